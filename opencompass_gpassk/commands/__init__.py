@@ -1,0 +1,1 @@
+"""The commands of ``gpassk``: one module each, with ``add_parser`` and ``run``."""
