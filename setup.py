@@ -6,16 +6,63 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).parent
-VERSION = re.search(
-    r"__version__ = '(.+)'", (ROOT / 'opencompass_gpassk/__init__.py').read_text('utf-8')
-).group(1)
+VERSION = re.findall(
+    r"^__version__ = '(.+)'$", (ROOT / 'opencompass_gpassk/__init__.py').read_text('utf-8'), re.M
+)[0]
+
+# The configs are a top-level folder of the repository and a package of the wheel.
+CONFIG_PACKAGES = [
+    'opencompass_gpassk.' + '.'.join(folder.relative_to(ROOT).parts)
+    for folder in [ROOT / 'configs', *sorted((ROOT / 'configs').rglob('*'))]
+    if folder.is_dir() and folder.name != '__pycache__'
+]
+
+# OpenCompass leaves most of its requirements open, and today's newest releases break it.
+# These bounds name the releases between which it works; constraints.txt names one tested set.
+REQUIREMENTS = [
+    'opencompass>=0.5.4,<0.6',
+    'mmengine-lite>=0.10',
+    'numpy>=1.23.4,<2',  # OpenCompass's own bound
+    'transformers>=4.51,<5',  # 5 removed `batch_encode_plus`, which OpenCompass calls
+    'pyarrow>=14,<21',  # later wheels are built for numpy 2
+    'datasets>=2.19,<4',  # OpenCompass's own bound
+    'sentence-transformers>=3,<6',  # imported with OpenCompass
+    'math-verify[antlr4_13_2]>=0.8,<0.10',
+    'safetensors>=0.4',
+    'tabulate>=0.9',
+    'tqdm>=4.64',
+]
+EXTRAS = {
+    'report': ['matplotlib>=3.8'],
+    'reasoneval': ['accelerate>=1.0'],
+    'test': [
+        'matplotlib>=3.8',
+        'hypothesis>=6.100',
+        'mypy>=1.11',
+        'pytest>=8',
+        'ruff>=0.8',
+        'types-tabulate',
+        'types-tqdm',
+    ],
+}
 
 setup(
     name='opencompass-gpassk',
     version=VERSION,
-    packages=find_packages(include=['opencompass_gpassk*']),
-    include_package_data=True,
+    description='Stability of language models on reasoning benchmarks: G-Pass@k for OpenCompass',
+    long_description=(ROOT / 'README.md').read_text('utf-8'),
+    long_description_content_type='text/markdown',
+    license='Apache-2.0',
+    packages=[*find_packages(include=['opencompass_gpassk*']), *CONFIG_PACKAGES],
+    package_dir={'opencompass_gpassk.configs': 'configs'},
+    package_data={
+        'opencompass_gpassk': [
+            f'**/*.{ending}' for ending in ('txt', 'jsonl', 'json', 'jinja', 'md', 'safetensors')
+        ],
+        **{package: ['*.py'] for package in CONFIG_PACKAGES},
+    },
     python_requires='>=3.10,<3.12',
-    install_requires=['opencompass>=0.5.4,<0.6', 'math-verify[antlr4_13_2]'],
+    install_requires=REQUIREMENTS,
+    extras_require=EXTRAS,
     entry_points={'console_scripts': ['gpassk=opencompass_gpassk.cli:main']},
 )
