@@ -1,0 +1,250 @@
+"""The trial table: one row a response, and everything the metrics need to know about it.
+
+Left of the table is text, right of it are numbers: metrics are functions of its arrays, mostly of
+``n`` (judged trials of a problem) and ``c`` (correct ones).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ['Problem', 'Trial', 'TrialTable', 'Verdict', 'read_trials', 'write_trials']
+
+FORMAT = 1
+
+
+class Verdict(str, Enum):
+    """What is known about one response. ``UNJUDGED`` is not a wrong answer."""
+
+    CORRECT = 'correct'
+    INCORRECT = 'incorrect'
+    UNJUDGED = 'unjudged'
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem.
+
+    Args:
+        problem_id: Its own id, unique within a table.
+        question: The text asked.
+        gold: The reference answer.
+        groups: What breakdowns are made by, such as ``{'split': 'AMC', 'language': 'en'}``.
+        cluster: Shared by problems that are versions of one another, such as translations.
+    """
+
+    problem_id: str
+    question: str = ''
+    gold: str = ''
+    groups: dict[str, str] = field(default_factory=dict)
+    cluster: str = ''
+
+
+@dataclass
+class Trial:
+    """One response to one problem.
+
+    Args:
+        problem_id: The problem's id.
+        replica: Which of the n samples it is, from 0.
+        verdict: Right, wrong or not judged.
+        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name.
+        answer: The final answer found in the response, None if there is none.
+        answer_class: Equivalent answers to one problem share it; -1 where there is no answer.
+        reason: Why the trial is unjudged, '' otherwise.
+        lost: There is no response: inference failed.
+        truncated: The response ran into the length limit; None where nobody knows.
+        num_tokens: Length of the response, None where nobody knows.
+        version: The variant of the problem (RV-Bench), '' where there is one only.
+        values: Further numbers, such as validity and redundancy.
+        response: Where the response is found: ``file#key``.
+    """
+
+    problem_id: str
+    replica: int
+    verdict: Verdict
+    source: str = 'rule'
+    answer: str | None = None
+    answer_class: int = -1
+    reason: str = ''
+    lost: bool = False
+    truncated: bool | None = None
+    num_tokens: int | None = None
+    version: str = ''
+    values: dict[str, float] = field(default_factory=dict)
+    response: str = ''
+
+
+class TrialTable:
+    """Problems and their trials, with the arrays that metrics are computed from.
+
+    Args:
+        problems: P problems; their ids must differ.
+        trials: T trials, each of one of the problems; a (problem, version, replica) occurs once.
+
+    Raises:
+        ValueError: If an id occurs twice or a trial names an unknown problem.
+    """
+
+    def __init__(self, problems: Sequence[Problem], trials: Sequence[Trial]) -> None:
+        self.problems = list(problems)
+        self.trials = list(trials)
+        index = {problem.problem_id: i for i, problem in enumerate(self.problems)}
+        if len(index) < len(self.problems):
+            twice = next(p for i, p in enumerate(self.problems) if index[p.problem_id] != i)
+            raise ValueError(
+                f'problem_id {twice.problem_id!r} occurs twice; give every problem its own id'
+            )
+        identities: set[tuple[str, str, int]] = set()
+        for trial in self.trials:
+            if trial.problem_id not in index:
+                raise ValueError(f'a trial names problem_id {trial.problem_id!r}, which is unknown')
+            identity = (trial.problem_id, trial.version, trial.replica)
+            if identity in identities:
+                raise ValueError(
+                    f'problem_id {trial.problem_id!r} has replica {trial.replica} twice; '
+                    'number the samples of a problem from 0'
+                )
+            identities.add(identity)
+        self.problem_index: NDArray[np.int64] = np.array(
+            [index[trial.problem_id] for trial in self.trials], dtype=np.int64
+        )
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @cached_property
+    def correct(self) -> NDArray[np.bool_]:
+        """Shape (T,): the trial is right."""
+        return self._verdict_is(Verdict.CORRECT)
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Shape (T,): the trial is right or wrong, not unjudged."""
+        return ~self._verdict_is(Verdict.UNJUDGED)
+
+    @cached_property
+    def answer_class(self) -> NDArray[np.int64]:
+        """Shape (T,): equivalent answers to one problem share a class; -1 is no answer."""
+        return np.array([trial.answer_class for trial in self.trials], dtype=np.int64)
+
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ``n`` and ``c``, each of shape (P,): judged and correct trials of each problem."""
+        size = len(self.problems)
+        n = np.bincount(self.problem_index[self.judged], minlength=size)
+        c = np.bincount(self.problem_index[self.correct], minlength=size)
+        return n.astype(np.int64), c.astype(np.int64)
+
+    def accuracy(self) -> NDArray[np.float64]:
+        """Return c / n of each problem, shape (P,); NaN where no trial is judged."""
+        n, c = self.counts()
+        return np.divide(c, n, out=np.full(len(n), np.nan), where=n > 0)
+
+    def majority_vote(self) -> NDArray[np.float64]:
+        """Return the majority answer's correctness for each problem, shape (P,), in [0, 1].
+
+        Equivalent answers vote together and ties are split: of two leading answers of which one
+        is right, the vote is 0.5. Responses without an answer don't vote; a problem with no votes
+        is wrong if it was judged. NaN where a leading answer has no judged trial.
+        """
+        n, _ = self.counts()
+        vote = np.where(n > 0, 0.0, np.nan)
+        voting = self.answer_class >= 0
+        if not voting.any():
+            return vote
+        keys = np.stack([self.problem_index[voting], self.answer_class[voting]])
+        (problem, _), group, votes = np.unique(
+            keys, axis=1, return_inverse=True, return_counts=True
+        )
+        group = group.reshape(-1)
+        right = np.bincount(group, weights=self.correct[voting])
+        judged = np.bincount(group, weights=self.judged[voting])
+        share = np.divide(right, judged, out=np.full(len(right), np.nan), where=judged > 0)
+        most = np.zeros(len(self.problems), dtype=np.int64)
+        np.maximum.at(most, problem, votes)
+        leading = votes == most[problem]
+        leaders = np.bincount(problem[leading], minlength=len(self.problems))
+        total = np.bincount(problem[leading], weights=share[leading], minlength=len(self.problems))
+        return np.divide(total, leaders, out=vote, where=leaders > 0)
+
+    def flag(self, name: str) -> NDArray[np.bool_]:
+        """Return a flag of every trial, shape (T,): ``lost``, ``truncated`` or ``no_answer``."""
+        if name == 'no_answer':
+            return np.array([t.answer is None and not t.lost for t in self.trials], dtype=bool)
+        return np.array([bool(getattr(trial, name)) for trial in self.trials], dtype=bool)
+
+    def by_problem(self) -> list[list[Trial]]:
+        """Return the trials of each problem, in the order of the problems."""
+        rows: list[list[Trial]] = [[] for _ in self.problems]
+        for index, trial in zip(self.problem_index, self.trials, strict=True):
+            rows[index].append(trial)
+        return rows
+
+    def _verdict_is(self, verdict: Verdict) -> NDArray[np.bool_]:
+        return np.array([trial.verdict is verdict for trial in self.trials], dtype=bool)
+
+
+def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
+    """Write a table as gzipped JSON lines: one ``meta`` line, the problems, the trials.
+
+    The file appears whole or not at all. Fields at their default are left out.
+    """
+    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    with gzip.open(part, 'wt', encoding='ascii', newline='\n') as file:
+        file.write(json.dumps({'kind': 'meta', 'format': FORMAT, **meta}) + '\n')
+        for problem in table.problems:
+            file.write(_line('problem', problem, Problem('')))
+        for trial in table.trials:
+            file.write(_line('trial', trial, Trial('', -1, Verdict.UNJUDGED, source='')))
+    part.replace(path)
+
+
+def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
+    """Read what :func:`write_trials` wrote.
+
+    Raises:
+        ValueError: If a line can't be read, naming the file and the line.
+    """
+    meta: dict[str, object] = {}
+    problems: list[Problem] = []
+    trials: list[Trial] = []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            row = json.loads(line)
+            kind = row.pop('kind')
+            if kind == 'meta':
+                meta = row
+            elif kind == 'problem':
+                problems.append(Problem(**row))
+            elif kind == 'trial':
+                trials.append(Trial(**{**row, 'verdict': Verdict(row['verdict'])}))
+            else:
+                raise ValueError(f'unknown kind {kind!r}')
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(
+                f'{path}, line {number}: not a trials file of format {FORMAT}: {error}'
+            ) from error
+    return TrialTable(problems, trials), meta
+
+
+def _line(kind: str, record: Problem | Trial, default: Problem | Trial) -> str:
+    fields = vars(record).items()
+    row = {key: value for key, value in fields if value != getattr(default, key)}
+    if isinstance(record, Trial):
+        row['verdict'] = record.verdict.value
+    return json.dumps({'kind': kind, **row}) + '\n'
+
+
+def _lines(path: Path) -> Iterable[str]:
+    with gzip.open(path, 'rt', encoding='utf-8', newline='\n') as file:
+        yield from file
