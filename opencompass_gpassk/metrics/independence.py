@@ -1,0 +1,95 @@
+"""Are the n responses to a problem independent draws? G-Pass@k assumes that they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ['LONG_RESPONSE', 'Independence', 'audit_independence']
+
+LONG_RESPONSE = 200  # characters; an exact copy this long is no coincidence under sampling
+GREEDY_SHARE = 0.9
+COPY_SHARE = 0.05
+FEWEST = 10  # problems or long responses below which nothing is concluded
+
+
+@dataclass(frozen=True)
+class Independence:
+    """What an audit found.
+
+    Attributes:
+        identical: Share of problems whose responses are all the same text, in [0, 1]; NaN where
+            no problem has two responses.
+        duplicates: Share of long responses that copy an earlier one to the same problem, in
+            [0, 1]; NaN where there is no long response.
+        repeated_replicas: Replicas that give an earlier replica's response to every problem.
+        problems: Problems with at least two responses.
+        long_responses: Responses of at least ``LONG_RESPONSE`` characters.
+        replicas: Replicas seen.
+    """
+
+    identical: float
+    duplicates: float
+    repeated_replicas: int
+    problems: int
+    long_responses: int
+    replicas: int
+
+    def warning(self) -> str | None:
+        """Return what the audit suggests is wrong, None if nothing."""
+        if self.problems >= FEWEST and self.identical >= GREEDY_SHARE:
+            return (
+                f'{self.identical:.0%} of the problems got {self.replicas} identical responses: '
+                'this looks like greedy decoding, and copies say nothing about stability'
+            )
+        if self.repeated_replicas and self.problems >= FEWEST:
+            return (
+                f'{self.repeated_replicas} of {self.replicas} replicas repeat an earlier replica '
+                'word for word on every problem: this looks like a repeated seed'
+            )
+        if self.long_responses >= FEWEST and self.duplicates >= COPY_SHARE:
+            return (
+                f'{self.duplicates:.0%} of the long responses copy an earlier one to the same '
+                'problem: this looks like a repeated seed or nearly greedy decoding'
+            )
+        return None
+
+
+def audit_independence(
+    problem: NDArray[np.int64],
+    replica: NDArray[np.int64],
+    text: NDArray[np.int64],
+    length: NDArray[np.int64],
+) -> Independence:
+    """Look for copies among the responses of T trials.
+
+    Args:
+        problem: Shape (T,), the problem's index.
+        replica: Shape (T,), the sample's number.
+        text: Shape (T,), an id of the response's text: equal texts share it.
+        length: Shape (T,), the response's length in characters.
+    """
+    pairs = np.unique(np.stack([problem, text]), axis=1)
+    repeated = np.flatnonzero(np.bincount(problem) > 1)
+    distinct = np.bincount(pairs[0], minlength=int(problem.max(initial=-1)) + 1)
+    identical = float(np.mean(distinct[repeated] == 1)) if len(repeated) else float('nan')
+
+    long = length >= LONG_RESPONSE
+    _, long_counts = np.unique(np.stack([problem[long], text[long]]), axis=1, return_counts=True)
+    copies = float(np.sum(long_counts - 1) / np.sum(long)) if long.any() else float('nan')
+
+    # One column a replica; where a trial is missing, a number no text has, so that it differs.
+    problems, row = np.unique(problem, return_inverse=True)
+    replicas, column = np.unique(replica, return_inverse=True)
+    grid = np.broadcast_to(-1 - np.arange(len(replicas)), (len(problems), len(replicas))).copy()
+    grid[row.reshape(-1), column.reshape(-1)] = text
+    return Independence(
+        identical=identical,
+        duplicates=copies,
+        repeated_replicas=len(replicas) - np.unique(grid, axis=1).shape[1] if len(grid) else 0,
+        problems=len(repeated),
+        long_responses=int(long.sum()),
+        replicas=len(replicas),
+    )

@@ -1,0 +1,90 @@
+"""Verdicts taken from OpenCompass-like evaluators with details of every kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.judging.evaluators import judge_replica, verdict_of_detail
+from opencompass_gpassk.trials import Verdict
+
+RIGHT, WRONG, OPEN = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
+
+
+class Stub:
+    """An evaluator that scores by equality and reports in a given way."""
+
+    def __init__(self, report: str) -> None:
+        self.report = report
+
+    def pred_postprocess(self, predictions: list[str]) -> list[str]:
+        """Leave predictions alone."""
+        return predictions
+
+    def score(self, predictions: list[str], references: list[str]) -> dict[str, Any]:
+        """Report in the stub's way."""
+        right = [p == r for p, r in zip(predictions, references, strict=True)]
+        accuracy = 100 * sum(right) / len(right)
+        if self.report == 'list':
+            return {'accuracy': accuracy, 'details': [{'correct': r} for r in right]}
+        if self.report == 'dict':
+            details: dict[str, Any] = {str(i): {'correct': r} for i, r in enumerate(right)}
+            return {'accuracy': accuracy, 'details': {'type': 'GEN', **details}}
+        if self.report == 'drops a row':
+            kept = [{'correct': x} for x, r in zip(right, references, strict=True) if r != 'drop']
+            return {'accuracy': accuracy, 'details': kept}
+        if self.report == 'accuracy alone':
+            return {'accuracy': accuracy}
+        return {'bleu': 12.5}
+
+
+COLUMNS = {'predictions': ['1', '2', '3', '5'], 'references': ['1', 'drop', '3', '4']}
+
+
+@pytest.mark.parametrize('report', ['list', 'dict', 'drops a row', 'accuracy alone'])
+def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
+    """Dropped rows and missing details don't shift a verdict to another row."""
+    judged = judge_replica(lambda: Stub(report), COLUMNS, 4)
+    assert [j.verdict for j in judged] == [RIGHT, WRONG, RIGHT, WRONG]
+    assert [j.answer for j in judged] == COLUMNS['predictions']
+
+
+def test_an_evaluator_without_correctness_is_named() -> None:
+    """A result that tells nothing of single responses is an error naming the evaluator."""
+    with pytest.raises(ValueError, match='Stub does not say'):
+        judge_replica(lambda: Stub('bleu'), COLUMNS, 4)
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    """An evaluator that asks for more than there is gets an error naming the column."""
+    with pytest.raises(ValueError, match="asks for 'references'"):
+        judge_replica(lambda: Stub('list'), {'predictions': ['1']}, 1)
+
+
+@pytest.mark.parametrize(
+    ('detail', 'verdict'),
+    [
+        ({'correct': True}, RIGHT),
+        ({'correct': 0.0}, WRONG),
+        ({'correct': 'False'}, WRONG),
+        ({'is_correct': 1}, RIGHT),
+        ({'cascade_correct': True, 'rule_evaluation': {'correct': False}}, RIGHT),
+        ({'rule_evaluation': {'correct': True}}, RIGHT),
+        ({'prediction': 'A', 'gold': '1'}, RIGHT),
+        ({'prediction': ' b.\n', 'gold': '1'}, WRONG),
+        ({'prediction': 'The Answer is wrong', 'gold': '1'}, OPEN),
+        ({'prediction': '', 'gold': '1'}, OPEN),
+    ],
+)
+def test_verdict_of_detail(detail: dict, verdict: Verdict) -> None:
+    """Flags and letters of the menu are read, prose of a judge is not."""
+    found = verdict_of_detail(detail)
+    assert found is not None
+    assert found[0] is verdict
+
+
+@pytest.mark.parametrize('detail', [{}, {'correct': 0.7}, {'pred': 'x'}, 'A', None])
+def test_no_verdict(detail: Any) -> None:
+    """What holds no verdict gives none."""
+    assert verdict_of_detail(detail) is None
