@@ -1,0 +1,5 @@
+"""Metrics: pure functions of integers and arrays, with numpy alone."""
+
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k, threshold
+
+__all__ = ['g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'threshold']
