@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 
 KS = (4, 8, 16)
-TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
+TAUS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 N = 48
 ROUNDS = 5
 
@@ -28,10 +28,8 @@ def ours(c: NDArray[np.int64]) -> Figures:
     """Return every metric of P problems with c of N samples correct, shape (metrics, P)."""
     rows = []
     for k in KS:
-        rows.append(pass_at_k(N, c, k))
-        rows += [g_pass_at_k(N, c, k, tau) for tau in TAUS]
-        rows.append(mg_pass_at_k(N, c, k))
-    return np.array(rows)
+        rows += [pass_at_k(N, c, k), g_pass_at_k(N, c, k, TAUS[:, None]), mg_pass_at_k(N, c, k)]
+    return np.vstack(rows)
 
 
 def opencompass(c: NDArray[np.int64]) -> Figures:
@@ -47,7 +45,7 @@ def opencompass(c: NDArray[np.int64]) -> Figures:
         column = []
         for k in KS:
             column.append(compute_pass_at_k(N, count, k))
-            column += [compute_g_pass_at_k(N, count, k, tau) for tau in TAUS]
+            column += [compute_g_pass_at_k(N, count, k, tau) for tau in TAUS.tolist()]
             column.append(compute_mg_pass_at_k(N, count, k))
         columns.append(column)
     return np.array(columns).T

@@ -168,9 +168,9 @@ def _tails(n: Counts, c: Counts, k: Counts) -> tuple[Shares, Counts]:
     distinct = np.flatnonzero(example >= 0)
     row = np.zeros(span, dtype=np.int64)
     row[distinct] = np.arange(len(distinct))
+    width = int(k.max(initial=1)) + 1
     example = example[distinct]
     n, c, k = (np.broadcast_to(x, shape).reshape(-1)[example, None] for x in (n, c, k))
-    width = int(k.max(initial=1)) + 1
     size = max(BLOCK // width, 1)
     blocks = [
         _hypergeometric_tails(n[i : i + size], c[i : i + size], k[i : i + size], width)
