@@ -1,0 +1,1 @@
+"""Sampling protocols, applied to whatever model the user's config names."""

@@ -1,0 +1,147 @@
+"""OpenCompass's HuggingFace wrappers."""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from opencompass_gpassk.inference.backend import Backend, Options, Tap, as_output, clone, room
+from opencompass_gpassk.inference.rows import Output, combined_seed
+from opencompass_gpassk.inference.sampling import Sampling
+
+__all__ = ['HuggingFaceBackend']
+
+# Other settings that a checkpoint's generation_config.json may hold and that change what is
+# drawn. Each is overruled only where it is set: not all versions of transformers take all.
+NEUTRAL = {
+    'diversity_penalty': 0.0,
+    'early_stopping': False,
+    'epsilon_cutoff': 0.0,
+    'eta_cutoff': 0.0,
+    'length_penalty': 1.0,
+    'max_time': None,
+    'min_p': None,
+    'no_repeat_ngram_size': 0,
+    'num_beam_groups': 1,
+    'num_beams': 1,
+    'num_return_sequences': 1,
+    'penalty_alpha': None,
+    'typical_p': 1.0,
+}
+# transformers warns of sampling parameters without do_sample, unless they have its defaults.
+GREEDY = {
+    'do_sample': False,
+    'temperature': 1.0,
+    'top_p': 1.0,
+    'top_k': 50,
+    'repetition_penalty': 1.0,
+}
+
+
+class HuggingFaceBackend(Backend):
+    """Wrappers that end in ``transformers``' ``generate``: a batch is drawn with one seed.
+
+    The seed is a function of the batch's rows; rows of one batch draw different random numbers.
+    """
+
+    def __init__(
+        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
+    ) -> None:
+        super().__init__(model, sampling, max_out_len, note)
+        self.lengths: list[tuple[bool | None, int | None]] = []
+
+    def generate(
+        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
+    ) -> list[Output]:
+        """Draw one response to each entry."""
+        self.lengths = []
+        model = clone(self.model)
+        model.generation_kwargs = {**self.keep(model.generation_kwargs), **self._parameters()}
+        stops = [
+            *(options.get('stopping_criteria') or []),
+            *(getattr(model, 'stop_words', None) or []),
+        ]
+        if getattr(model, 'end_str', None):
+            stops.append(model.end_str)
+        engine = model.model
+
+        def generate(*args: Any, **kwargs: Any) -> Any:
+            ids = engine.generate(*args, **kwargs)
+            self._measure(ids, kwargs, stops)
+            return ids
+
+        model.model = Tap(engine, generate=generate)
+        limit = self.max_out_len
+        if hasattr(model, 'batch_padding') or getattr(model, 'mode', 'none') == 'mid':
+            limit = room(self.model, entries, limit, self.note)
+        with _seeded(combined_seed(seeds)):
+            texts = self.call(model, entries, options, limit)
+        outputs = [as_output(text) for text in texts]
+        if len(self.lengths) != len(outputs):
+            return outputs
+        return [
+            Output(output.text, truncated, tokens)
+            for output, (truncated, tokens) in zip(outputs, self.lengths, strict=True)
+        ]
+
+    def recover(self) -> None:
+        """Free what a call that ran out of memory holds, so that half the batch has a chance."""
+        import torch
+
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _parameters(self) -> dict[str, Any]:
+        if self.sampling.mode == 'model':
+            return {}
+        chosen = GREEDY
+        if self.sampling.mode == 'sampled':
+            chosen = {'do_sample': True, **self.sampling.parameters}
+        checkpoint = getattr(self.model.model, 'generation_config', None)
+        overruled = {
+            name: value
+            for name, value in NEUTRAL.items()
+            if getattr(checkpoint, name, value) not in (value, None)
+        }
+        return {**overruled, **chosen}
+
+    def _measure(self, ids: Any, kwargs: dict[str, Any], stops: Sequence[str]) -> None:
+        """Note of each generated row whether it ran into the limit, and its length."""
+        checkpoint = getattr(self.model.model, 'generation_config', None)
+        ends = kwargs.get('eos_token_id', getattr(checkpoint, 'eos_token_id', None))
+        ends = set(ends) if isinstance(ends, list | tuple) else {ends}
+        for row in ids[:, kwargs['input_ids'].shape[1] :].tolist():
+            end = next((i for i, token in enumerate(row) if token in ends), None)
+            if end is None:
+                end = self._stop(row, stops)
+            if end is not None:
+                self.lengths.append((False, end + 1))
+            else:
+                self.lengths.append((len(row) >= kwargs['max_new_tokens'], len(row)))
+
+    def _stop(self, row: list[int], stops: Sequence[str]) -> int | None:
+        """Return the position of the token that completes a stop word, None if none does."""
+        decode = self.model.tokenizer.decode
+
+        def stopped(end: int) -> bool:
+            text = decode(row[: end + 1])
+            return any(stop in text for stop in stops)
+
+        if not stops or not row or not stopped(len(row) - 1):
+            return None
+        return bisect_left(range(len(row)), True, key=stopped)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed torch's generators for one draw, and leave them as they were."""
+    import torch
+
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        yield

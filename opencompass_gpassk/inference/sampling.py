@@ -1,0 +1,84 @@
+"""The sampling protocol: how responses are drawn, whatever the model's own config says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ['NEUTRAL', 'Sampling']
+
+# Values that leave the model's distribution as it is. A protocol that leaves a parameter out
+# means these, not whatever default a backend happens to have (transformers' top_k is 50).
+NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1.0}
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """One of three protocols: draw with given parameters, greedy, or the model config's own.
+
+    Attributes:
+        mode: ``'sampled'``, ``'greedy'`` or ``'model'``.
+        temperature: Above 0.
+        top_p: In (0, 1]; 1 keeps all tokens.
+        top_k: 0 keeps all tokens.
+        repetition_penalty: Above 0; 1 is none.
+    """
+
+    mode: str
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    repetition_penalty: float = 1.0
+
+    @classmethod
+    def parse(cls, value: str | Mapping[str, Any]) -> Sampling:
+        """Read the setting ``sampling`` of a config.
+
+        Raises:
+            ValueError: If it is none of the three, naming the field and what it may be.
+        """
+        if isinstance(value, str) and value in ('greedy', 'model'):
+            return cls(value)
+        if not isinstance(value, Mapping):
+            raise ValueError(
+                f"sampling is {value!r}; use 'greedy', 'model' or "
+                'dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)'
+            )
+        unknown = sorted(set(value) - set(NEUTRAL))
+        if unknown:
+            raise ValueError(
+                f'sampling has unknown parameters {", ".join(unknown)}; it may have '
+                f'{", ".join(NEUTRAL)}, and other ones belong into the config of the model'
+            )
+        numbers = {name: value.get(name, neutral) for name, neutral in NEUTRAL.items()}
+        for name, number in numbers.items():
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                raise ValueError(f'sampling.{name} is {number!r}; it must be a number')
+        if not 0 < numbers['temperature'] <= 2:
+            raise ValueError(
+                f'sampling.temperature is {numbers["temperature"]}; it must be above 0 and at '
+                "most 2 (sampling='greedy' is the name of temperature 0)"
+            )
+        if not 0 < numbers['top_p'] <= 1:
+            raise ValueError(f'sampling.top_p is {numbers["top_p"]}; it must be in (0, 1]')
+        if numbers['top_k'] != int(numbers['top_k']) or numbers['top_k'] < 0:
+            raise ValueError(
+                f'sampling.top_k is {numbers["top_k"]}; it must be a whole number, 0 for all tokens'
+            )
+        if not numbers['repetition_penalty'] > 0:
+            raise ValueError(
+                f'sampling.repetition_penalty is {numbers["repetition_penalty"]}; it must be above '
+                '0, and 1 for no penalty'
+            )
+        return cls('sampled', **{**numbers, 'top_k': int(numbers['top_k'])})
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The four parameters; those of ``'greedy'`` and ``'model'`` are neutral."""
+        return {name: getattr(self, name) for name in NEUTRAL}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a prediction record says was applied, if the backend takes all of it."""
+        return self.parameters if self.mode == 'sampled' else {self.mode: True}

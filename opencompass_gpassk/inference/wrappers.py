@@ -1,0 +1,36 @@
+"""Which backend a model wrapper belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from opencompass_gpassk.inference.backend import Backend, UnknownBackend
+from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
+from opencompass_gpassk.inference.sampling import Sampling
+
+__all__ = ['backend_of']
+
+# By the name of the wrapper's class or of one it is derived from: to import the classes
+# themselves would import every engine.
+BACKENDS: dict[str, type[Backend]] = {
+    'HuggingFace': HuggingFaceBackend,
+    'HuggingFacewithChatTemplate': HuggingFaceBackend,
+}
+
+
+def backend_of(
+    model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
+) -> Backend:
+    """Return the backend that applies a protocol to a wrapper.
+
+    Args:
+        model: The wrapper that OpenCompass built.
+        sampling: The protocol.
+        max_out_len: Most tokens a response may have.
+        note: Takes a message for the user.
+    """
+    for base in type(model).__mro__:
+        if base.__name__ in BACKENDS:
+            return BACKENDS[base.__name__](model, sampling, max_out_len, note)
+    return UnknownBackend(model, sampling, max_out_len, note)

@@ -1,0 +1,73 @@
+"""A tiny random Llama checkpoint, and OpenCompass's objects around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from opencompass.datasets.base import BaseDataset
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+CHARACTERS = '0123456789abcdefghijklmnopqrstuvwxyz +-*=?.:\n'
+TEMPLATE = (
+    "{% for m in messages %}{{ m['role'][0] + ':' + m['content'] + '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'a:' }}{% endif %}"
+)
+
+
+def save_checkpoint(folder: Path, **generation: Any) -> Path:
+    """Save a model of a few thousand parameters; ``generation`` is its generation config."""
+    tokens = ['<pad>', '<s>', '</s>', '<unk>', *CHARACTERS]
+    core = Tokenizer(models.WordLevel({t: i for i, t in enumerate(tokens)}, unk_token='<unk>'))
+    core.pre_tokenizer = pre_tokenizers.Split('', 'isolated')
+    core.decoder = decoders.Fuse()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token='<pad>',
+        bos_token='<s>',
+        eos_token='</s>',
+        unk_token='<unk>',
+        chat_template=TEMPLATE,
+        model_input_names=['input_ids', 'attention_mask'],
+        padding_side='left',
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(tokens),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=256,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    model = LlamaForCausalLM(config)
+    model.generation_config.update(**generation)
+    model.generation_config.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder
+
+
+class Problems(BaseDataset):
+    """Problems in the columns of this package's data sets."""
+
+    @staticmethod
+    def load(problems: int = 4, replicas: int = 3) -> Dataset:
+        return Dataset.from_list(
+            [
+                {
+                    'problem_id': f'p/{i}',
+                    'replica': replica,
+                    'prompt': f'what is {i}+{i}',
+                    'answer': str(2 * i),
+                }
+                for replica in range(replicas)
+                for i in range(problems)
+            ]
+        )
