@@ -1,0 +1,1 @@
+"""Results in, tables, files and figures out: pure functions, no OpenCompass."""

@@ -1,0 +1,161 @@
+"""The results of a run, joined by benchmark: sampled figures beside greedy ones, model by model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opencompass_gpassk.results import accuracy_key
+
+__all__ = ['Benchmark', 'Entry', 'Result', 'Results', 'is_ours', 'join_benchmarks']
+
+Result = Mapping[str, Any]
+Results = Mapping[str, Mapping[str, Result]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one model reached on one data set.
+
+    Attributes:
+        model: The model's name.
+        dataset: The data set's abbr; '' where there are greedy figures alone.
+        result: The result of the sampled data set; empty where there is none.
+        greedy: The result of the greedy data set of the same benchmark, None where there is none.
+    """
+
+    model: str
+    dataset: str
+    result: Result
+    greedy: Result | None = None
+
+    @property
+    def n(self) -> int:
+        """Samples of each problem, 0 where nothing was sampled."""
+        return _n(self.result) if self.result else 0
+
+    @property
+    def ks(self) -> list[int]:
+        """The k that were measured, ascending."""
+        return sorted(int(k) for k in self.result.get('k') or []) if self.n > 1 else []
+
+    @property
+    def taus(self) -> list[float]:
+        """The thresholds that were measured, ascending."""
+        return sorted(float(tau) for tau in self.result.get('taus') or [])
+
+    @property
+    def groups(self) -> Mapping[str, Mapping[str, Any]]:
+        """Label → field values and number of problems of each breakdown."""
+        return (self.result or self.greedy or {}).get('groups') or {}
+
+    @property
+    def results(self) -> list[Result]:
+        """Both results, as far as there are any."""
+        return [result for result in (self.result, self.greedy) if result]
+
+    def figure(self, name: str, group: str = '') -> float | None:
+        """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
+        return read_figure(self.result, name, group)
+
+    def average(self, group: str = '') -> float | None:
+        """Return the average accuracy over the n samples, in percent."""
+        return self.figure(accuracy_key(self.n), group) if self.n else None
+
+    def greedy_accuracy(self, group: str = '') -> float | None:
+        """Return the accuracy under greedy decoding, in percent."""
+        return None if self.greedy is None else read_figure(self.greedy, accuracy_key(1), group)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """All that was measured on one benchmark, in the order of the models."""
+
+    name: str
+    entries: list[Entry]
+
+    @property
+    def ks(self) -> list[int]:
+        """The k of all entries, ascending."""
+        return sorted({k for entry in self.entries for k in entry.ks})
+
+    @property
+    def taus(self) -> list[float]:
+        """The thresholds of all entries, ascending."""
+        return sorted({tau for entry in self.entries for tau in entry.taus})
+
+    @property
+    def problems(self) -> list[int]:
+        """The numbers of problems that occur: one, unless results are of different data."""
+        counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
+        return sorted({int(count['problems']) for count in counts if 'problems' in count})
+
+    def label(self, entry: Entry) -> str:
+        """Return the model's name, with the data set where the name alone would be ambiguous."""
+        twice = sum(other.model == entry.model for other in self.entries) > 1
+        return f'{entry.model} ({entry.dataset})' if twice else entry.model
+
+
+def is_ours(result: object) -> bool:
+    """Tell whether a result is one of :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`."""
+    return (
+        isinstance(result, Mapping)
+        and isinstance(result.get('benchmark'), str)
+        and isinstance(result.get('signature'), Mapping)
+        and 'n' in result
+    )
+
+
+def join_benchmarks(results: Results) -> list[Benchmark]:
+    """Join results by their benchmark; results that aren't ours are left out.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+    """
+    names = dict.fromkeys(
+        result['benchmark']
+        for by_dataset in results.values()
+        for result in by_dataset.values()
+        if is_ours(result)
+    )
+    return [
+        Benchmark(name, [e for model in results for e in _entries(model, name, results[model])])
+        for name in names
+    ]
+
+
+def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> Iterable[Entry]:
+    ours = {
+        dataset: result
+        for dataset, result in by_dataset.items()
+        if is_ours(result) and result['benchmark'] == benchmark
+    }
+    greedy = [result for result in ours.values() if _is_greedy(result)]
+    sampled = {dataset: result for dataset, result in ours.items() if not _is_greedy(result)}
+    for dataset, result in sampled.items():
+        # Of several greedy runs the one on the same data stands beside the samples.
+        same = [g for g in greedy if g['signature'].get('data') == result['signature'].get('data')]
+        yield Entry(model, dataset, result, next(iter(same or greedy), None))
+    if greedy and not sampled:
+        yield Entry(model, '', {}, greedy[0])
+
+
+def read_figure(result: Result, name: str, group: str = '') -> float | None:
+    """Return a figure of a result; NaN where it is undefined, None where it is not in it."""
+    key = f'{group}/{name}' if group else name
+    if key not in result:
+        return None
+    value = result[key]
+    return math.nan if value is None else float(value)
+
+
+def _n(result: Result) -> int:
+    n = result['n']
+    return int(n[0] if isinstance(n, (list, tuple)) else n)
+
+
+def _is_greedy(result: Result) -> bool:
+    sampling = result['signature'].get('sampling')
+    return _n(result) == 1 and isinstance(sampling, Mapping) and sampling.get('greedy') is True

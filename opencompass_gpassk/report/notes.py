@@ -1,0 +1,75 @@
+"""What must be known to read a benchmark's figures: warnings, exclusions, caveats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from opencompass_gpassk.report.benchmarks import Benchmark, Entry
+
+__all__ = ['benchmark_notes', 'threshold_notes']
+
+SAMPLE_NOTE = (
+    'sample: demonstration problems written for this package, not LiveMathBench; '
+    'no published figure can be compared with these'
+)
+
+
+def benchmark_notes(benchmark: Benchmark) -> list[str]:
+    """Return what holds for all figures of a benchmark."""
+    notes = [SAMPLE_NOTE] if benchmark.name == 'sample' else []
+    notes += [
+        f"the results are of different {name}: {' and '.join(values)}; don't compare them"
+        for name, values in _differences(benchmark)
+    ]
+    return notes + _warnings(benchmark)
+
+
+def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
+    """Return what holds for the figures at k."""
+    notes = []
+    entries = [entry for entry in benchmark.entries if k in entry.ks]
+    if k % 2:
+        best = 'a perfect model scores 0' if k == 1 else f'{100 * (k - 1) / k:.1f} is the maximum'
+        notes.append(f'mG-Pass@{k}: {best}, since k is odd (the published definition)')
+    groups = {group for entry in entries for group in ('', *entry.groups)}
+    if any(_undefined(entry.figure(f'pass@{k}', group)) for entry in entries for group in groups):
+        notes.append(f'–: undefined, no problem has {k} judged samples')
+    return notes
+
+
+def _undefined(value: float | None) -> bool:
+    return value is not None and math.isnan(value)
+
+
+def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
+    results = [result for entry in benchmark.entries for result in entry.results]
+    for key, name in (('data', 'data'), ('judge', 'judges'), ('prompt', 'prompts')):
+        values = list(dict.fromkeys(str(result['signature'].get(key)) for result in results))
+        if len(values) > 1:
+            yield name, values
+
+
+def _warnings(benchmark: Benchmark) -> list[str]:
+    """Return each warning once, with the models that it concerns unless that is all of them."""
+    concerned: dict[str, list[str]] = {}
+    sources = [source for entry in benchmark.entries for source in _sources(benchmark, entry)]
+    for label, result in sources:
+        for warning in result.get('warnings') or []:
+            labels = concerned.setdefault(str(warning), [])
+            if label not in labels:
+                labels.append(label)
+    everyone = len({label for label, _ in sources})
+    return [
+        warning if len(labels) == everyone else f'{", ".join(labels)}: {warning}'
+        for warning, labels in concerned.items()
+    ]
+
+
+def _sources(benchmark: Benchmark, entry: Entry) -> Iterable[tuple[str, Any]]:
+    label = benchmark.label(entry)
+    if entry.result:
+        yield label, entry.result
+    if entry.greedy:
+        yield f'{label} (greedy)', entry.greedy
