@@ -9,7 +9,16 @@ from typing import Any
 
 from opencompass_gpassk.results import accuracy_key
 
-__all__ = ['Benchmark', 'Entry', 'Result', 'Results', 'is_ours', 'join_benchmarks']
+__all__ = [
+    'Benchmark',
+    'Entry',
+    'Result',
+    'Results',
+    'is_ours',
+    'join_benchmarks',
+    'read_figure',
+    'sample_count',
+]
 
 Result = Mapping[str, Any]
 Results = Mapping[str, Mapping[str, Result]]
@@ -34,7 +43,7 @@ class Entry:
     @property
     def n(self) -> int:
         """Samples of each problem, 0 where nothing was sampled."""
-        return _n(self.result) if self.result else 0
+        return sample_count(self.result) if self.result else 0
 
     @property
     def ks(self) -> list[int]:
@@ -151,11 +160,16 @@ def read_figure(result: Result, name: str, group: str = '') -> float | None:
     return math.nan if value is None else float(value)
 
 
-def _n(result: Result) -> int:
+def sample_count(result: Result) -> int:
+    """Return n, the samples of each problem that a result is about."""
     n = result['n']
     return int(n[0] if isinstance(n, (list, tuple)) else n)
 
 
 def _is_greedy(result: Result) -> bool:
     sampling = result['signature'].get('sampling')
-    return _n(result) == 1 and isinstance(sampling, Mapping) and sampling.get('greedy') is True
+    return (
+        sample_count(result) == 1
+        and isinstance(sampling, Mapping)
+        and sampling.get('greedy') is True
+    )

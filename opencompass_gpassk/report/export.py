@@ -1,0 +1,176 @@
+"""Results as files: one tidy table for spreadsheets and data frames, and one JSON document."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from opencompass_gpassk.report.benchmarks import (
+    Result,
+    Results,
+    is_ours,
+    read_figure,
+    sample_count,
+)
+from opencompass_gpassk.report.text import spreadsheet_text
+from opencompass_gpassk.results import accuracy_key
+
+__all__ = ['tidy_rows', 'to_csv', 'to_json']
+
+FORMAT = 1
+COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
+FIGURES = ('problems', 'metric', 'k', 'tau', 'percent')
+SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')
+
+
+def tidy_rows(results: Results) -> list[dict[str, Any]]:
+    """Return one row a figure: what was measured, on whom, and its value in percent.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+
+    Returns:
+        Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
+        each field that groups are made by (``split``, ``language``, …), ``problems, metric, k,
+        tau, percent``. ``group`` is '' for the whole benchmark; k and tau are None where a metric
+        has none; ``percent`` is None where it is undefined.
+    """
+    ours = [
+        (model, dataset, result)
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+        if is_ours(result)
+    ]
+    fields = list(dict.fromkeys(name for *_, result in ours for name in _group_fields(result)))
+    rows = []
+    for model, dataset, result in ours:
+        whole = {'problems': (result.get('counts') or {}).get('problems')}
+        sampling = result['signature'].get('sampling') or {}
+        about = {
+            'benchmark': result['benchmark'],
+            'model': model,
+            'data_set': dataset,
+            'sampling': ', '.join(f'{name}={value}' for name, value in sampling.items()),
+            'n': sample_count(result),
+        }
+        for label, group in {'': whole, **(result.get('groups') or {})}.items():
+            of_group = {'group': label, **{name: group.get(name, '') for name in fields}}
+            for metric, k, tau, key in _metrics(result, whole=not label):
+                value = read_figure(result, key, label)
+                rows.append(
+                    {
+                        **about,
+                        **of_group,
+                        'problems': group.get('problems'),
+                        'metric': metric,
+                        'k': k,
+                        'tau': tau,
+                        'percent': None if value is None or math.isnan(value) else value,
+                    }
+                )
+    return rows
+
+
+def to_csv(results: Results) -> str:
+    """Return :func:`tidy_rows` as CSV: None is empty, and no text is taken for a formula."""
+    rows = tidy_rows(results)
+    file = io.StringIO()
+    columns = list(rows[0]) if rows else [*COLUMNS, *FIGURES]
+    writer = csv.DictWriter(file, columns, lineterminator='\n')
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in row.items()}
+        )
+    return file.getvalue()
+
+
+def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return results as a JSON document without NaN.
+
+    Its schema::
+
+        {"format": 1,
+         "results": [{"benchmark": str, "model": str, "data_set": str, "n": int, "k": [int],
+                      "taus": [float], "signature": {…}, "counts": {…}, "warnings": [str],
+                      "trials_file": str or null, "figures": {name: percent or null},
+                      "groups": {label: {"problems": int, field: value, …,
+                                         "figures": {name: percent or null}}}}],
+         "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
+                    "not started", "stage": str, "reason": str, "log": str}]}
+
+    The figures' names are those of the result JSON.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+        tasks: State of each model's run on each data set.
+    """
+    document = {
+        'format': FORMAT,
+        'results': [
+            _document(model, dataset, result)
+            for model, by_dataset in results.items()
+            for dataset, result in by_dataset.items()
+            if is_ours(result)
+        ],
+        'tasks': list(tasks),
+    }
+    return json.dumps(_without_nan(document), indent=1, ensure_ascii=True, allow_nan=False) + '\n'
+
+
+def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
+    def figures(group: str, names: Iterable[str]) -> dict[str, float | None]:
+        return {name: read_figure(result, name, group) for name in names}
+
+    return {
+        'benchmark': result['benchmark'],
+        'model': model,
+        'data_set': dataset,
+        'n': sample_count(result),
+        **{key: result.get(key) for key in ('k', 'taus', 'signature', 'counts', 'warnings')},
+        'trials_file': result.get('trials_file'),
+        'figures': figures('', (key for *_, key in _metrics(result, whole=True))),
+        'groups': {
+            label: {
+                **group,
+                'figures': figures(label, (key for *_, key in _metrics(result, whole=False))),
+            }
+            for label, group in (result.get('groups') or {}).items()
+        },
+    }
+
+
+def _metrics(result: Result, *, whole: bool) -> Iterable[tuple[str, int | None, float | None, str]]:
+    """Yield (metric, k, τ, key) of what a result holds of its whole benchmark or of a group."""
+    n = sample_count(result)
+    yield 'accuracy', None, None, accuracy_key(n)
+    if n > 1:
+        yield 'majority vote', None, None, 'majority vote'
+        for k in result.get('k') or []:
+            yield 'pass@k', k, None, f'pass@{k}'
+            for tau in result.get('taus') or []:
+                yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
+            yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
+    if whole:
+        for name in SHARES:
+            if name in result:
+                yield name, None, None, name
+
+
+def _group_fields(result: Result) -> Iterable[str]:
+    groups = (result.get('groups') or {}).values()
+    return (name for group in groups for name in group if name != 'problems')
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(item) for item in value]
+    return value

@@ -1,0 +1,98 @@
+"""G-Pass@k against τ: how far a model's score falls as more of the k samples must be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opencompass_gpassk.report.benchmarks import Benchmark
+from opencompass_gpassk.report.text import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ['INSTALL', 'draw_benchmark', 'plot_thresholds', 'save_figure']
+
+INSTALL = 'pip install "matplotlib>=3.8"'
+
+# Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too faint for lines.
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000')
+MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+LINES = ('-', '--', '-.', ':')
+
+
+def plot_thresholds(
+    axis: Axes, taus: Sequence[float], series: Mapping[str, Sequence[float]], title: str
+) -> Axes:
+    """Draw one line a model and return the axis.
+
+    Args:
+        axis: Where to draw.
+        taus: T thresholds, ascending.
+        series: Name → T figures in percent; NaN leaves a gap.
+        title: The panel's heading.
+    """
+    for index, (name, values) in enumerate(series.items()):
+        axis.plot(
+            taus,
+            values,
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
+            linestyle=LINES[index // len(COLOURS) % len(LINES)],
+            label=_label(name),
+            clip_on=False,
+        )
+    axis.set(xlabel='threshold τ', ylim=(0, 100), title=title)
+    axis.set_xticks(list(taus) if len(taus) <= 6 else [0, 0.25, 0.5, 0.75, 1])
+    axis.grid(alpha=0.3)
+    return axis
+
+
+def draw_benchmark(benchmark: Benchmark) -> Figure:
+    """Return a figure of one benchmark with a panel for each k.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+        ValueError: If nothing was sampled, so that there is nothing to draw.
+    """
+    from matplotlib.figure import Figure
+
+    if not benchmark.ks or not benchmark.taus:
+        raise ValueError(f'{benchmark.name}: nothing was sampled; there is no G-Pass@k to draw')
+    figure = Figure(figsize=(1.5 + 3.5 * len(benchmark.ks), 4.2), layout='constrained')
+    panels = figure.subplots(1, len(benchmark.ks), sharey=True, squeeze=False)[0]
+    # All panels list all models, so that each keeps its colour.
+    for axis, k in zip(panels, benchmark.ks, strict=True):
+        series = {
+            benchmark.label(entry): [
+                _number(entry.figure(f'G-Pass@{k}_{tau}')) for tau in benchmark.taus
+            ]
+            for entry in benchmark.entries
+            if entry.ks
+        }
+        plot_thresholds(axis, benchmark.taus, series, f'k = {k}')
+    panels[0].set_ylabel('G-Pass@k$_τ$ (%)')
+    figure.suptitle(_label(benchmark.name))
+    handles, labels = panels[0].get_legend_handles_labels()
+    # Twelve characters of the legend need about an inch, and each entry room for its line.
+    fitting = int(12 * figure.get_figwidth() // (8 + max(map(len, labels))))
+    figure.legend(handles, labels, loc='outside lower center', ncols=max(1, min(fitting, 3)))
+    return figure
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG."""
+    figure.savefig(path, dpi=150, format='png')
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _label(name: str) -> str:
+    """Return a name that matplotlib shows as it stands: no formula, not hidden."""
+    line = one_line(name).replace('$', r'\$')
+    return f' {line}' if line.startswith('_') else line
