@@ -1,0 +1,99 @@
+"""A run of OpenCompass: its folder, and the models and data sets that its config asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ['Run', 'find_run', 'planned_run', 'read_run_config']
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run.
+
+    Attributes:
+        folder: The timestamp folder.
+        pairs: (model, data set) abbrs in the order of the config.
+        shared_evaluation: One eval task, and so one log, may hold several data sets.
+    """
+
+    folder: Path
+    pairs: list[tuple[str, str]]
+    shared_evaluation: bool = False
+
+
+def find_run(path: Path) -> Path:
+    """Return the run that a path means: a timestamp folder, or the newest in a work dir.
+
+    Raises:
+        ValueError: If there is no run.
+    """
+    if (path / 'configs').is_dir():
+        return path
+    runs = [folder.parent for folder in path.glob('*/configs') if folder.is_dir()]
+    if not runs:
+        raise ValueError(
+            f'{path}: there is no run of OpenCompass in it; name its work dir, such as '
+            'outputs/default, or a timestamp folder in that'
+        )
+    return max(runs, key=lambda run: run.name)
+
+
+def read_run_config(folder: Path) -> Mapping[str, Any]:
+    """Return the config that OpenCompass wrote down when it was last started on a run.
+
+    Raises:
+        ValueError: If there is none or it can't be read.
+    """
+    from mmengine.config import Config
+
+    configs = sorted(
+        (folder / 'configs').glob('*.py'), key=lambda path: (path.stat().st_mtime_ns, path.name)
+    )
+    if not configs:
+        raise ValueError(f'{folder / "configs"}: there is no config; OpenCompass did not start')
+    try:
+        config: Mapping[str, Any] = Config.fromfile(configs[-1], format_python_code=False)
+    except Exception as error:  # a config is Python, which raises anything
+        raise ValueError(f'{configs[-1]}: not a config of OpenCompass: {error}') from error
+    for name in ('models', 'datasets'):
+        if name not in config:
+            raise ValueError(f'{configs[-1]}: not a config of OpenCompass: it has no {name}')
+    return config
+
+
+def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
+    """Return a run with the models and data sets that its config asks for."""
+    combinations = config.get('model_dataset_combinations') or [config]
+    pairs = [
+        (_model_abbr(model), _dataset_abbr(dataset))
+        for combination in combinations
+        for model in combination['models']
+        for dataset in combination['datasets']
+    ]
+    partitioner = (config.get('eval') or {}).get('partitioner') or {}
+    # OpenCompass's default is one data set a task.
+    naive = 'NaivePartitioner' in str(partitioner.get('type', 'NaivePartitioner'))
+    shared = not naive or partitioner.get('n', 1) > 1
+    return Run(folder, list(dict.fromkeys(pairs)), shared)
+
+
+def _model_abbr(config: Any) -> str:
+    """Return a model's name in file paths, by OpenCompass's rule, without its slow import."""
+    if isinstance(config, (list, tuple)):
+        return '_'.join(map(_model_abbr, config))
+    if 'abbr' in config:
+        return str(config['abbr'])
+    folders = '_'.join(str(Path(config['path']).resolve()).split('/')[-2:])
+    return f'{config["type"]}_{folders}'.replace('/', '_')
+
+
+def _dataset_abbr(config: Mapping[str, Any]) -> str:
+    """Return a data set's name in file paths, by the same rule."""
+    if 'abbr' in config:
+        return str(config['abbr'])
+    name = f'_{config["name"]}' if 'name' in config else ''
+    return f'{config["path"]}{name}'.replace('/', '_')
