@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -136,27 +137,36 @@ class GPassKGenInferencer(GenInferencer):
             for again in (False, True):
                 if again and not (lost and backend.concurrent):
                     break
-                for finished in self._draws(backend, rows, saved, alone=again):
-                    records = []
-                    for row, output in finished:
-                        if row.index in saved:
-                            continue
-                        record = self._record(row, output, backend)
-                        if output.lost:
-                            lost[row.index] = record
-                            self.logger.warning(
-                                f'problem {row.problem_id}, replica {row.replica}: {output.lost}'
-                            )
-                        else:
-                            lost.pop(row.index, None)
-                            saved[row.index] = record
-                            records.append((row, record))
-                            bar.update()
-                    if self.is_main_process and records:
-                        progress.append(records)
-                    for _, output in finished if not again else ():
-                        watch.saw(output)
+                with closing(self._draws(backend, rows, saved, alone=again)) as draws:
+                    for finished in draws:
+                        new = [item for item in finished if item[0].index not in saved]
+                        self._save(new, backend, saved, lost, progress)
+                        bar.update(sum(not output.lost for _, output in new))
+                        if not again:
+                            watch.saw([output for _, output in finished])
         return lost
+
+    def _save(
+        self,
+        finished: Sequence[tuple[Row, Output]],
+        backend: Backend,
+        saved: dict[int, Record],
+        lost: dict[int, Record],
+        progress: Progress,
+    ) -> None:
+        """Sort finished rows into saved and lost ones. Only a response counts as done."""
+        records = [(row, self._record(row, output, backend)) for row, output in finished]
+        for row, record in records:
+            if 'lost' in record:
+                lost[row.index] = record
+                self.logger.warning(
+                    f'problem {row.problem_id}, replica {row.replica}: {record["lost"]}'
+                )
+            else:
+                lost.pop(row.index, None)
+                saved[row.index] = record
+        if self.is_main_process:
+            progress.append([item for item in records if 'lost' not in item[1]])
 
     def _draws(
         self,
@@ -165,7 +175,7 @@ class GPassKGenInferencer(GenInferencer):
         saved: Mapping[int, Record],
         *,
         alone: bool,
-    ) -> Iterator[list[tuple[Row, Output]]]:
+    ) -> Generator[list[tuple[Row, Output]], None, None]:
         """Yield finished rows, a batch or a request at a time."""
         options: Options = {
             'stopping_criteria': self.stopping_criteria,

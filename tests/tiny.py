@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
 from opencompass.datasets.base import BaseDataset
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from opencompass_gpassk.inferencer import GPassKGenInferencer
 
 CHARACTERS = '0123456789abcdefghijklmnopqrstuvwxyz +-*=?.:\n'
 TEMPLATE = (
@@ -71,3 +76,39 @@ class Problems(BaseDataset):
                 for i in range(problems)
             ]
         )
+
+
+PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
+
+
+def run(
+    model: Any,
+    folder: Path,
+    name: str = 'problems',
+    *,
+    test_range: str | None = None,
+    problems: int = 4,
+    replicas: int = 3,
+    dataset: type[BaseDataset] = Problems,
+    **settings: Any,
+) -> list[dict[str, Any]]:
+    """Run the inferencer on a wrapper as OpenCompass's task does; return the records."""
+    rows = dataset(
+        reader_cfg={
+            'input_columns': ['prompt'],
+            'output_column': 'answer',
+            'test_range': test_range,
+        },
+        problems=problems,
+        replicas=replicas,
+    )
+    settings = {'max_out_len': 12, 'batch_size': 5, 'sampling': PAPER, **settings}
+    inferencer = GPassKGenInferencer(model, output_json_filepath=str(folder), **settings)
+    inferencer.inference(
+        ZeroRetriever(rows),
+        prompt_template=PromptTemplate({'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]}),
+        output_json_filepath=str(folder),
+        output_json_filename=f'{name}.json',
+    )
+    records = json.loads((folder / f'{name}.json').read_text('utf-8'))
+    return [records[str(i)] for i in range(len(records))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from opencompass_gpassk.inference.rows import Output, Row
@@ -110,7 +110,7 @@ class Backend:
 
     def stream(
         self, rows: Sequence[Row], options: Options, workers: int
-    ) -> Iterator[list[tuple[Row, Output]]]:
+    ) -> Generator[list[tuple[Row, Output]], None, None]:
         """Draw rows beside each other, where ``concurrent``; yield each as it is finished."""
         raise NotImplementedError
 

@@ -25,16 +25,18 @@ class FailureWatch:
         self.limit = limit
         self.failed = 0
 
-    def saw(self, output: Output) -> None:
-        """Count one row.
+    def saw(self, outputs: Sequence[Output]) -> None:
+        """Count finished rows.
 
         Raises:
             InferenceStoppedError: If the limit is reached.
         """
-        self.failed = self.failed + 1 if output.lost else 0
+        for output in outputs:
+            self.failed = self.failed + 1 if output.lost else 0
         if self.failed >= self.limit:
             raise InferenceStoppedError(
-                f'{self.failed} requests failed one after another, the last with: {output.lost}. '
+                f'{self.failed} requests failed one after another, the last with: '
+                f'{outputs[-1].lost}. '
                 'Finished responses are saved; mend the model or its address and key, then resume '
                 'with opencompass CONFIG -r. max_failures of GPassKGenInferencer sets how many '
                 'failures end a run'

@@ -116,8 +116,9 @@ class HuggingFaceBackend(Backend):
         ends = set(ends) if isinstance(ends, list | tuple) else {ends}
         for row in ids[:, kwargs['input_ids'].shape[1] :].tolist():
             end = next((i for i, token in enumerate(row) if token in ends), None)
-            if end is None:
-                end = self._stop(row, stops)
+            # A stop word may come before: the row went on while others of its batch weren't done.
+            stop = self._stop(row[: None if end is None else end + 1], stops)
+            end = stop if stop is not None else end
             if end is not None:
                 self.lengths.append((False, end + 1))
             else:

@@ -7,7 +7,10 @@ from typing import Any
 
 from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
+from opencompass_gpassk.inference.lmdeploy import LMDeployAPIBackend, LMDeployBackend
+from opencompass_gpassk.inference.openai_api import LiteLLMBackend, OpenAIBackend
 from opencompass_gpassk.inference.sampling import Sampling
+from opencompass_gpassk.inference.vllm import VLLMBackend
 
 __all__ = ['backend_of']
 
@@ -16,6 +19,13 @@ __all__ = ['backend_of']
 BACKENDS: dict[str, type[Backend]] = {
     'HuggingFace': HuggingFaceBackend,
     'HuggingFacewithChatTemplate': HuggingFaceBackend,
+    'LiteLLMAPI': LiteLLMBackend,
+    'OpenAI': OpenAIBackend,
+    'TurboMindAPIModel': LMDeployAPIBackend,
+    'TurboMindModel': LMDeployBackend,
+    'TurboMindModelwithChatTemplate': LMDeployBackend,
+    'VLLM': VLLMBackend,
+    'VLLMwithChatTemplate': VLLMBackend,
 }
 
 

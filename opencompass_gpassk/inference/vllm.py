@@ -1,0 +1,83 @@
+"""OpenCompass's vLLM wrappers, ``VLLM`` and ``VLLMwithChatTemplate``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from opencompass_gpassk.inference.backend import (
+    Backend,
+    Options,
+    Tap,
+    as_output,
+    clone,
+    room,
+    truncated_by,
+)
+from opencompass_gpassk.inference.rows import Output
+
+__all__ = ['VLLMBackend']
+
+OFF = -1  # top_k that keeps all tokens, in every version of vLLM
+
+
+class VLLMBackend(Backend):
+    """Each request has its own ``SamplingParams``, and so its own seed.
+
+    The wrappers make one for a whole batch; vLLM's ``LLM.generate`` takes a list as well. A
+    request's seed overrules the engine's.
+    """
+
+    per_request = True
+
+    def generate(
+        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
+    ) -> list[Output]:
+        """Draw one response to each entry."""
+        model = clone(self.model)
+        model.generation_kwargs = {
+            **self.keep(model.generation_kwargs),
+            **self._parameters(seeds[0]),
+        }
+        engine = model.model
+        ends: list[tuple[bool | None, int | None]] = []
+
+        def generate(prompts: Any, params: Any, **kwargs: Any) -> Any:
+            if self.sampling.mode != 'greedy':
+                params = [_with_seed(params, seed) for seed in seeds]
+            answers = engine.generate(prompts, params, **kwargs)
+            ends.extend(_end(answer.outputs[0]) for answer in answers)
+            return answers
+
+        model.model = Tap(engine, generate=generate)
+        limit = self.max_out_len
+        if getattr(model, 'mode', 'none') == 'mid':
+            limit = room(self.model, entries, limit, self.note)
+        texts = self.call(model, entries, options, limit)
+        return [
+            Output(as_output(text).text, truncated, tokens)
+            for text, (truncated, tokens) in zip(texts, ends, strict=True)
+        ]
+
+    def _parameters(self, seed: int) -> dict[str, Any]:
+        if self.sampling.mode == 'greedy':
+            return {'temperature': 0.0, 'top_p': 1.0, 'top_k': OFF, 'repetition_penalty': 1.0}
+        if self.sampling.mode == 'model':
+            return {'seed': seed}
+        chosen = self.sampling.parameters
+        return {**chosen, 'top_k': chosen['top_k'] or OFF, 'seed': seed}
+
+
+def _with_seed(params: Any, seed: int) -> Any:
+    one = params.clone() if hasattr(params, 'clone') else copy.copy(params)
+    one.seed = seed
+    return one
+
+
+def _end(answer: Any) -> tuple[bool | None, int | None]:
+    tokens = getattr(answer, 'token_ids', None)
+    return (
+        truncated_by(getattr(answer, 'finish_reason', None)),
+        None if tokens is None else len(tokens),
+    )
