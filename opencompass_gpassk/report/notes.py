@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from opencompass_gpassk.report.benchmarks import Benchmark, Entry
+from opencompass_gpassk.report.benchmarks import Benchmark, Result
 
 __all__ = ['benchmark_notes', 'threshold_notes']
 
@@ -53,23 +52,20 @@ def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
 
 def _warnings(benchmark: Benchmark) -> list[str]:
     """Return each warning once, with the models that it concerns unless that is all of them."""
-    concerned: dict[str, list[str]] = {}
-    sources = [source for entry in benchmark.entries for source in _sources(benchmark, entry)]
-    for label, result in sources:
-        for warning in result.get('warnings') or []:
-            labels = concerned.setdefault(str(warning), [])
-            if label not in labels:
-                labels.append(label)
-    everyone = len({label for label, _ in sources})
+    sampled = {benchmark.label(e): e.result for e in benchmark.entries if e.result}
+    greedy = {benchmark.label(e): e.greedy for e in benchmark.entries if e.greedy}
     return [
-        warning if len(labels) == everyone else f'{", ".join(labels)}: {warning}'
-        for warning, labels in concerned.items()
+        *_told(sampled),
+        *(f'greedy: {warning}' for warning in _told(greedy)),
     ]
 
 
-def _sources(benchmark: Benchmark, entry: Entry) -> Iterable[tuple[str, Any]]:
-    label = benchmark.label(entry)
-    if entry.result:
-        yield label, entry.result
-    if entry.greedy:
-        yield f'{label} (greedy)', entry.greedy
+def _told(results: Mapping[str, Result]) -> list[str]:
+    concerned: dict[str, list[str]] = {}
+    for label, result in results.items():
+        for warning in dict.fromkeys(map(str, result.get('warnings') or [])):
+            concerned.setdefault(warning, []).append(label)
+    return [
+        warning if len(labels) == len(results) else f'{", ".join(labels)}: {warning}'
+        for warning, labels in concerned.items()
+    ]

@@ -1,0 +1,84 @@
+"""The files of a report: Markdown, CSV, JSON, and a PNG for each benchmark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
+from opencompass_gpassk.report.export import to_csv, to_json
+from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
+from opencompass_gpassk.report.tables import benchmark_tables, to_markdown
+from opencompass_gpassk.report.text import escape_markdown
+from opencompass_gpassk.results import signature_line
+from opencompass_gpassk.states import State, TaskState
+
+__all__ = ['MissingMatplotlibError', 'markdown_report', 'write_figures', 'write_report']
+
+TITLE = 'G-Pass@k'
+
+
+class MissingMatplotlibError(ImportError):
+    """The figures need matplotlib, which is not installed."""
+
+
+def markdown_report(results: Results, states: Sequence[TaskState] = ()) -> str:
+    """Return all tables, what became of the tasks that did not finish, and the signatures.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+        states: What became of each model's work on each data set.
+    """
+    parts = [f'# {TITLE}\n']
+    parts += [to_markdown(table) for table in benchmark_tables(results)]
+    undone = [f'{state.name}: {state}' for state in states if state.state is not State.FINISHED]
+    if undone:
+        parts.append('## Not finished\n\n' + _listed(undone))
+    signatures = [
+        f'{model}, {dataset}: {signature_line(result["signature"])}'
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+    ]
+    if signatures:
+        parts.append('## Signatures\n\n' + _listed(signatures))
+    return '\n'.join(parts)
+
+
+def write_report(stem: Path, results: Results, states: Sequence[TaskState] = ()) -> list[Path]:
+    """Write ``<stem>.md``, ``.csv`` and ``.json`` and return their paths."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    texts = {
+        '.md': markdown_report(results, states),
+        '.csv': to_csv(results),
+        '.json': to_json(results, [state.as_dict() for state in states]),
+    }
+    paths = []
+    for suffix, text in texts.items():
+        path = stem.with_name(stem.name + suffix)
+        path.write_text(text, encoding='utf-8')
+        paths.append(path)
+    return paths
+
+
+def write_figures(stem: Path, results: Results) -> list[Path]:
+    """Draw each benchmark that was sampled to ``<stem>_<benchmark>.png`` and return the paths.
+
+    Raises:
+        MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
+    """
+    benchmarks = [benchmark for benchmark in join_benchmarks(results) if benchmark.ks]
+    paths = []
+    for benchmark in benchmarks:
+        try:
+            figure = draw_benchmark(benchmark)
+        except ImportError as error:
+            raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
+        path = stem.with_name(f'{stem.name}_{re.sub("[^A-Za-z0-9.-]+", "_", benchmark.name)}.png')
+        save_figure(figure, path)
+        paths.append(path)
+    return paths
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return ''.join(f'- {escape_markdown(line)}\n' for line in lines)

@@ -1,0 +1,191 @@
+"""OpenCompass's summarizer interface: result files in, tables and figures out."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mmengine import ConfigDict
+from opencompass.summarizers import DefaultSummarizer
+from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
+from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
+
+from opencompass_gpassk.report.benchmarks import is_ours
+from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
+from opencompass_gpassk.report.tables import benchmark_tables, to_text
+from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.runs import planned_run
+from opencompass_gpassk.states import State, TaskState, task_states
+
+__all__ = ['GPassKSummarizer']
+
+Table = list[list[str]]
+
+
+class GPassKSummarizer(DefaultSummarizer):
+    """OpenCompass's own summary, then the tables of G-Pass@k.
+
+    It writes ``summary_<time>.*`` as OpenCompass does, and ``gpassk_<time>.md``, ``.csv``,
+    ``.json`` and a PNG for each benchmark beside them. A cell without a figure says what became
+    of the task, and the reason stands below.
+
+    Args:
+        config: The run's config.
+        dataset_abbrs: What OpenCompass's table lists; by default a few figures of each data set.
+        summary_groups: As in ``DefaultSummarizer``.
+        prompt_db: As in ``DefaultSummarizer``.
+    """
+
+    def __init__(
+        self,
+        config: ConfigDict,
+        dataset_abbrs: list[Any] | None = None,
+        summary_groups: Sequence[Any] = (),
+        prompt_db: Any = None,
+    ) -> None:
+        super().__init__(config, dataset_abbrs, list(summary_groups), prompt_db)
+        self.states: dict[tuple[str, str], TaskState] = {}
+        self.results: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def summarize(self, output_path: str | None = None, time_str: str | None = None) -> None:
+        """Print and write both summaries.
+
+        Args:
+            output_path: Where OpenCompass's goes, ``summary/summary_<time>.txt`` by default; ours
+                goes beside it.
+            time_str: The time that file names hold.
+        """
+        time = time_str or datetime.now().strftime('%Y%m%d_%H%M%S')
+        path = Path(output_path or Path(self.work_dir, 'summary', f'summary_{time}.txt'))
+        states = task_states(planned_run(Path(self.work_dir), self.cfg))
+        self.states = {(state.model, state.dataset): state for state in states}
+        self.results = self._our_results()
+        try:
+            super().summarize(output_path=str(path), time_str=time)
+        except Exception as error:  # upstream's table must not cost ours
+            self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
+        for table in benchmark_tables(self.results):
+            print(f'\n{to_text(table)}', end='')
+        undone = [state for state in states if state.state is not State.FINISHED]
+        if undone:
+            print('\nNot finished:')
+            for state in undone:
+                print(f'  {one_line(f"{state.name}: {state}")}')
+        self._write(path.with_name(f'gpassk_{time}'), states)
+
+    def _write(self, stem: Path, states: list[TaskState]) -> None:
+        paths = write_report(stem, self.results, states)
+        try:
+            paths += write_figures(stem, self.results)
+        except MissingMatplotlibError as error:
+            self.logger.warning(str(error))
+        print()
+        for path in paths:
+            self.logger.info(f'write {path.resolve()}')
+
+    def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Return model → data set → result of our evaluator, in the order of the config."""
+        results: dict[str, dict[str, dict[str, Any]]] = {}
+        for model in self.model_cfgs:
+            name = model_abbr_from_cfg_used_in_summarizer(model)
+            of_model = results.setdefault(name, {})
+            for dataset in self.dataset_cfgs:
+                abbr = dataset_abbr_from_cfg(dataset)
+                path = Path(self.work_dir, 'results', model_abbr_from_cfg(model), f'{abbr}.json')
+                try:
+                    result = json.loads(path.read_bytes())
+                except (OSError, ValueError):
+                    continue  # the task's state tells why
+                if is_ours(result):
+                    result.pop('details', None)
+                    of_model[abbr] = result
+        return results
+
+    def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:
+        """Read each result by itself.
+
+        Upstream stops at a damaged file, and where two models' results have other metrics.
+        """
+        raw: dict[str, dict[str, Any]] = {name: {} for name in self.model_abbrs}
+        parsed: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self.model_abbrs}
+        metrics: dict[str, list[str]] = {}
+        modes: dict[str, str] = {}
+        for model in self.model_cfgs:
+            for dataset in self.dataset_cfgs:
+                reader = copy.copy(self)
+                reader.model_cfgs, reader.dataset_cfgs = [model], [dataset]
+                try:
+                    one_raw, one_parsed, one_metrics, mode = DefaultSummarizer._pick_up_results(
+                        reader
+                    )
+                except Exception as error:  # whatever an evaluator left there
+                    self.logger.warning(
+                        f'{dataset_abbr_from_cfg(dataset)}: its result is left out of the summary: '
+                        f'{type(error).__name__}: {error}'
+                    )
+                    continue
+                modes |= mode
+                for name in one_parsed:
+                    raw[name] |= one_raw[name]
+                    parsed[name] |= one_parsed[name]
+                for abbr, names in one_metrics.items():
+                    known = metrics.setdefault(abbr, [])
+                    known += [name for name in names if name not in known]
+        for by_dataset in parsed.values():
+            for abbr, figures in by_dataset.items():
+                for name in metrics[abbr]:
+                    figures.setdefault(name, float('nan'))
+        return raw, parsed, metrics, modes
+
+    def _format_table(
+        self,
+        parsed_results: dict,
+        dataset_metrics: dict,
+        dataset_eval_mode: dict,
+        required_dataset_abbrs: list[Any] | None = None,
+        skip_all_slash: bool = False,
+    ) -> Table:
+        """List a few figures of our data sets, and say what became of the missing ones."""
+        if required_dataset_abbrs is None:
+            dataset_metrics = {
+                abbr: self._headline(abbr, names) for abbr, names in dataset_metrics.items()
+            }
+        table: Table = super()._format_table(
+            parsed_results,
+            dataset_metrics,
+            dataset_eval_mode,
+            required_dataset_abbrs,
+            skip_all_slash,
+        )
+        for row in table[1:]:
+            for column, model in enumerate(self.model_abbrs, start=4):
+                if row[column] == '-':
+                    row[column] = self._missing(model, row[0])
+                elif row[column] == 'nan':
+                    row[column] = '–'
+        return table
+
+    def _headline(self, dataset: str, names: list[str]) -> list[str]:
+        """Return the figures of a data set that OpenCompass's table lists, of the hundreds."""
+        result = next((r[dataset] for r in self.results.values() if dataset in r), None)
+        if result is None:
+            return names
+        strictest = max(result.get('taus') or [1.0])
+        wanted = [name for name in names if name.startswith('accuracy')] + ['majority vote']
+        for k in result.get('k') or []:
+            wanted += [f'pass@{k}', f'G-Pass@{k}_{float(strictest)}', f'mG-Pass@{k}']
+        return [name for name in wanted if name in names]
+
+    def _missing(self, name: str, dataset: str) -> str:
+        """Return what a cell without a figure says: what became of the task."""
+        states = [
+            self.states[key]
+            for model in self.model_cfgs
+            if model_abbr_from_cfg_used_in_summarizer(model) == name
+            and (key := (model_abbr_from_cfg(model), dataset)) in self.states
+        ]
+        return states[0].state.value if states else '-'
