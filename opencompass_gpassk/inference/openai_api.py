@@ -43,7 +43,9 @@ class OpenAIBackend(RequestBackend):
         model = clone(self.model)
         sent = self.wanted(seed)
         if self.sampling.mode != 'model':
-            model.temperature = sent.get('temperature')
+            # The wrappers send 0.7 where they have none; null is "not given".
+            sent.setdefault('temperature', None)
+            model.temperature = sent['temperature']
         if hasattr(model, 'openai_client'):
             arguments = {name: sent.pop(name) for name in NAMED if name in sent}
             if type(model).__name__ == 'OpenAISDKResponse' and 'seed' in arguments:
@@ -90,6 +92,8 @@ def _watched_client(client: Any, log: RequestLog) -> Any:
 
 def _watched(create: Callable[..., Any], log: RequestLog) -> Callable[..., Any]:
     def call(**query: Any) -> Any:
+        if query.get('temperature', 0) is None:
+            del query['temperature']
         response = create(**query)
         if query.get('stream'):
             return _watched_stream(response, log)
