@@ -68,6 +68,7 @@ class GPassKSummarizer(DefaultSummarizer):
             super().summarize(output_path=str(path), time_str=time)
         except Exception as error:  # upstream's table must not cost ours
             self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
+        paths = self._write(path.with_name(f'gpassk_{time}'), states)
         for table in benchmark_tables(self.results):
             print(f'\n{to_text(table)}', end='')
         undone = [state for state in states if state.state is not State.FINISHED]
@@ -75,17 +76,17 @@ class GPassKSummarizer(DefaultSummarizer):
             print('\nNot finished:')
             for state in undone:
                 print(f'  {one_line(f"{state.name}: {state}")}')
-        self._write(path.with_name(f'gpassk_{time}'), states)
+        print()
+        for written in paths:
+            self.logger.info(f'write {written.resolve()}')
 
-    def _write(self, stem: Path, states: list[TaskState]) -> None:
+    def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
         paths = write_report(stem, self.results, states)
         try:
-            paths += write_figures(stem, self.results)
+            return paths + write_figures(stem, self.results)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
-        print()
-        for path in paths:
-            self.logger.info(f'write {path.resolve()}')
+            return paths
 
     def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return model → data set → result of our evaluator, in the order of the config."""

@@ -1,0 +1,99 @@
+"""Figures show the numbers they are given; the files of a report hold all of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+from made_results import make_result
+
+from opencompass_gpassk.report.benchmarks import join_benchmarks
+from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
+from opencompass_gpassk.report.plots import draw_benchmark, plot_thresholds
+from opencompass_gpassk.states import State, TaskState
+
+COUNTS = {'AMC_en': [8, 5, 1]}
+RESULTS = {
+    'm': {'x': make_result(COUNTS, 8, (2, 4))},
+    '_o $x^2$': {'x': make_result({'AMC_en': [8, 8, 2]}, 8, (4,))},
+}
+
+
+def test_a_plot_draws_its_numbers_and_returns_its_axis() -> None:
+    """One line a model with the values given, on a scale of 0 to 100."""
+    figure = pytest.importorskip('matplotlib.figure').Figure()
+    axis = figure.subplots()
+    taus, series = [0.0, 0.5, 1.0], {'a': [90.0, 50.0, 10.0], 'b': [80.0, math.nan, 0.0]}
+    assert plot_thresholds(axis, taus, series, 'k = 4') is axis
+    assert [list(line.get_xdata()) for line in axis.lines] == [taus, taus]
+    assert list(axis.lines[0].get_ydata()) == series['a']
+    assert math.isnan(axis.lines[1].get_ydata()[1])
+    assert axis.get_ylim() == (0, 100)
+    assert len({line.get_color() for line in axis.lines}) == 2
+    assert len({line.get_marker() for line in axis.lines}) == 2
+
+
+def test_thirty_models_are_told_apart() -> None:
+    """Colour, marker and line together differ for each model."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    plot_thresholds(axis, [0.0, 1.0], {str(i): [1.0, 0.0] for i in range(28)}, '')
+    looks = {(x.get_color(), x.get_marker(), x.get_linestyle()) for x in axis.lines}
+    assert len(looks) == 28
+
+
+def test_a_benchmark_has_a_panel_for_each_k() -> None:
+    """The panels hold the results' figures, and every model is in the legend by its own name."""
+    pytest.importorskip('matplotlib')
+    figure = draw_benchmark(join_benchmarks(RESULTS)[0])
+    two, four = figure.axes
+    assert (two.get_title(), four.get_title()) == ('k = 2', 'k = 4')
+    result = RESULTS['m']['x']
+    expected = [result[f'G-Pass@4_{tau}'] for tau in result['taus']]
+    assert list(four.lines[0].get_ydata()) == expected
+    assert all(math.isnan(y) for y in two.lines[1].get_ydata())
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ['m', r' _o \$x^2\$']
+
+
+def test_nothing_sampled_is_nothing_to_draw() -> None:
+    """A greedy run alone gives no figure."""
+    (benchmark,) = join_benchmarks({'m': {'x': make_result(COUNTS, 1, greedy=True)}})
+    with pytest.raises(ValueError, match='nothing was sampled'):
+        draw_benchmark(benchmark)
+    assert write_figures(Path('x'), {'m': {'x': make_result(COUNTS, 1, greedy=True)}}) == []
+
+
+def test_the_report_is_written(tmp_path: Path) -> None:
+    """Markdown, CSV, JSON and a picture are there, with tables, failures and signatures."""
+    pytest.importorskip('matplotlib')
+    states = [
+        TaskState('m', 'x', State.FINISHED),
+        TaskState('m', 'y', State.FAILED, 'inference', 'ValueError: <b>', 'logs/x.out'),
+    ]
+    stem = tmp_path / 'summary' / 'gpassk_1'
+    paths = write_report(stem, RESULTS, states) + write_figures(stem, RESULTS)
+    assert [path.name for path in paths] == [
+        'gpassk_1.md',
+        'gpassk_1.csv',
+        'gpassk_1.json',
+        'gpassk_1_LiveMathBench-202412.png',
+    ]
+    markdown = paths[0].read_text('utf-8')
+    assert '- m/y: failed in inference: ValueError: &lt;b&gt; (logs/x.out)' in markdown
+    assert 'm/x: ' not in markdown
+    assert '- m, x: package:0.1.0\\|data:LiveMathBench-202412:1\\|n:8' in markdown
+    assert [t['state'] for t in json.loads(paths[2].read_text())['tasks']] == ['finished', 'failed']
+    assert paths[3].read_bytes().startswith(b'\x89PNG')
+
+
+def test_without_matplotlib_the_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who lacks the library learns what to type."""
+    for name in ('matplotlib', 'matplotlib.figure'):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingMatplotlibError, match='pip install "matplotlib'):
+        write_figures(tmp_path / 'x', RESULTS)

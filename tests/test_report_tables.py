@@ -1,0 +1,220 @@
+"""Tables, CSV and JSON hold the figures, joined by benchmark, and nothing hostile."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from made_results import make_result
+
+from opencompass_gpassk.report.benchmarks import join_benchmarks
+from opencompass_gpassk.report.export import tidy_rows, to_csv, to_json
+from opencompass_gpassk.report.tables import Table, benchmark_tables, to_markdown, to_text
+from opencompass_gpassk.report.text import escape_markdown, one_line, spreadsheet_text
+
+COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
+HOSTILE = 'a|b\n<script>\x1b[2J\u2028*x* \ud800'
+
+
+def row(table: Table, model: str) -> dict[str, Any]:
+    """Return the row of a model, heading → cell."""
+    return next(
+        dict(zip(table.columns, cells, strict=True)) for cells in table.rows if model in cells
+    )
+
+
+def results(**models: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return model → data set → result, data sets named after n."""
+    return {
+        model: {f'set-n{result["n"]}': result for result in given}
+        for model, given in models.items()
+    }
+
+
+def test_a_model_has_a_row_as_in_the_paper() -> None:
+    """Greedy, average@n, pass@k, each τ above 0 and mG-Pass@k stand side by side."""
+    made = results(
+        good=[
+            make_result(COUNTS, 4, (2, 4)),
+            make_result({'AMC_en': [1, 0], 'AMC_cn': [0, 0]}, 1, greedy=True),
+        ]
+    )
+    table, other, by_group = benchmark_tables(made)
+    assert table.title == 'LiveMathBench-202412: 4 problems, n = 4, k = 2'
+    assert other.title.endswith('k = 4')
+    assert by_group.title.endswith('by split and language')
+    assert row(table, 'good') == {
+        'model': 'good',
+        'Greedy': 25.0,
+        'average@4': pytest.approx(100 * 9 / 16),
+        'pass@2': pytest.approx(100 * (1 + 5 / 6 + 1 + 0) / 4),
+        'G-Pass@2_0.25': pytest.approx(100 * (1 + 5 / 6 + 1 + 0) / 4),
+        'G-Pass@2_0.5': pytest.approx(100 * (1 + 5 / 6 + 1 + 0) / 4),
+        'G-Pass@2_0.75': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
+        'G-Pass@2_1.0': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
+        'mG-Pass@2': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
+    }
+    groups = {(cells[0], cells[3]): cells for cells in by_group.rows}
+    assert set(groups) == {(g, k) for g in ('AMC-en', 'AMC-cn') for k in (2, 4)}
+    english = dict(zip(by_group.columns, groups['AMC-en', 4], strict=True))
+    assert (english['problems'], english['Greedy'], english['average@4']) == (2, 50.0, 75.0)
+    assert english['G-Pass@k_1.0'] == 50.0
+
+
+def test_without_a_greedy_run_there_is_no_greedy_column() -> None:
+    """Nothing is invented for what was not measured; with one model's, the others show a dash."""
+    sampled, greedy = make_result(COUNTS, 4, (2,)), make_result(COUNTS, 1, greedy=True)
+    (table, _) = benchmark_tables(results(one=[sampled]))
+    assert 'Greedy' not in table.columns
+    (table, _) = benchmark_tables(results(one=[sampled], two=[sampled, greedy], three=[greedy]))
+    assert [row(table, model)['Greedy'] for model in ('one', 'two', 'three')] == [None, 75.0, 75.0]
+    assert row(table, 'three')['pass@2'] is None
+    assert to_text(table).splitlines()[3].split()[1] == '-'
+
+
+def test_greedy_is_taken_from_the_same_data() -> None:
+    """Of two greedy runs the one on the sampled run's data is joined."""
+    made = {
+        'm': {
+            'old-greedy': make_result({'A_en': [0]}, 1, greedy=True, data='old'),
+            'new-greedy': make_result({'A_en': [1]}, 1, greedy=True, data='new'),
+            'new': make_result({'A_en': [1]}, 4, (2,), data='new'),
+        }
+    }
+    assert row(benchmark_tables(made)[0], 'm')['Greedy'] == 100.0
+
+
+def test_one_sample_drawn_at_random_is_not_greedy() -> None:
+    """n = 1 under sampling is an average of one, and stands in no greedy column."""
+    (table, *_) = benchmark_tables(results(m=[make_result(COUNTS, 1)]))
+    assert table.columns == ['model', 'average@1']
+    assert table.rows == [['m', 75.0]]
+
+
+def test_several_runs_of_one_model_are_told_apart() -> None:
+    """Two n of one benchmark give two labelled rows, and n is a column."""
+    made = results(m=[make_result(COUNTS, 4, (4,)), make_result(COUNTS, 8, (4,))])
+    table = benchmark_tables(made)[0]
+    assert [cells[:2] for cells in table.rows] == [['m (set-n4)', 4], ['m (set-n8)', 8]]
+    assert 'average@n' in table.columns
+    assert table.title.endswith('4 problems, n = 4 or 8, k = 4')
+
+
+def test_undefined_is_shown_as_undefined() -> None:
+    """Figures that are NaN are a dash with a note, never 0."""
+    made = results(m=[make_result(COUNTS, 4, (2, 4), judged=3)])
+    two, four, _ = benchmark_tables(made)
+    assert '–' not in to_text(two)
+    assert to_text(four).splitlines()[3].split()[2:] == ['–'] * 6
+    assert four.notes == ['–: undefined, no problem has 4 judged samples']
+
+
+@pytest.mark.parametrize(('k', 'note'), [(1, 'a perfect model scores 0'), (3, '66.7 is the max')])
+def test_odd_k_has_its_caveat(k: int, note: str) -> None:
+    """A reader learns why a perfect model does not reach 100."""
+    table = benchmark_tables(results(m=[make_result(COUNTS, 4, (k,))]))[0]
+    assert any(note in line for line in table.notes)
+    even = benchmark_tables(results(m=[make_result(COUNTS, 4, (2,))]))[0]
+    assert even.notes == []
+
+
+def test_the_sample_problems_are_called_so() -> None:
+    """No table of them can be taken for LiveMathBench."""
+    table = benchmark_tables(results(m=[make_result(COUNTS, 4, (4,), benchmark='sample')]))[0]
+    assert table.title.startswith('sample: ')
+    assert any('not LiveMathBench' in note for note in table.notes)
+
+
+def test_warnings_name_whom_they_concern() -> None:
+    """A warning of all models stands alone, that of some names them."""
+    made = {
+        'a': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy', 'copies'])},
+        'b': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy'])},
+    }
+    assert benchmark_tables(made)[0].notes == ['noisy', 'a: copies']
+
+
+def test_results_of_different_data_are_not_compared_in_silence() -> None:
+    """A note says that the rows are of different data."""
+    made = {
+        'a': {'x': make_result(COUNTS, 4, (4,), data='202412:aaaa')},
+        'b': {'x': make_result(COUNTS, 4, (4,), data='202412:bbbb')},
+    }
+    assert any('different data: 202412:aaaa and' in n for n in benchmark_tables(made)[0].notes)
+
+
+def test_other_evaluators_results_are_left_out() -> None:
+    """Results that name no benchmark are OpenCompass's own and have their own summary."""
+    assert benchmark_tables({'m': {'gsm8k': {'accuracy': 1.0}, 'odd': {'error': 'x'}}}) == []
+    assert join_benchmarks({}) == []
+    assert to_csv({}).startswith('benchmark,model,')
+
+
+def test_hostile_names_stay_in_their_cell() -> None:
+    """A model's name or a warning breaks neither the terminal, nor Markdown, nor HTML."""
+    made = {HOSTILE: {'x': make_result(COUNTS, 4, (4,), warnings=[HOSTILE])}}
+    table = benchmark_tables(made)[0]
+    text, markdown = to_text(table), to_markdown(table)
+    assert '\x1b' not in text + markdown
+    assert '<script>' not in markdown
+    assert len(text.splitlines()) == 5
+    lines = markdown.splitlines()
+    assert lines[2].count(' | ') == lines[4].count(' | ')
+    assert [line for line in lines if line.startswith('- ')] == [
+        '- a\\|b &lt;script&gt;�\\[2J \\*x\\* �'
+    ]
+    markdown.encode()
+    to_csv(made).encode()
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [('=1+1', "'=1+1"), ('@x', "'@x"), ('-x', "'-x"), ('Qwen2.5', 'Qwen2.5'), ('\t=x', "'=x")],
+)
+def test_no_text_is_a_formula(text: str, expected: str) -> None:
+    """A spreadsheet shows a name that starts as a formula does as text."""
+    assert spreadsheet_text(text) == expected
+
+
+def test_markdown_keeps_names_readable() -> None:
+    """Underscores inside words stay; at their edges they would be markup."""
+    assert escape_markdown('G-Pass@4_0.5') == 'G-Pass@4_0.5'
+    assert escape_markdown('_a_ `b`') == '\\_a\\_ \\`b\\`'
+    assert one_line('a\r\n\tb\u3000c') == 'a b c'
+
+
+def test_every_figure_is_in_the_csv() -> None:
+    """Each metric of the whole and of each group is one row with its value."""
+    result = make_result(COUNTS, 4, (2, 4), judged=3)
+    rows = list(csv.DictReader(io.StringIO(to_csv({'m': {'x': result}}))))
+    figures = {
+        (r['group'], r['metric'], r['k'], r['tau']): r['percent'] for r in rows if r['k'] != '4'
+    }
+    assert len(rows) == len({tuple(r[c] for c in ('group', 'metric', 'k', 'tau')) for r in rows})
+    assert float(figures['', 'G-Pass@k', '2', '1.0']) == pytest.approx(result['G-Pass@2_1.0'])
+    assert float(figures['AMC-cn', 'accuracy', '', '']) == pytest.approx(50.0)
+    assert float(figures['', 'coverage', '', '']) == 75.0
+    assert {r['percent'] for r in rows if r['k'] == '4'} == {''}
+    assert {(r['split'], r['language']) for r in rows if r['group'] == 'AMC-en'} == {('AMC', 'en')}
+    scalars = [k for k, v in result.items() if isinstance(v, float)]
+    assert len(rows) == len(scalars)
+    assert len(tidy_rows({'m': {'x': result}})) == len(rows)
+
+
+def test_the_json_has_null_for_undefined() -> None:
+    """It is strict JSON, and holds the figures under the result's own names."""
+    result = make_result(COUNTS, 4, (2, 4), judged=3)
+
+    def forbidden(token: str) -> None:
+        raise AssertionError(token)
+
+    document = json.loads(to_json({'m': {'x': result}}), parse_constant=forbidden)
+    (entry,) = document['results']
+    assert entry['figures']['pass@4'] is None
+    assert entry['figures']['pass@2'] == result['pass@2']
+    assert entry['groups']['AMC-en']['figures']['pass@2'] == result['AMC-en/pass@2']
+    assert entry['groups']['AMC-en']['problems'] == 2
+    assert entry['counts']['unjudged'] == 4

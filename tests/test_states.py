@@ -1,0 +1,241 @@
+"""What became of a run's tasks is read from the files that they left."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from made_runs import MadeRun
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.runs import Run, find_run, planned_run, read_run_config
+from opencompass_gpassk.states import State, task_states
+
+
+def states(run: MadeRun) -> dict[str, tuple[str, str, str, str]]:
+    """Return ``model/dataset`` → (state, stage, reason, log)."""
+    planned = planned_run(run.folder, read_run_config(run.folder))
+    return {
+        s.name: (s.state.value, s.stage, s.reason, s.log.rpartition('/')[2])
+        for s in task_states(planned)
+    }
+
+
+def test_tasks_that_share_a_log_share_its_exception(tmp_path: Path) -> None:
+    """What one task should have done after it died is named with what it died of."""
+    run = MadeRun(tmp_path, ['m', 'other'], ['a', 'b', 'c', 'd'])
+    run.infer_log('m', 'a', ['a', 'b', 'c'], 'torch.OutOfMemoryError: 20 GiB')
+    run.infer_log('m', 'd', ['d'])
+    run.predictions('m', 'a', 'd')
+    run.result('m', 'a', {'accuracy': 1.0})
+    run.result('m', 'd', {'accuracy': 1.0})
+    for name in ('b', 'c'):
+        run.eval_log('m', name, 'FileNotFoundError: Prediction files not found')
+    died = ('failed', 'inference', 'OutOfMemoryError: 20 GiB', 'a.out')
+    assert states(run) == {
+        'm/a': ('finished', '', '', ''),
+        'm/b': died,
+        'm/c': died,
+        'm/d': ('finished', '', '', ''),
+        **{f'other/{name}': ('not started', '', '', '') for name in 'abcd'},
+    }
+
+
+def test_a_failed_evaluation_is_told_from_its_own_log(tmp_path: Path) -> None:
+    """Once a data set is inferred, what befell its log's other data sets is not its reason."""
+    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
+    run.infer_log('m', 'a', ['a', 'b'], 'ValueError: of b')
+    run.predictions('m', 'a')
+    run.eval_log('m', 'a', 'KeyError: of the evaluation')
+    assert states(run) == {
+        'm/a': ('failed', 'evaluation', 'KeyError: of the evaluation', 'a.out'),
+        'm/b': ('failed', 'inference', 'ValueError: of b', 'a.out'),
+    }
+
+
+def test_without_an_infer_log_the_evaluation_tells(tmp_path: Path) -> None:
+    """Where inference left no log, as under --debug, the evaluation's exception is given."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.eval_log('m', 'a', 'FileNotFoundError: Prediction files not found')
+    assert states(run)['m/a'][:2] == ('failed', 'evaluation')
+
+
+def test_an_evaluation_before_a_resumed_inference_is_out_of_date(tmp_path: Path) -> None:
+    """While a resumed inference runs, the failure of the evaluation before it is history."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.eval_log('m', 'a', 'FileNotFoundError: Prediction files not found')
+    run.infer_log('m', 'a', ['a'])
+    run.progress('m', 'a')
+    reason = 'a missing; interrupted or still running'
+    assert states(run)['m/a'] == ('unfinished', 'inference', reason, 'a.out')
+
+
+def test_shards_belong_to_their_data_set(tmp_path: Path) -> None:
+    """The task that contained a missing shard tells why; b_1 is a data set of its own."""
+    run = MadeRun(tmp_path, ['m'], ['a', 'b', 'b_1'])
+    run.infer_log('m', 'a_0', ['a_0', 'b'])
+    run.infer_log('m', 'a_1', ['a_1', 'b_1'], 'RuntimeError: in shard 1')
+    run.predictions('m', 'a_0', 'b')
+    run.result('m', 'b', {'accuracy': 1.0})
+    assert states(run) == {
+        'm/a': ('failed', 'inference', 'RuntimeError: in shard 1', 'a_1.out'),
+        'm/b': ('finished', '', '', ''),
+        'm/b_1': ('failed', 'inference', 'RuntimeError: in shard 1', 'a_1.out'),
+    }
+
+
+@pytest.mark.parametrize('left', ['gap', 'progress', 'log'])
+def test_a_result_on_part_of_the_predictions_is_unfinished(tmp_path: Path, left: str) -> None:
+    """A shard is known to be missing from a gap, from its progress or from its task's log."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.predictions('m', 'a_0')
+    if left == 'gap':
+        run.predictions('m', 'a_2')
+    if left == 'progress':
+        run.progress('m', 'a_1')
+    if left == 'log':
+        run.infer_log('m', 'a_1', ['a_1'])
+    run.result('m', 'a', {'accuracy': 50.0})
+    assert states(run)['m/a'][:3] == (
+        'unfinished',
+        'inference',
+        'a_1 missing; interrupted or still running',
+    )
+
+
+def test_a_whole_file_outdates_shards(tmp_path: Path) -> None:
+    """After a resumption with one worker, what two workers left means nothing."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.infer_log('m', 'a_0', ['a_0'], 'KeyboardInterrupt')
+    run.predictions('m', 'a_0', 'a')
+    run.progress('m', 'a_1')
+    run.result('m', 'a', {'accuracy': 50.0})
+    assert states(run)['m/a'][0] == 'finished'
+
+
+def test_a_task_that_died_before_it_spoke(tmp_path: Path) -> None:
+    """Where a log does not say what it contained, its exception is that of what has no log."""
+    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
+    run.infer_log('m', 'a', [], "ModuleNotFoundError: No module named 'vllm'")
+    assert {s[:3] for s in states(run).values()} == {
+        ('failed', 'inference', "ModuleNotFoundError: No module named 'vllm'")
+    }
+
+
+def test_a_task_that_was_not_reached_has_no_failure(tmp_path: Path) -> None:
+    """A log that names its data sets tells nothing of others."""
+    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
+    run.infer_log('m', 'a', ['a'], 'ValueError: of a')
+    assert states(run)['m/b'] == ('not started', '', '', '')
+
+
+@pytest.mark.parametrize(
+    ('result', 'reason'),
+    [
+        ({'error': 'preds and refrs have different length'}, 'preds and refrs have different'),
+        ('{"accuracy": 5', 'a.json is damaged, delete it and resume the run'),
+    ],
+)
+def test_a_result_that_is_none_is_a_failure(
+    tmp_path: Path, result: dict[str, str] | str, reason: str
+) -> None:
+    """An evaluator's error and a torn file are failures, though the file is there."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.predictions('m', 'a')
+    run.result('m', 'a', result)
+    state, stage, told, _ = states(run)['m/a']
+    assert (state, stage) == ('failed', 'evaluation')
+    assert told.startswith(reason)
+
+
+def test_eval_tasks_of_several_data_sets_are_named_after_the_first(tmp_path: Path) -> None:
+    """With several data sets an eval task, the log of an earlier one holds the exception."""
+    pairs = [('m', 'a'), ('m', 'b')]
+    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
+    run.predictions('m', 'a', 'b')
+    run.eval_log('m', 'a', 'KeyError: 0')
+    apart = task_states(Run(tmp_path, pairs))
+    shared = task_states(Run(tmp_path, pairs, shared_evaluation=True))
+    assert [s.state for s in apart] == [State.FAILED, State.UNFINISHED]
+    assert [s.reason for s in shared] == ['KeyError: 0'] * 2
+
+
+def test_the_config_says_what_should_be_there(tmp_path: Path) -> None:
+    """Combinations of models and data sets and shared eval tasks are read from it."""
+    more = (
+        'model_dataset_combinations = [dict(models=models[:1], datasets=datasets),'
+        ' dict(models=models[1:], datasets=datasets[:1])]\n'
+        "eval = dict(partitioner=dict(type='NaivePartitioner', n=8))"
+    )
+    run = MadeRun(tmp_path, ['m', 'o'], ['a', 'b'], more)
+    planned = planned_run(tmp_path, read_run_config(run.folder))
+    assert planned.pairs == [('m', 'a'), ('m', 'b'), ('o', 'a')]
+    assert planned.shared_evaluation
+    MadeRun(tmp_path / 'new', ['m'], ['a'])
+    planned = planned_run(tmp_path / 'new', read_run_config(tmp_path / 'new'))
+    assert (planned.pairs, planned.shared_evaluation) == ([('m', 'a')], False)
+
+
+def test_names_are_opencompass_names() -> None:
+    """Models and data sets without an abbr are called what OpenCompass calls them."""
+    from mmengine.config import ConfigDict
+    from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
+
+    models = [
+        ConfigDict(type='opencompass.models.X', path='org/name'),
+        [ConfigDict(abbr='a'), ConfigDict(abbr='b')],
+    ]
+    datasets = [ConfigDict(path='org/data', name='main'), ConfigDict(path='org/data')]
+    planned = planned_run(Path(), {'models': models, 'datasets': datasets})
+    assert planned.pairs == [
+        (model_abbr_from_cfg(m), dataset_abbr_from_cfg(d)) for m in models for d in datasets
+    ]
+
+
+def test_a_work_dir_means_its_newest_run(tmp_path: Path) -> None:
+    """Other folders and files in the work dir don't matter; without a run there is an error."""
+    with pytest.raises(ValueError, match='there is no run of OpenCompass'):
+        find_run(tmp_path)
+    for name in ('20260101_000000', '20260102_000000'):
+        MadeRun(tmp_path / name, ['m'], ['a'])
+    (tmp_path / 'zzz').mkdir()
+    assert find_run(tmp_path).name == '20260102_000000'
+    assert find_run(tmp_path / '20260101_000000').name == '20260101_000000'
+
+
+def test_the_command_tells_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``gpassk status`` exits 1 until all is finished, and names what is not."""
+    run = MadeRun(tmp_path / '20260101_000000', ['m'], ['a', 'b'])
+    run.infer_log('m', 'a', ['a', 'b'], 'ValueError: \x1b[2Jbad')
+    run.predictions('m', 'a')
+    run.result('m', 'a', {'accuracy': 1.0})
+    assert main(['status', str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert 'm/b  failed in inference: ValueError: �[2Jbad (logs/infer/m/a.out)' in out
+    assert out.splitlines()[-1].startswith('1 of 2 finished')
+    run.predictions('m', 'b')
+    run.result('m', 'b', {'accuracy': 1.0})
+    assert main(['status', str(tmp_path), '--json']) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line['state'] for line in lines] == ['finished', 'finished']
+
+
+def test_the_command_names_what_is_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder without a run is an error with a remedy, not a traceback."""
+    assert main(['status', str(tmp_path)]) == 1
+    assert 'name its work dir' in capsys.readouterr().err
+
+
+def test_the_command_does_not_import_opencompass(tmp_path: Path) -> None:
+    """A status is told at once."""
+    MadeRun(tmp_path / '20260101_000000', ['m'], ['a'])
+    code = (
+        f'import sys; from opencompass_gpassk.cli import main; main(["status", {str(tmp_path)!r}]);'
+        'assert not {"torch", "opencompass"} & set(sys.modules)'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True, capture_output=True)
