@@ -112,6 +112,13 @@ def test_undefined_is_shown_as_undefined() -> None:
     assert four.notes == ['–: undefined, no problem has 4 judged samples']
 
 
+def test_null_is_undefined_too() -> None:
+    """A result that was written without NaN reads as it was meant."""
+    result = make_result(COUNTS, 4, (4,), judged=3)
+    written = {key: None if value != value else value for key, value in result.items()}
+    assert to_text(benchmark_tables(results(m=[written]))[0]).splitlines()[3].split()[2] == '–'
+
+
 @pytest.mark.parametrize(('k', 'note'), [(1, 'a perfect model scores 0'), (3, '66.7 is the max')])
 def test_odd_k_has_its_caveat(k: int, note: str) -> None:
     """A reader learns why a perfect model does not reach 100."""

@@ -87,6 +87,15 @@ def test_shards_belong_to_their_data_set(tmp_path: Path) -> None:
     }
 
 
+def test_a_data_set_may_be_named_like_a_shard(tmp_path: Path) -> None:
+    """The predictions to a data set b_1 are no part of those to b."""
+    run = MadeRun(tmp_path, ['m'], ['b', 'b_1'])
+    run.infer_log('m', 'b_1', ['b_1'])
+    run.predictions('m', 'b_1')
+    run.result('m', 'b_1', {'accuracy': 1.0})
+    assert [state[0] for state in states(run).values()] == ['not started', 'finished']
+
+
 @pytest.mark.parametrize('left', ['gap', 'progress', 'log'])
 def test_a_result_on_part_of_the_predictions_is_unfinished(tmp_path: Path, left: str) -> None:
     """A shard is known to be missing from a gap, from its progress or from its task's log."""
