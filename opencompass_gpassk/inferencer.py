@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from opencompass.openicl.icl_inferencer import GenInferencer
@@ -23,6 +24,8 @@ from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.wrappers import backend_of
 
 __all__ = ['GPassKGenInferencer']
+
+_NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 @ICL_INFERENCERS.register_module()
@@ -73,7 +76,6 @@ class GPassKGenInferencer(GenInferencer):
         self.seed = seed
         self.max_failures = max_failures
         self.logger = get_logger()
-        self._notes: set[str] = set()
 
     def inference(
         self,
@@ -243,6 +245,8 @@ class GPassKGenInferencer(GenInferencer):
         return record
 
     def _note(self, message: str) -> None:
-        if message not in self._notes:
-            self._notes.add(message)
+        """Tell the user once a model, not once a data set."""
+        said = _NOTES.setdefault(self.model, set())
+        if message not in said:
+            said.add(message)
             self.logger.warning(message)

@@ -10,15 +10,28 @@ from typing import Any
 from opencompass_gpassk.inference.rows import Output, Row
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['Backend', 'Options', 'Tap', 'UnknownBackend', 'room']
+__all__ = [
+    'Backend',
+    'End',
+    'Options',
+    'Tap',
+    'UnknownBackend',
+    'as_output',
+    'clone',
+    'room',
+    'truncated_by',
+    'with_ends',
+]
 
 Options = dict[str, Any]
+End = tuple[bool | None, int | None]  # ran into the length limit, number of tokens
 
 # Names that config dictionaries of the wrappers use for what the protocol decides. Whatever else
 # a user's config holds (stop tokens, caches, chat template settings) stays in force.
 LENGTHS = frozenset(
     {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
 )
+COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # a row gets one response
 SEEDS = frozenset({'decoder_seed', 'random_seed', 'sampling_seed', 'seed'})
 PENALTIES = frozenset(
     {
@@ -46,19 +59,17 @@ TRUNCATIONS = frozenset(
 SEARCHES = frozenset(
     {
         'beam_size',
-        'best_of',
         'do_sample',
         'early_stopping',
-        'n',
         'num_beam_groups',
         'num_beams',
-        'num_return_sequences',
         'penalty_alpha',
         'temperature',
         'use_beam_search',
     }
 )
-DECODING = LENGTHS | SEEDS | PENALTIES | TRUNCATIONS | SEARCHES
+OURS = LENGTHS | COUNTS | SEEDS
+DECODING = OURS | PENALTIES | TRUNCATIONS | SEARCHES
 
 
 class Backend:
@@ -114,7 +125,7 @@ class Backend:
         """Draw rows beside each other, where ``concurrent``; yield each as it is finished."""
         raise NotImplementedError
 
-    def recover(self) -> None:
+    def recover(self, batch_size: int, reason: str) -> None:
         """Clean up after a call that failed."""
 
     def workers(self, batch_size: int) -> int:
@@ -123,7 +134,7 @@ class Backend:
 
     def keep(self, settings: Any) -> dict[str, Any]:
         """Return what stays of a config dictionary of the wrapper under the protocol."""
-        gone = DECODING if self.sampling.mode != 'model' else LENGTHS | SEEDS
+        gone = DECODING if self.sampling.mode != 'model' else OURS
         return {name: value for name, value in dict(settings or {}).items() if name not in gone}
 
     def call(self, model: Any, entries: Sequence[Any], options: Options, limit: int) -> list[Any]:
@@ -198,6 +209,14 @@ def as_output(answer: Any) -> Output:
     if not isinstance(text, str):
         raise TypeError(f'the model wrapper returned {type(text).__name__} instead of a text')
     return Output(text, truncated_by(reason), tokens)
+
+
+def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
+    """Join a wrapper's answers with how the engine said they ended, if it was seen for each."""
+    outputs = [as_output(answer) for answer in answers]
+    if len(ends) != len(outputs):
+        return outputs
+    return [Output(one.text, *end) for one, end in zip(outputs, ends, strict=True)]
 
 
 def truncated_by(finish_reason: Any) -> bool | None:

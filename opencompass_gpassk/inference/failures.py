@@ -62,7 +62,7 @@ def draw(
     if not reason:
         yield list(zip(batch, outputs, strict=True))
         return
-    backend.recover()
+    backend.recover(len(batch), reason)
     if len(batch) == 1:
         yield [(batch[0], Output('', lost=reason))]
         return

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend, Options, Tap, as_output, clone, room
+from opencompass_gpassk.inference.backend import Backend, End, Options, Tap, clone, room, with_ends
 from opencompass_gpassk.inference.rows import Output, combined_seed
 from opencompass_gpassk.inference.sampling import Sampling
 
@@ -51,13 +51,13 @@ class HuggingFaceBackend(Backend):
         self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
     ) -> None:
         super().__init__(model, sampling, max_out_len, note)
-        self.lengths: list[tuple[bool | None, int | None]] = []
+        self.ends: list[End] = []
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
         """Draw one response to each entry."""
-        self.lengths = []
+        self.ends = []
         model = clone(self.model)
         model.generation_kwargs = {**self.keep(model.generation_kwargs), **self._parameters()}
         stops = [
@@ -79,18 +79,17 @@ class HuggingFaceBackend(Backend):
             limit = room(self.model, entries, limit, self.note)
         with _seeded(combined_seed(seeds)):
             texts = self.call(model, entries, options, limit)
-        outputs = [as_output(text) for text in texts]
-        if len(self.lengths) != len(outputs):
-            return outputs
-        return [
-            Output(output.text, truncated, tokens)
-            for output, (truncated, tokens) in zip(outputs, self.lengths, strict=True)
-        ]
+        return with_ends(texts, self.ends)
 
-    def recover(self) -> None:
+    def recover(self, batch_size: int, reason: str) -> None:
         """Free what a call that ran out of memory holds, so that half the batch has a chance."""
         import torch
 
+        if 'OutOfMemory' in reason and batch_size > 1:
+            self.note(
+                f'{batch_size} rows at once ran out of memory and are drawn in halves, which '
+                'costs time; lower batch_size in the config of the model'
+            )
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -120,9 +119,9 @@ class HuggingFaceBackend(Backend):
             stop = self._stop(row[: None if end is None else end + 1], stops)
             end = stop if stop is not None else end
             if end is not None:
-                self.lengths.append((False, end + 1))
+                self.ends.append((False, end + 1))
             else:
-                self.lengths.append((len(row) >= kwargs['max_new_tokens'], len(row)))
+                self.ends.append((len(row) >= kwargs['max_new_tokens'], len(row)))
 
     def _stop(self, row: list[int], stops: Sequence[str]) -> int | None:
         """Return the position of the token that completes a stop word, None if none does."""

@@ -10,12 +10,13 @@ from typing import Any
 from opencompass_gpassk.inference.api import RequestBackend, RequestLog
 from opencompass_gpassk.inference.backend import (
     Backend,
+    End,
     Options,
     Tap,
-    as_output,
     clone,
     room,
     truncated_by,
+    with_ends,
 )
 from opencompass_gpassk.inference.rows import Output
 
@@ -46,7 +47,7 @@ class LMDeployBackend(Backend):
         if getattr(model, 'drop_middle', False):
             limit = room(self.model, entries, limit, self.note)
         pipe = model.pipe
-        ends: list[tuple[bool | None, int | None]] = []
+        ends: list[End] = []
 
         def answer(prompts: Any, gen_config: Any, **kwargs: Any) -> Any:
             configs = [
@@ -59,10 +60,7 @@ class LMDeployBackend(Backend):
 
         model.pipe = answer
         texts = self.call(model, entries, options, limit)
-        return [
-            Output(as_output(text).text, truncated, tokens)
-            for text, (truncated, tokens) in zip(texts, ends, strict=True)
-        ]
+        return with_ends(texts, ends)
 
     def _parameters(self) -> dict[str, Any]:
         if self.sampling.mode == 'model':
@@ -127,7 +125,7 @@ def _with(gen_config: Any, chosen: dict[str, Any]) -> Any:
     return one
 
 
-def _end(answer: Any) -> tuple[bool | None, int | None]:
+def _end(answer: Any) -> End:
     reason = getattr(answer, 'finish_reason', None)
     tokens = getattr(answer, 'generate_token_len', None)
     if reason == 'error' or (reason == 'length' and tokens == 0):

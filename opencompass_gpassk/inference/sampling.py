@@ -49,7 +49,8 @@ class Sampling:
         if unknown:
             raise ValueError(
                 f'sampling has unknown parameters {", ".join(unknown)}; it may have '
-                f'{", ".join(NEUTRAL)}, and other ones belong into the config of the model'
+                f'{", ".join(NEUTRAL)}; for others set them in the config of the model and use '
+                "sampling='model'"
             )
         numbers = {name: value.get(name, neutral) for name, neutral in NEUTRAL.items()}
         for name, number in numbers.items():
@@ -71,7 +72,13 @@ class Sampling:
                 f'sampling.repetition_penalty is {numbers["repetition_penalty"]}; it must be above '
                 '0, and 1 for no penalty'
             )
-        return cls('sampled', **{**numbers, 'top_k': int(numbers['top_k'])})
+        return cls(
+            'sampled',
+            float(numbers['temperature']),
+            float(numbers['top_p']),
+            int(numbers['top_k']),
+            float(numbers['repetition_penalty']),
+        )
 
     @property
     def parameters(self) -> dict[str, float]:

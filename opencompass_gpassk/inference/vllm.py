@@ -8,12 +8,13 @@ from typing import Any
 
 from opencompass_gpassk.inference.backend import (
     Backend,
+    End,
     Options,
     Tap,
-    as_output,
     clone,
     room,
     truncated_by,
+    with_ends,
 )
 from opencompass_gpassk.inference.rows import Output
 
@@ -41,7 +42,7 @@ class VLLMBackend(Backend):
             **self._parameters(seeds[0]),
         }
         engine = model.model
-        ends: list[tuple[bool | None, int | None]] = []
+        ends: list[End] = []
 
         def generate(prompts: Any, params: Any, **kwargs: Any) -> Any:
             if self.sampling.mode != 'greedy':
@@ -55,10 +56,7 @@ class VLLMBackend(Backend):
         if getattr(model, 'mode', 'none') == 'mid':
             limit = room(self.model, entries, limit, self.note)
         texts = self.call(model, entries, options, limit)
-        return [
-            Output(as_output(text).text, truncated, tokens)
-            for text, (truncated, tokens) in zip(texts, ends, strict=True)
-        ]
+        return with_ends(texts, ends)
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         if self.sampling.mode == 'greedy':
@@ -75,7 +73,7 @@ def _with_seed(params: Any, seed: int) -> Any:
     return one
 
 
-def _end(answer: Any) -> tuple[bool | None, int | None]:
+def _end(answer: Any) -> End:
     tokens = getattr(answer, 'token_ids', None)
     return (
         truncated_by(getattr(answer, 'finish_reason', None)),
