@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,13 +12,14 @@ import torch
 from opencompass.openicl.icl_inferencer import GenInferencer
 from opencompass.registry import ICL_INFERENCERS
 from opencompass.utils import get_logger
-from tqdm import tqdm
 
-from opencompass_gpassk.inference.backend import Backend, Options
-from opencompass_gpassk.inference.failures import FailureWatch, InferenceStoppedError, draw
+from opencompass_gpassk.inference.backend import Backend
+from opencompass_gpassk.inference.failures import InferenceStoppedError
 from opencompass_gpassk.inference.identity import identities_of
+from opencompass_gpassk.inference.outputs import Output
 from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
-from opencompass_gpassk.inference.rows import Output, Row, batches, row_seed, stable_hash
+from opencompass_gpassk.inference.rows import Row, row_seed, stable_hash
+from opencompass_gpassk.inference.run import Run
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.wrappers import backend_of
 
@@ -110,7 +110,20 @@ class GPassKGenInferencer(GenInferencer):
             )
         if self.is_main_process:
             progress.start({row.index: row for row in rows}, saved)
-        lost = self._run(backend, rows, saved, progress)
+        run = Run(
+            rows=rows,
+            backend=backend,
+            options={'stopping_criteria': self.stopping_criteria, 'min_out_len': self.min_out_len},
+            batch_size=self.batch_size or 1,
+            max_failures=self.max_failures,
+            progress=progress if self.is_main_process else None,
+            record=lambda row, output: self._record(row, output, backend),
+            warn=self.logger.warning,
+            saved=saved,
+        )
+        with torch.no_grad():
+            run.finish()
+        lost = run.lost
         if lost and len(lost) == len(rows):
             reason = next(iter(lost.values()))['lost']
             raise InferenceStoppedError(f'all {len(lost)} requests failed, the last with: {reason}')
@@ -123,76 +136,6 @@ class GPassKGenInferencer(GenInferencer):
                 'again, delete this file and resume with opencompass CONFIG -r'
             )
         return [(saved | lost)[row.index]['prediction'] for row in rows]
-
-    def _run(
-        self, backend: Backend, rows: Sequence[Row], saved: dict[int, Record], progress: Progress
-    ) -> dict[int, Record]:
-        """Draw what is not saved; return the records of lost rows.
-
-        Lost requests are tried a second time at the end, when a server may have recovered.
-        """
-        watch = FailureWatch(self.max_failures)
-        lost: dict[int, Record] = {}
-        with tqdm(
-            total=len(rows), initial=len(saved), disable=not self.is_main_process, desc='Sampling'
-        ) as bar:
-            for again in (False, True):
-                if again and not (lost and backend.concurrent):
-                    break
-                with closing(self._draws(backend, rows, saved, alone=again)) as draws:
-                    for finished in draws:
-                        new = [item for item in finished if item[0].index not in saved]
-                        self._save(new, backend, saved, lost, progress)
-                        bar.update(sum(not output.lost for _, output in new))
-                        if not again:
-                            watch.saw([output for _, output in finished])
-        return lost
-
-    def _save(
-        self,
-        finished: Sequence[tuple[Row, Output]],
-        backend: Backend,
-        saved: dict[int, Record],
-        lost: dict[int, Record],
-        progress: Progress,
-    ) -> None:
-        """Sort finished rows into saved and lost ones. Only a response counts as done."""
-        records = [(row, self._record(row, output, backend)) for row, output in finished]
-        for row, record in records:
-            if 'lost' in record:
-                lost[row.index] = record
-                self.logger.warning(
-                    f'problem {row.problem_id}, replica {row.replica}: {record["lost"]}'
-                )
-            else:
-                lost.pop(row.index, None)
-                saved[row.index] = record
-        if self.is_main_process:
-            progress.append([item for item in records if 'lost' not in item[1]])
-
-    def _draws(
-        self,
-        backend: Backend,
-        rows: Sequence[Row],
-        saved: Mapping[int, Record],
-        *,
-        alone: bool,
-    ) -> Generator[list[tuple[Row, Output]], None, None]:
-        """Yield finished rows, a batch or a request at a time."""
-        options: Options = {
-            'stopping_criteria': self.stopping_criteria,
-            'min_out_len': self.min_out_len,
-        }
-        size = 1 if alone else self.batch_size or 1
-        if backend.per_request:
-            rows = [row for row in rows if row.index not in saved]
-        with torch.no_grad():
-            if backend.concurrent:
-                yield from backend.stream(rows, options, backend.workers(size))
-                return
-            for batch in batches(rows, size, repeats=backend.repeats):
-                if any(row.index not in saved for row in batch):
-                    yield from draw(backend, batch, options)
 
     def _rows(self, retriever: Any, ice_template: Any, prompt_template: Any) -> list[Row]:
         entries = self.get_generation_prompt_list_from_retriever_indices(

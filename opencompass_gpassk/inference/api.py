@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend, Options, as_output, truncated_by
+from opencompass_gpassk.inference.backend import Backend, Options
 from opencompass_gpassk.inference.failures import reason_of
-from opencompass_gpassk.inference.rows import Output, Row
+from opencompass_gpassk.inference.outputs import Output, as_output, truncated_by
+from opencompass_gpassk.inference.rows import Row
 from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['RequestBackend', 'RequestLog']
@@ -129,7 +132,7 @@ class RequestBackend(Backend):
                     # All tokens went into thinking that the API keeps to itself.
                     return Output('', True, log.num_tokens)
                 return Output('', lost=' '.join(log.last.split())[:500] or reason_of(error))
-            if not output.text and log.last:
+            if not output.text and log.last and log.finish_reason is None:
                 return Output('', lost=' '.join(log.last.split())[:500])
             if log.finish_reason is None:
                 return output
@@ -169,6 +172,13 @@ class RequestLog:
 
             model.acquire = counted
 
+    def read(self, response: str) -> None:
+        """Read how a response ended from what the plain HTTP wrapper logs of it."""
+        with suppress(ValueError, SyntaxError, LookupError, TypeError, AttributeError):
+            answer = ast.literal_eval(response)
+            self.finish_reason = answer['choices'][0].get('finish_reason')
+            self.num_tokens = (answer.get('usage') or {}).get('completion_tokens')
+
     def _attempt(self) -> None:
         self._attempts += 1
         late = self._attempts - self._retries
@@ -195,6 +205,11 @@ class _Logger:
         if not text.startswith('error occurs at'):
             self._log.last = text
         self._logger.error(text)
+
+    def debug(self, message: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(message, str) and message.startswith('{') and "'choices'" in message:
+            self._log.read(message)
+        self._logger.debug(message, *args, **kwargs)
 
     def warning(self, message: Any, *args: Any, **kwargs: Any) -> None:
         text = _text(message, args)

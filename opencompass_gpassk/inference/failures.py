@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opencompass_gpassk.inference.backend import Backend, Options
-from opencompass_gpassk.inference.rows import Output, Row
+from opencompass_gpassk.inference.outputs import Output
+from opencompass_gpassk.inference.rows import Row
 
 __all__ = ['FailureWatch', 'InferenceStoppedError', 'draw', 'reason_of']
 

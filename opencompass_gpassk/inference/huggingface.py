@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend, End, Options, Tap, clone, room, with_ends
-from opencompass_gpassk.inference.rows import Output, combined_seed
+from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
+from opencompass_gpassk.inference.outputs import End, Output, with_ends
+from opencompass_gpassk.inference.rows import combined_seed
 from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['HuggingFaceBackend']

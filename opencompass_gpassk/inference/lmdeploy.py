@@ -8,17 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from opencompass_gpassk.inference.api import RequestBackend, RequestLog
-from opencompass_gpassk.inference.backend import (
-    Backend,
-    End,
-    Options,
-    Tap,
-    clone,
-    room,
-    truncated_by,
-    with_ends,
-)
-from opencompass_gpassk.inference.rows import Output
+from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
+from opencompass_gpassk.inference.outputs import End, Output, truncated_by, with_ends
 
 __all__ = ['LMDeployAPIBackend', 'LMDeployBackend']
 

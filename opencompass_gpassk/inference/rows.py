@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ['Output', 'Row', 'batches', 'combined_seed', 'row_seed', 'stable_hash']
+__all__ = ['Row', 'batches', 'combined_seed', 'row_seed', 'stable_hash']
 
 SEED_BITS = 31  # what every engine and API takes as a seed
 
@@ -36,23 +36,6 @@ class Row:
     gold: Any
     seed: int
     key: str
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a backend returned for one row.
-
-    Attributes:
-        text: The response; '' where it is lost.
-        truncated: It ran into the length limit; None where the backend doesn't tell.
-        num_tokens: Its length in tokens; None where the backend doesn't tell.
-        lost: Why there is no response, '' if there is one.
-    """
-
-    text: str
-    truncated: bool | None = None
-    num_tokens: int | None = None
-    lost: str = ''
 
 
 def stable_hash(*parts: Any) -> str:
