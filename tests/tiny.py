@@ -16,6 +16,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from opencompass_gpassk.inferencer import GPassKGenInferencer
 
+torch.set_num_threads(1)  # a model this small gains nothing from more
+
 CHARACTERS = '0123456789abcdefghijklmnopqrstuvwxyz +-*=?.:\n'
 TEMPLATE = (
     "{% for m in messages %}{{ m['role'][0] + ':' + m['content'] + '\n' }}{% endfor %}"

@@ -84,13 +84,15 @@ class HuggingFaceBackend(Backend):
 
     def recover(self, batch_size: int, reason: str) -> None:
         """Free what a call that ran out of memory holds, so that half the batch has a chance."""
-        import torch
-
-        if 'OutOfMemory' in reason and batch_size > 1:
+        if 'OutOfMemory' not in reason:
+            return
+        if batch_size > 1:
             self.note(
                 f'{batch_size} rows at once ran out of memory and are drawn in halves, which '
                 'costs time; lower batch_size in the config of the model'
             )
+        import torch
+
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

@@ -13,6 +13,8 @@ from opencompass_gpassk.inference.outputs import End, Output, truncated_by, with
 
 __all__ = ['LMDeployAPIBackend', 'LMDeployBackend']
 
+REFUSED = 'LMDeploy refused the prompt; is it longer than session_len (max_seq_len)?'
+
 
 class LMDeployBackend(Backend):
     """``TurboMindModel`` and ``TurboMindModelwithChatTemplate``: each request has its own config.
@@ -26,11 +28,7 @@ class LMDeployBackend(Backend):
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
-        """Draw one response to each entry.
-
-        Raises:
-            RuntimeError: If the engine refused a request.
-        """
+        """Draw one response to each entry."""
         model = clone(self.model)
         chosen = self._parameters()
         model.gen_config = {**self.keep(model.gen_config), **chosen}
@@ -39,6 +37,7 @@ class LMDeployBackend(Backend):
             limit = room(self.model, entries, limit, self.note)
         pipe = model.pipe
         ends: list[End] = []
+        refused: set[int] = set()
 
         def answer(prompts: Any, gen_config: Any, **kwargs: Any) -> Any:
             configs = [
@@ -47,11 +46,15 @@ class LMDeployBackend(Backend):
             ]
             answers = pipe(prompts, gen_config=configs, **kwargs)
             ends.extend(_end(one) for one in answers)
+            refused.update(i for i, one in enumerate(answers) if _refused(one))
             return answers
 
         model.pipe = answer
         texts = self.call(model, entries, options, limit)
-        return with_ends(texts, ends)
+        return [
+            Output('', lost=REFUSED) if i in refused else output
+            for i, output in enumerate(with_ends(texts, ends))
+        ]
 
     def _parameters(self) -> dict[str, Any]:
         if self.sampling.mode == 'model':
@@ -118,9 +121,10 @@ def _with(gen_config: Any, chosen: dict[str, Any]) -> Any:
 
 def _end(answer: Any) -> End:
     reason = getattr(answer, 'finish_reason', None)
-    tokens = getattr(answer, 'generate_token_len', None)
-    if reason == 'error' or (reason == 'length' and tokens == 0):
-        raise RuntimeError(
-            'LMDeploy refused the prompt; is it longer than session_len (max_seq_len)?'
-        )
-    return truncated_by(reason), tokens
+    return truncated_by(reason), getattr(answer, 'generate_token_len', None)
+
+
+def _refused(answer: Any) -> bool:
+    reason = getattr(answer, 'finish_reason', None)
+    empty = getattr(answer, 'generate_token_len', None) == 0
+    return reason == 'error' or (reason == 'length' and empty)
