@@ -20,7 +20,7 @@ from opencompass_gpassk.inference.outputs import Output
 from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
 from opencompass_gpassk.inference.rows import Row, row_seed, stable_hash
 from opencompass_gpassk.inference.run import Run
-from opencompass_gpassk.inference.sampling import Sampling
+from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.inference.wrappers import backend_of
 
 __all__ = ['GPassKGenInferencer']
@@ -38,8 +38,9 @@ class GPassKGenInferencer(GenInferencer):
     Args:
         model: The wrapper that OpenCompass built; it is not changed.
         max_out_len: Most tokens a response may have.
-        sampling: ``dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)``, of which
-            what is left out is neutral; ``'greedy'``; or ``'model'`` for the model config's own.
+        sampling: ``dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)``, the
+            default and the protocol of arXiv 2412.13147, of which what is left out is neutral;
+            ``'greedy'``; or ``'model'`` for the model config's own.
         seed: Of the run.
         max_failures: So many failed requests, one after another, end the run with an error.
         **kwargs: As in OpenCompass's ``GenInferencer``.
@@ -52,7 +53,7 @@ class GPassKGenInferencer(GenInferencer):
         self,
         model: Any,
         max_out_len: int,
-        sampling: str | Mapping[str, Any] = 'model',
+        sampling: str | Mapping[str, Any] = PAPER,
         seed: int = 0,
         max_failures: int = 20,
         **kwargs: Any,
@@ -102,14 +103,15 @@ class GPassKGenInferencer(GenInferencer):
         rows = self._rows(retriever, ice_template, prompt_template)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
         progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
-        saved, dropped = progress.restore(rows)
-        if saved or dropped:
+        restored, dropped = progress.restore(rows)
+        saved = {index: record for index, record in restored.items() if 'lost' not in record}
+        if restored or dropped:
             self.logger.info(
                 f'{progress.path}: {len(saved)} of {len(rows)} responses are there'
                 + (f', {dropped} lines do not fit these prompts and settings' if dropped else '')
             )
         if self.is_main_process:
-            progress.start({row.index: row for row in rows}, saved)
+            progress.start({row.index: row for row in rows}, restored)
         run = Run(
             rows=rows,
             backend=backend,
@@ -120,13 +122,17 @@ class GPassKGenInferencer(GenInferencer):
             record=lambda row, output: self._record(row, output, backend),
             warn=self.logger.warning,
             saved=saved,
+            failed_before=set(restored) - set(saved),
         )
         with torch.no_grad():
             run.finish()
         lost = run.lost
         if lost and len(lost) == len(rows):
             reason = next(iter(lost.values()))['lost']
-            raise InferenceStoppedError(f'all {len(lost)} requests failed, the last with: {reason}')
+            raise InferenceStoppedError(
+                f'all {len(lost)} requests failed, the first with: {reason}. Mend the model or '
+                'its address and key, then resume with opencompass CONFIG -r'
+            )
         if self.is_main_process:
             write_predictions(folder / name, saved | lost)
             progress.remove()

@@ -301,6 +301,26 @@ def test_unreachable_model_stops_the_run_and_can_be_resumed(
     assert run(chat, tmp_path, 'part', replicas=10) == whole
 
 
+def test_prompts_that_always_fail_do_not_keep_a_resumed_run_from_its_end(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 30 replicas of a bad prompt most are lost when the kill comes, and fail again after it."""
+    two = chat.tokenizer.encode('2', add_special_tokens=False)[0]
+
+    def bad(ids: Any) -> bool:
+        return bool((ids == two).any())
+
+    fail_on(monkeypatch, chat, bad, ValueError('too long'))
+    settings: dict[str, Any] = {'replicas': 30, 'batch_size': 1, 'max_failures': 4}
+    with monkeypatch.context() as patch:
+        kill_at(patch, chat, 110)
+        with pytest.raises(Killed):
+            run(chat, tmp_path, **settings)
+    records = run(chat, tmp_path, **settings)
+    assert [r['problem_id'] for r in records if 'lost' in r] == ['p/2'] * 30
+    assert [r['replica'] for r in records] == [i // 4 for i in range(120)]
+
+
 def test_no_prediction_file_where_all_requests_failed(
     chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,8 +33,8 @@ class Progress:
         """Read what an earlier run saved.
 
         Returns:
-            The records of ``rows`` by index, and how many lines were dropped since they are torn
-            or belong to another prompt, protocol or seed.
+            The records of ``rows`` by index, those of lost rows among them, and how many lines
+            were dropped since they are torn or belong to another prompt, protocol or seed.
         """
         if not self.path.exists():
             return {}, 0

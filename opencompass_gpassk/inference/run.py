@@ -33,7 +33,9 @@ class Run:
         record: Makes the record of a row.
         warn: Takes a message for the user.
         saved: Records of finished rows by index, to begin with those of an earlier run.
-        lost: Records of rows whose request failed. They are not saved: a resumed run tries again.
+        failed_before: Rows that an earlier run lost. They are tried again, but last: a prompt that
+            always fails must not look like a model out of reach.
+        lost: Records of rows whose request failed in this run.
     """
 
     rows: Sequence[Row]
@@ -45,6 +47,7 @@ class Run:
     record: Callable[[Row, Output], Record]
     warn: Callable[[str], None]
     saved: dict[int, Record] = field(default_factory=dict)
+    failed_before: set[int] = field(default_factory=set)
     lost: dict[int, Record] = field(default_factory=dict)
 
     def finish(self) -> None:
@@ -62,13 +65,17 @@ class Run:
             disable=self.progress is None,
             desc='Sampling',
         ) as bar:
-            self._draw(bar, watch)
-            if self.lost and self.backend.concurrent:
-                # A server may have recovered. What fails now fails for good.
-                self._draw(bar, None)
+            self._draw(bar, watch, self._open() - self.failed_before)
+            again = self._open()
+            if not self.backend.concurrent:
+                again -= set(self.lost)  # while a server may have recovered since
+            self._draw(bar, None, again)
 
-    def _draw(self, bar: tqdm, watch: FailureWatch | None) -> None:
-        with closing(self._draws()) as draws:
+    def _open(self) -> set[int]:
+        return {row.index for row in self.rows} - set(self.saved)
+
+    def _draw(self, bar: tqdm, watch: FailureWatch | None, wanted: set[int]) -> None:
+        with closing(self._draws(wanted)) as draws:
             for finished in draws:
                 new = [item for item in finished if item[0].index not in self.saved]
                 self._save(new)
@@ -76,18 +83,19 @@ class Run:
                 if watch is not None:
                     watch.saw([output for _, output in finished])
 
-    def _draws(self) -> Generator[Finished, None, None]:
+    def _draws(self, wanted: set[int]) -> Generator[Finished, None, None]:
         """Yield finished rows, a batch or a request at a time."""
-        rows = self.rows
         if self.backend.per_request:
-            rows = [row for row in rows if row.index not in self.saved]
-        if self.backend.concurrent:
-            workers = self.backend.workers(self.batch_size)
-            yield from self.backend.stream(rows, self.options, workers)
-            return
+            rows = [row for row in self.rows if row.index in wanted]
+            if self.backend.concurrent:
+                workers = self.backend.workers(self.batch_size)
+                yield from self.backend.stream(rows, self.options, workers)
+                return
+        else:
+            rows = list(self.rows)
         for batch in batches(rows, self.batch_size, repeats=self.backend.repeats):
             # A batch with one seed is drawn as a whole again: its samples depend on all its rows.
-            if any(row.index not in self.saved for row in batch):
+            if any(row.index in wanted for row in batch):
                 yield from draw(self.backend, batch, self.options)
 
     def _save(self, finished: Finished) -> None:
@@ -100,4 +108,4 @@ class Run:
                 self.lost.pop(row.index, None)
                 self.saved[row.index] = record
         if self.progress is not None:
-            self.progress.append([item for item in records if 'lost' not in item[1]])
+            self.progress.append(records)

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ['NEUTRAL', 'Sampling']
+__all__ = ['NEUTRAL', 'PAPER', 'Sampling']
 
 # Values that leave the model's distribution as it is. A protocol that leaves a parameter out
 # means these, not whatever default a backend happens to have (transformers' top_k is 50).
 NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1.0}
+
+# The protocol of arXiv 2412.13147.
+PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 
 
 @dataclass(frozen=True)
