@@ -1,0 +1,280 @@
+"""The demonstration model: what it was trained on, and what its checkpoint does."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import opencompass_gpassk
+from opencompass_gpassk.demo import corpus
+from opencompass_gpassk.demo.corpus import evaluated, problems, reserved
+from opencompass_gpassk.demo.families import FAMILIES
+from opencompass_gpassk.demo.problem import Family, Problem, Work
+from opencompass_gpassk.demo.wording import wrap
+
+SAMPLE = Path(opencompass_gpassk.__file__).parent / 'datasets/sample'
+QUESTIONS = [
+    json.loads(line)['question']
+    for path in sorted(SAMPLE.glob('*.jsonl'))
+    for line in path.read_text('utf-8').split('\n')
+    if line
+]
+# The answer to each family's question, worked out in another way than the family does.
+ANSWERS: dict[str, Callable[..., int]] = {
+    'total': lambda a, b: sum((a, b)),
+    'multiplication': lambda a, b: sum(a for _ in range(b)),
+    'percentage': lambda a, b: round(a * (b / 100)),
+    'rectangle': lambda a, b: next(a * w for w in range(b) if 2 * a + 2 * w == b),
+    'handshakes': lambda a: math.comb(a, 2),
+    'units_digit': lambda a, b: int(str(a**b)[-1]),
+    'linear_equation': lambda a, b, c: next(x for x in range(c) if a * x + b == c),
+    'arithmetic_sequence': lambda a, b, c: list(range(a, a + b * c, b))[-1],
+    'dot_product': lambda a, b, c, d: sum(x * y for x, y in ((a, c), (b, d))),
+    'quadratic_equation': lambda a, b: max(x for x in range(a) if x * x + b == a * x),
+    'remainder': lambda a, b: a - a // b * b,
+    'common_divisor': lambda a, b: max(d for d in range(1, b) if a % d == b % d == 0),
+    'divisors': lambda a: sum(a % d == 0 for d in range(1, a + 1)),
+    'determinant': lambda a, b, c, d: a * d - c * b,
+    'derivative': lambda a, b, c: round(
+        (((c + 1e-6) ** 3 + a * (c + 1e-6) ** 2 + b * (c + 1e-6)) - (c**3 + a * c * c + b * c))
+        / 1e-6
+    ),
+    'series': lambda a: sum(range(a + 1)),
+}
+
+
+def masked(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text without its numbers, and the numbers in ascending order."""
+    return re.sub(r'-?\d+', '#', text), tuple(sorted(re.findall(r'-?\d+', text)))
+
+
+def value(expression: str) -> float:
+    """A sum in LaTeX, evaluated."""
+    text = expression.replace(r'\times', '*').replace(r'\div', '/').replace('^', '**')
+    tree = ast.parse(text, mode='eval')
+    allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
+    if not all(isinstance(node, allowed) for node in ast.walk(tree)):
+        raise SyntaxError(expression)
+    return eval(compile(tree, '', 'eval'))
+
+
+@pytest.mark.parametrize('name', FAMILIES)
+def test_questions_can_be_read_back_and_have_the_answer_given(name: str) -> None:
+    """Numbers found in a question, in either language, are the drawn ones and give the answer."""
+    for index in range(100):
+        problem = FAMILIES[name].draw(random.Random(index), ('en', 'cn')[index % 2])
+        assert FAMILIES[name].numbers_in(problem.question) == problem.numbers
+        assert ANSWERS[name](*problem.numbers) == problem.answer
+        assert f'\\boxed{{{problem.answer}}}' in problem.solution
+        assert [n for n, f in FAMILIES.items() if f.numbers_in(problem.question)] == [name]
+
+
+def test_solutions_are_true_equations() -> None:
+    """Both sides of each equation of numbers in a solution are equal."""
+    checked = 0
+    for problem in problems('equations', 2000):
+        for formula in re.findall(r'\$([^$]+)\$', problem.solution):
+            sides = formula.split('=')
+            if len(sides) > 1 and not re.search('[a-z]', re.sub(r'\\(times|div)', '', formula)):
+                checked += 1
+                assert len({value(side) for side in sides}) == 1, problem.solution
+    assert checked > 2000
+
+
+def test_no_training_prompt_is_a_sample_prompt() -> None:
+    """No training prompt holds a question of `sample`, nor asks one with its numbers permuted."""
+    from opencompass_gpassk.demo.train import STREAM
+
+    texts = {re.sub(r'\s', '', question) for question in QUESTIONS}
+    asked = {masked(question) for question in QUESTIONS}
+    assert len(texts) == len(asked) == len(QUESTIONS) >= 48
+    seen = set()
+    for problem in problems(STREAM, 20_000):
+        prompt = re.sub(r'\s', '', problem.prompt)
+        assert not any(text in prompt for text in texts)
+        assert masked(problem.question) not in asked
+        assert problem.question in problem.prompt
+        seen.add(problem.family)
+    assert seen == set(FAMILIES)
+
+
+def test_the_filter_catches_every_sample_problem_of_a_family() -> None:
+    """30 problems of `sample` belong to families; their other order or language is caught too."""
+    found = 0
+    for question in QUESTIONS:
+        for name, family in FAMILIES.items():
+            if numbers := family.numbers_in(question):
+                found += 1
+                for order in (numbers, numbers[::-1]):
+                    assert Problem(name, 'en', order, '', 'other text', '', 0) in evaluated()
+    assert found == 30
+    loose = Problem('none', 'en', (1,), '', f'Solve: {QUESTIONS[5]} '.upper(), '', 0)
+    assert loose in evaluated()
+
+
+def test_the_generator_draws_an_evaluated_problem_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family that mostly yields an instance of `sample` never hands it out."""
+
+    def work(rng: random.Random) -> Work:
+        a, b = rng.choice(((347, 286), (286, 347), (347, 286), (rng.randint(100, 999), 200)))
+        return Work({'a': a, 'b': b}, [f'{a}+{b}={a + b}'], a + b)
+
+    total = FAMILIES['total']
+    monkeypatch.setattr(corpus, 'FAMILIES', {'total': Family('total', total.text, 1, work)})
+    drawn = list(problems('x', 200))
+    assert {problem.numbers[1] for problem in drawn} == {200}
+
+
+def test_held_out_instances_are_never_trained_on() -> None:
+    """A tenth of the instances is reserved for measuring, whatever the language and the order."""
+    seen = {(p.family, tuple(sorted(p.numbers))) for p in problems('a', 3000)}
+    kept = {(p.family, tuple(sorted(p.numbers))) for p in problems('a', 3000, held_out=True)}
+    assert not seen & kept
+    drawn = [FAMILIES['total'].draw(random.Random(index), 'en') for index in range(2000)]
+    assert 0.07 < sum(map(reserved, drawn)) / len(drawn) < 0.13
+
+
+def test_wording_keeps_the_question_and_varies() -> None:
+    """Each prompt holds its question; hundreds of wordings occur, and so does none."""
+    for language in ('en', 'cn'):
+        prompts = [wrap('$1+1$?', language, random.Random(index)) for index in range(1000)]
+        assert all('$1+1$?' in prompt for prompt in prompts)
+        assert len(set(prompts)) > 300
+        assert '$1+1$?' in prompts
+
+
+@pytest.fixture(scope='module')
+def checkpoint() -> tuple[Any, Any]:
+    """The shipped model and its tokenizer."""
+    from opencompass_gpassk.demo.evaluate import load
+
+    torch.set_num_threads(1)
+    return load()
+
+
+def test_checkpoint_is_small_and_safe() -> None:
+    """Weights are safetensors alone, and the whole folder is under 4 MB."""
+    from opencompass_gpassk.demo.evaluate import MODEL
+
+    files = {path.name: path.stat().st_size for path in MODEL.iterdir()}
+    assert sum(files.values()) < 4_000_000
+    assert {Path(name).suffix for name in files} <= {'.json', '.jinja', '.md', '.safetensors'}
+    assert 'fixture' in (MODEL / 'README.md').read_text('utf-8')
+
+
+def test_checkpoint_is_a_causal_language_model(checkpoint: tuple[Any, Any]) -> None:
+    """A Llama in single precision with its own end and padding tokens."""
+    model, tokenizer = checkpoint
+    assert model.config.architectures == ['LlamaForCausalLM']
+    assert 200_000 < model.num_parameters() < 2_000_000
+    assert model.dtype is torch.float32
+    assert tokenizer.model_input_names == ['input_ids', 'attention_mask']
+    assert tokenizer.padding_side == 'left'
+    assert model.config.vocab_size == len(tokenizer)
+    for config in (model.config, model.generation_config):
+        assert config.eos_token_id == tokenizer.eos_token_id
+        assert config.pad_token_id == tokenizer.pad_token_id
+    assert tokenizer.eos_token_id != tokenizer.pad_token_id
+
+
+def test_chat_template_marks_who_speaks(checkpoint: tuple[Any, Any]) -> None:
+    """A chat ends where the response begins, and a finished one with the end token."""
+    _, tokenizer = checkpoint
+    user = {'role': 'user', 'content': '计算 $1+2$ 的值。'}
+    reply = {'role': 'assistant', 'content': '$1+2=3$。'}
+    asked = tokenizer.apply_chat_template([user], tokenize=False, add_generation_prompt=True)
+    told = tokenizer.apply_chat_template([user, reply], tokenize=False)
+    assert asked == '<|user|>计算 $1+2$ 的值。<|assistant|>'
+    assert told == asked + '$1+2=3$。<|end|>'
+    assert tokenizer.apply_chat_template([user, reply])[-1] == tokenizer.eos_token_id
+
+
+@pytest.mark.parametrize(
+    'text', ['Ünïcødé 🎲', '龘鱻麤 → \u2028 \x00', '\\frac{1}{2}\n\n\t  x', '', 'ab' * 500]
+)
+def test_any_text_can_be_encoded(checkpoint: tuple[Any, Any], text: str) -> None:
+    """Characters that never occurred in training survive as bytes."""
+    _, tokenizer = checkpoint
+    ids = tokenizer(text)['input_ids']
+    assert tokenizer.unk_token_id is None
+    assert tokenizer.decode(ids) == text
+
+
+def test_digits_are_single_tokens(checkpoint: tuple[Any, Any]) -> None:
+    """Numbers are seen digit by digit, next to any sign."""
+    _, tokenizer = checkpoint
+    tokens = [tokenizer.decode(i) for i in tokenizer('$12+345=357$, $-6$')['input_ids']]
+    assert [token for token in tokens if any(c.isdigit() for c in token)] == list('123453576')
+
+
+def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any, Any]) -> None:
+    """Greedy decoding gives the same responses twice, and solves many problems it never saw."""
+    from opencompass_gpassk.demo.evaluate import is_right, respond
+
+    model, tokenizer = checkpoint
+    drawn = list(problems('test', 96, held_out=True))
+    prompts = [problem.prompt for problem in drawn]
+    responses = respond(model, tokenizer, prompts)
+    assert responses == respond(model, tokenizer, prompts)
+    right = [is_right(r, problem.answer) for r, problem in zip(responses, drawn, strict=True)]
+    assert sum(right) > len(right) // 4
+
+
+def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
+    """It responds to any text, if only with nonsense."""
+    from opencompass_gpassk.demo.evaluate import respond
+
+    responses = respond(*checkpoint, ['🎲🎲 龘 $2+2$?', ''], sample=True, max_new_tokens=8)
+    assert all(isinstance(response, str) for response in responses)
+
+
+def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
+    """At least 12 problems of `sample` are right in some draws and wrong in others."""
+    from opencompass_gpassk.demo.evaluate import sample_counts
+
+    counts = sample_counts(*checkpoint, n=8)
+    assert len(counts) == 48
+    assert sum(0 < count < 8 for count in counts) >= 12
+    assert max(counts) == 8
+    assert min(counts) == 0
+
+
+def test_training_is_repeatable(tmp_path: Path, checkpoint: tuple[Any, Any]) -> None:
+    """Two short trainings give the same weights, with the tokenizer of the checkpoint."""
+    from opencompass_gpassk.demo.evaluate import MODEL
+    from opencompass_gpassk.demo.train import train
+
+    for name in ('a', 'b'):
+        train(tmp_path / name, steps=2)
+    for name in ('model.safetensors', 'tokenizer.json', 'config.json'):
+        assert (tmp_path / 'a' / name).read_bytes() == (tmp_path / 'b' / name).read_bytes()
+    tokenizers = [
+        json.loads((folder / 'tokenizer.json').read_text('utf-8'))['model']
+        for folder in (tmp_path / 'a', MODEL)
+    ]
+    assert tokenizers[0] == tokenizers[1]
+
+
+def test_it_runs_through_opencompass(checkpoint: tuple[Any, Any]) -> None:
+    """The model config builds OpenCompass's own wrapper, which cuts at the end token."""
+    from mmengine.config import Config
+    from opencompass.utils import build_model_from_cfg
+
+    file = Path(__file__).parents[1] / 'configs/models/demo.py'
+    (config,) = Config.fromfile(file, format_python_code=False).models
+    wrapper = build_model_from_cfg(config)
+    assert type(wrapper).__name__ == 'HuggingFacewithChatTemplate'
+    assert wrapper.model.dtype is torch.float32
+    prompts = ['Compute $612+155$.', '计算 $7\\times 12$ 的值。']
+    for response in wrapper.generate(prompts, max_out_len=config.max_out_len):
+        assert '\\boxed{' in response
+        assert not re.search(r'<\||\|>', response)
