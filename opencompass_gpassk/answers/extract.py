@@ -1,0 +1,124 @@
+"""From a response to its final answer."""
+
+from __future__ import annotations
+
+import re
+
+from opencompass_gpassk.answers.braces import command_spans
+
+__all__ = ['boxed', 'extract_answer']
+
+BOXES = frozenset({'\\boxed', '\\fbox'})
+THINK_TAG = re.compile(
+    r'<(/?)(?:think|thinking|thought|reasoning)>|<\|(begin|end)_of_thought\|>', re.IGNORECASE
+)
+# What may stand between the boxes of one list of answers.
+BETWEEN_BOXES = re.compile(
+    r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
+)
+BETWEEN_LIMIT = 60
+PHRASE = re.compile(
+    r'####'
+    r'|\b(?:final\s{1,3})?(?:answer|result)\*{0,2}\s{0,3}(?:is|are|=|:|：)(?=[\s:：*$\\\d(\[{-])'
+    r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
+    r'|(?:最终|最后|正确)?(?:答案|结果)\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)'
+    r'|故选|故答案为',
+    re.IGNORECASE,
+)
+PHRASE_FILL = re.compile(r'[\s:：*]*(?:therefore|thus|simply|为|是)?[\s:：*]*', re.IGNORECASE)
+MATH_START = re.compile(r'\$\$?|\\\(|\\\[')
+MATH_END = {'$': '$', '$$': '$$', '\\(': '\\)', '\\[': '\\]'}
+SENTENCE_END = re.compile(r'\n|[。！？]|[.!?](?=\s|$|\*)|<\|')
+PHRASE_LIMIT = 1000
+
+
+def extract_answer(response: str) -> str | None:
+    """Return the final answer of a response, LaTeX or plain text, or None if it gives none.
+
+    Taken are, outside thinking blocks: the last box ``\\boxed{…}`` or ``\\fbox{…}`` whose braces
+    are balanced (with its neighbours, where boxes follow one another as a list), else what follows
+    the last of the usual phrases (*the answer is*, *答案是*, …). A thinking block that was never
+    closed swallows the rest. The time taken is linear in the length of the response.
+    """
+    text = _spoken(response)
+    answer = boxed(text)
+    if answer is None:
+        answer = _after_phrase(text)
+    return answer
+
+
+def boxed(text: str) -> str | None:
+    """Return the content of the last balanced box, or of the last list of boxes; None if none."""
+    found: list[tuple[int, int, str]] = []
+    for command, start, end in command_spans(text, BOXES):
+        content = text[start:end].strip()
+        if found and command < found[-1][1]:  # inside the box before
+            continue
+        if content:
+            found.append((command, end + 1, content))
+    if not found:
+        return None
+    last = found.pop()
+    contents, start = [last[2]], last[0]
+    while found:
+        between = text[found[-1][1] : start]
+        if len(between) > BETWEEN_LIMIT or not BETWEEN_BOXES.fullmatch(between):
+            break
+        start = found[-1][0]
+        contents.append(found.pop()[2])
+    return ', '.join(dict.fromkeys(_unboxed(content) for content in reversed(contents)))
+
+
+def _unboxed(content: str) -> str:
+    pieces, position = [], 0
+    spans = command_spans(content, BOXES)
+    ends = {end for _, _, end in spans}
+    for command, start, _ in spans:
+        pieces.append((command, start))
+    skip = {index for command, start in pieces for index in range(command, start)} | ends
+    if not skip:
+        return content
+    kept = [char for position, char in enumerate(content) if position not in skip]
+    return ''.join(kept).strip()
+
+
+def _spoken(response: str) -> str:
+    """Return the text outside thinking blocks, of which the last may be open at either end."""
+    kept: list[str] = []
+    position, level = 0, 0
+    for tag in THINK_TAG.finditer(response):
+        closing = tag.group(1) == '/' or (tag.group(2) or '').lower() == 'end'
+        if not closing:
+            if level == 0:
+                kept.append(response[position : tag.start()])
+            level += 1
+        elif level:
+            level -= 1
+            position = tag.end()
+        else:  # the opening tag stands in the prompt
+            kept.clear()
+            position = tag.end()
+    if level == 0:
+        kept.append(response[position:])
+    return ''.join(kept)
+
+
+def _after_phrase(text: str) -> str | None:
+    last = None
+    for last in PHRASE.finditer(text):
+        pass
+    if last is None:
+        return None
+    rest = text[last.end() : last.end() + PHRASE_LIMIT]
+    filler = PHRASE_FILL.match(rest)
+    rest = rest[filler.end() if filler else 0 :]
+    math = MATH_START.match(rest)
+    if math:
+        end = rest.find(MATH_END[math.group()], math.end())
+        tail = rest[end + len(math.group()) :] if end >= 0 else ''
+        # "$3$ or $5$": the sentence goes on; "$12$." and "$12$, since …" don't
+        if end >= 0 and not re.match(r'\s*(?:and|or|,\s*(?:and\s+|or\s+)?\$|或|和|、|%|\\%)', tail):
+            return rest[math.end() : end].strip() or None
+    stop = SENTENCE_END.search(rest)
+    answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
+    return answer if answer and '\\boxed{' not in answer else None

@@ -1,0 +1,103 @@
+"""One spelling for what is written in several ways: characters, spacing, LaTeX synonyms."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from opencompass_gpassk.answers.extract import boxed
+
+__all__ = ['normalise']
+
+CHARACTERS = str.maketrans(
+    {
+        'π': r'\pi ', '∞': r'\infty ', '×': r'\times ', '·': r'\cdot ', '⋅': r'\cdot ',
+        '÷': '/', '≤': r'\le ', '≥': r'\ge ', '≠': r'\ne ', '∪': r'\cup ', '∩': r'\cap ',
+        '∈': r'\in ', '±': r'\pm ', '°': r'^{\circ}', '−': '-', '–': '-', '∶': ':', '。': '.',
+        '，': ',', '、': ',', '；': ';', '：': ':', '（': '(', '）': ')', '【': '[', '】': ']',
+        '％': '%', '＝': '=', '＜': '<', '＞': '>', '⩽': r'\le ', '⩾': r'\ge ', '≦': r'\le ',
+        '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C', '′': "'",
+        '’': "'", '∠': r'\angle ', '√': r'\sqrt', '²': '^{2}', '³': '^{3}', '½': r'\frac{1}{2}',
+        '＄': '$', '￥': '¥', 'θ': r'\theta ', 'α': r'\alpha ', 'β': r'\beta ', 'λ': r'\lambda ',
+        'ℝ': r'\mathbb{R}', 'ω': r'\omega ', 'φ': r'\varphi ', '∧': r'\wedge ', '\u00a0': ' ',
+        '\u200b': '', '\ufeff': '', '〈': '(', '〉': ')',
+    }
+)  # fmt: skip
+# Applied one after another, to every answer.
+COMMANDS = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r'[\ud800-\udfff]', ''),
+        (r'\x0c(?=rac)', r'\\f'),  # \frac read as an escape of a form feed
+        (r'\t(?=ext\{|frac|imes)', r'\\t'),
+        (r'(?<!\\)\\!', ''),
+        (r'\\(?:displaystyle|textstyle|limits|nolimits|boldsymbol|bm)(?![a-zA-Z])', ' '),
+        (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
+        (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|~|&nbsp;', ' '),
+        (r'\\[dtc]frac(?![a-zA-Z])', r'\\frac'),
+        (r'\\[dt]binom(?![a-zA-Z])', r'\\binom'),
+        (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
+         r'\\text{'),
+        (r'\\(?:leq|leqslant)(?![a-zA-Z])|<=', r'\\le '),
+        (r'\\(?:geq|geqslant)(?![a-zA-Z])|>=', r'\\ge '),
+        (r'\\lt(?![a-zA-Z])', '<'),
+        (r'\\gt(?![a-zA-Z])', '>'),
+        (r'\\neq(?![a-zA-Z])|!=', r'\\ne '),
+        (r'\\lbrace(?![a-zA-Z])', r'\\{'),
+        (r'\\rbrace(?![a-zA-Z])', r'\\}'),
+        (r'\\(?:lbrack)(?![a-zA-Z])', '['),
+        (r'\\(?:rbrack)(?![a-zA-Z])', ']'),
+        (r'\\(?:langle)(?![a-zA-Z])', '('),
+        (r'\\(?:rangle)(?![a-zA-Z])', ')'),
+        (r'\\colon(?![a-zA-Z])', ':'),
+        (r'\^\s?\{?\s?\\circ\s?\}?|\\degree(?![a-zA-Z])', r'^{\\circ}'),
+        (r'\\(?:times|ast)(?![a-zA-Z])', r'\\cdot '),
+        (r'\\%', '%'),
+        (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
+         '%'),
+        (r'\{,\}', ','),
+        (r'\\(?:varnothing|emptyset)(?![a-zA-Z])', r'\\emptyset '),
+        (r'\+\s?\\infty', r'\\infty'),
+        (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
+        (r'(?<![a-zA-Z\\])sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
+        (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln)(?![a-zA-Z])', r'\\\1'),
+        (r'\*\*', '^'),
+        (r'(?<=[\w)}])\s?\*\s?(?=[\w(\\{])', r'\\cdot '),
+        (r'\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',
+         r'\\'),
+    )
+]  # fmt: skip
+MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
+DOLLAR = re.compile(r'\\\$')
+SPACE = re.compile(r'\s+')
+
+
+def normalise(text: str) -> str:
+    """Return an answer in one spelling; the outermost box is opened. Linear in the text."""
+    text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
+    text = ''.join(_halfwidth(char) for char in text) if not text.isascii() else text
+    content = boxed(text)
+    text = text if content is None else content
+    text = DOLLAR.sub('USD ', text)
+    text = MATH_WRAP.sub(' ', text)
+    for pattern, replacement in COMMANDS:
+        text = pattern.sub(replacement, text)
+    text = SPACE.sub(' ', text).strip()
+    return _trimmed(text)
+
+
+def _halfwidth(char: str) -> str:
+    code = ord(char)
+    return chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else char
+
+
+def _trimmed(text: str) -> str:
+    previous = None
+    while previous != text:
+        previous = text
+        text = text.strip().strip('*').strip()
+        if text.endswith(('.', ',', ';', ':')) and not text.endswith('\\,'):
+            text = text[:-1]
+        if text.endswith('\\') and not text.endswith('\\\\'):
+            text = text[:-1]
+    return text

@@ -1,0 +1,126 @@
+"""Numbers as they are written in answers: exact values, decimals that round others, percent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from opencompass_gpassk.answers.relation import Relation
+
+__all__ = ['Number', 'compare_numbers', 'parse_number']
+
+DIGITS_LIMIT = 4000  # beyond these Python refuses to convert, and no answer has them
+
+GROUPED = re.compile(r'[+-]?\d{1,3}(?:,\s?\d{3})+(?:\.\d+)?|[+-]?\d{1,3}(?: \d{3})+(?:\.\d+)?')
+SPACED_COMMA = re.compile(r',\s')
+PLAIN = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)')
+FRACTION = re.compile(
+    r'([+-]?)\s?\\frac\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))'
+)
+SLASH = re.compile(r'([+-]?)\s?\(?\s?([+-]?\d+)\s?\)?\s?/\s?\(?\s?([+-]?\d+)\s?\)?')
+MIXED = re.compile(
+    r'([+-]?)\s?(\d+)\s?\\frac\s?(?:\{\s?(\d+)\s?\}|(\d))\s?(?:\{\s?(\d+)\s?\}|(\d))'
+    r'|([+-]?)\s?(\d+)\s(\d+)\s?/\s?(\d+)'
+)
+SCIENTIFIC = re.compile(
+    r'([+-]?\d+\.?\d*)\s?\\cdot\s?10\s?\^\s?(?:\{\s?([+-]?\d{1,4})\s?\}|(\d))'
+    r'|([+-]?\d+\.?\d*)[eE]([+-]?\d{1,4})'
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A rational number as written.
+
+    Attributes:
+        value: Its exact value; a percentage of 28 is 28.
+        digits: Significant digits of a decimal with a fractional part, 0 of any other number.
+        places: Digits behind the decimal point.
+        percent: Whether a percent sign follows.
+    """
+
+    value: Fraction
+    digits: int = 0
+    places: int = 0
+    percent: bool = False
+
+
+def parse_number(text: str) -> Number | None:
+    """Read a number: integer, decimal, fraction, mixed, scientific, grouped; None if it isn't."""
+    if not text or len(text) > DIGITS_LIMIT:
+        return None
+    percent = text.endswith('%')
+    text = text.rstrip('% ').strip()
+    if text.startswith('--'):
+        return None
+    found = _decimal(text) or _fraction(text)
+    if found and percent:
+        return Number(found.value, found.digits, found.places, True)
+    return found
+
+
+def _decimal(text: str) -> Number | None:
+    if GROUPED.fullmatch(text) and not SPACED_COMMA.search(text):
+        text = text.replace(',', '').replace(' ', '')
+    if PLAIN.fullmatch(text):
+        whole, _, part = text.lstrip('+-').partition('.')
+        digits = len((whole + part).lstrip('0')) if part else 0
+        return Number(Fraction(Decimal(text)), digits, len(part))
+    match = SCIENTIFIC.fullmatch(text)
+    if match:
+        head = match.group(1) or match.group(4)
+        power = int(match.group(2) or match.group(3) or match.group(5))
+        return Number(Fraction(Decimal(head)) * Fraction(10) ** power)
+    return None
+
+
+def _fraction(text: str) -> Number | None:
+    match = FRACTION.fullmatch(text) or SLASH.fullmatch(text)
+    if match:
+        sign, *rest = [group for group in match.groups() if group is not None]
+        above, below = int(rest[0]), int(rest[1])
+        return Number(Fraction(-above if sign == '-' else above, below)) if below else None
+    match = MIXED.fullmatch(text)
+    if match:
+        sign, *rest = [group for group in match.groups() if group is not None]
+        whole, above, below = (int(group) for group in rest)
+        if not 0 < above < below:
+            return None
+        value = whole + Fraction(above, below)
+        return Number(-value if sign == '-' else value)
+    return None
+
+
+def compare_numbers(gold: Number, answer: Number) -> Relation:
+    """Compare two numbers; ``28%`` is both 28 and 0.28, decimals may be rounded.
+
+    A decimal with few digits that fits is neither: whether it is exact enough, no rule tells.
+    """
+    if gold.percent != answer.percent:
+        pct, other = (gold, answer) if gold.percent else (answer, gold)
+        same = other.value in (pct.value, pct.value / 100)
+        return Relation.SAME if same else Relation.DIFFERENT
+    if gold.value == answer.value:
+        return Relation.SAME
+    return rounds(gold, answer)
+
+
+def rounds(gold: Number, answer: Number) -> Relation:
+    """Tell whether one of two unequal numbers is the other rounded or cut off."""
+    decimal, exact = (gold, answer) if gold.digits else (answer, gold)
+    if gold.digits and answer.digits and answer.places < gold.places:
+        decimal, exact = answer, gold
+    if not decimal.digits or exact.value.denominator == 1 or exact.value * decimal.value <= 0:
+        return Relation.DIFFERENT
+    ulp = Fraction(1, 10**decimal.places)
+    error = abs(exact.value - decimal.value)
+    cut_off = abs(decimal.value) < abs(exact.value) and error < ulp
+    rounded = error <= ulp / 2
+    if not (rounded or cut_off):
+        return Relation.DIFFERENT
+    needed = 3 if decimal is gold and decimal.places > 1 and rounded else 4 if rounded else 5
+    if decimal is answer and gold.digits:  # a decimal gold answer asks for its own digits
+        return Relation.UNKNOWN
+    return Relation.SAME if decimal.digits >= needed else Relation.UNKNOWN

@@ -1,0 +1,255 @@
+"""Checking in worker processes that can be stopped.
+
+Workers are programs of their own, started with ``subprocess``: that works inside threads and
+daemonic processes, and forks nothing. A pair that hangs or crashes its worker costs itself alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from opencompass_gpassk.answers.check import canonical, compare_quickly, is_plain
+from opencompass_gpassk.answers.relation import Relation
+
+__all__ = ['CheckResult', 'canonical_forms', 'check_pairs']
+
+GIB = 1 << 30
+START_LIMIT = 120.0  # seconds for a worker to load its libraries
+TASKS_A_WORKER = 16  # tasks that are worth the start of one more worker
+REPLY_LIMIT = 1 << 20
+
+
+class CheckResult(NamedTuple):
+    """What a check says; ``reason`` tells why it is unknown."""
+
+    relation: Relation
+    reason: str | None
+
+
+def check_pairs(
+    pairs: Iterable[tuple[str, str]],
+    *,
+    workers: int | None = None,
+    time_limit: float = 5.0,
+    memory_limit: int = 2 * GIB,
+    progress: bool = False,
+) -> dict[tuple[str, str], CheckResult]:
+    """Check distinct (gold, answer) pairs once each.
+
+    Args:
+        pairs: (gold, answer), in any number of copies.
+        workers: Worker processes at most; by default one a CPU.
+        time_limit: Seconds for a pair, after which it is unknown for ``timeout``.
+        memory_limit: Bytes of address space of a worker; a pair that needs more is unknown.
+        progress: Show a bar on standard error.
+    """
+    results: dict[tuple[str, str], CheckResult] = {}
+    hard: list[tuple[str, str]] = []
+    for pair in dict.fromkeys(pairs):
+        quick = compare_quickly(*pair)
+        if quick:
+            results[pair] = CheckResult(*quick)
+        else:
+            hard.append(pair)
+    tasks = [{'gold': gold, 'answer': answer} for gold, answer in hard]
+    replies = _run(tasks, workers, time_limit, memory_limit, progress)
+    for pair, reply in zip(hard, replies, strict=True):
+        relation = Relation(reply.get('relation', Relation.UNKNOWN))
+        results[pair] = CheckResult(relation, reply.get('reason'))
+    return results
+
+
+def canonical_forms(
+    answers: Iterable[str],
+    *,
+    workers: int | None = None,
+    time_limit: float = 5.0,
+    memory_limit: int = 2 * GIB,
+    progress: bool = False,
+) -> dict[str, str]:
+    """Return the canonical form of each answer; one that fails is its own form.
+
+    The arguments are those of :func:`check_pairs`.
+    """
+    forms: dict[str, str] = {}
+    hard = []
+    for answer in dict.fromkeys(answers):
+        if is_plain(answer):
+            forms[answer] = canonical(answer)
+        else:
+            hard.append(answer)
+    tasks = [{'answer': answer} for answer in hard]
+    replies = _run(tasks, workers, time_limit, memory_limit, progress)
+    for answer, reply in zip(hard, replies, strict=True):
+        forms[answer] = reply.get('form', ' '.join(answer.split()))
+    return forms
+
+
+class _Failed(Exception):
+    """A worker did not answer; ``args[0]`` is the reason."""
+
+
+class _Worker:
+    """One worker process, started when there is something to do and again after it was killed."""
+
+    def __init__(self, memory_limit: int) -> None:
+        self.memory_limit = memory_limit
+        self.process: subprocess.Popen[bytes] | None = None
+        self.unread = b''
+
+    def ask(self, task: dict[str, str], time_limit: float) -> dict[str, Any]:
+        """Return the reply to one task; a failure is a reply with its reason."""
+        try:
+            if self.process is None:
+                self._start()
+            self._write((json.dumps(task) + '\n').encode('ascii'))
+            reply = self._read(time_limit)
+        except _Failed as failure:
+            self.stop()
+            return {'reason': failure.args[0]}
+        if reply.get('reason') == 'memory':  # its allocator may be in pieces
+            self.stop()
+        return reply
+
+    def stop(self) -> None:
+        """Kill the process, if there is one."""
+        if self.process is None:
+            return
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except OSError:  # what was not written yet is lost with the process
+                    pass
+        self.process, self.unread = None, b''
+
+    def _start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, '-m', 'opencompass_gpassk.answers.worker', str(self.memory_limit)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        )
+        if not self._read(START_LIMIT).get('ready'):
+            raise _Failed('worker did not start')
+
+    def _write(self, data: bytes) -> None:
+        stdin = self.process.stdin if self.process else None
+        if stdin is None:
+            raise _Failed('crash')
+        try:
+            stdin.write(data)
+            stdin.flush()
+        except OSError as error:
+            raise _Failed('crash') from error
+
+    def _read(self, limit: float) -> dict[str, Any]:
+        stdout = self.process.stdout if self.process else None
+        if stdout is None:
+            raise _Failed('crash')
+        end = time.monotonic() + limit
+        while b'\n' not in self.unread:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([stdout], [], [], left)[0]:
+                raise _Failed('timeout')
+            piece = os.read(stdout.fileno(), 1 << 16)
+            if not piece or len(self.unread) > REPLY_LIMIT:
+                raise _Failed('crash')
+            self.unread += piece
+        line, _, self.unread = self.unread.partition(b'\n')
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a worker: the package importable, one thread a library."""
+    import opencompass_gpassk
+
+    root = os.path.dirname(os.path.dirname(os.path.abspath(opencompass_gpassk.__file__)))
+    path = os.pathsep.join(part for part in (root, os.environ.get('PYTHONPATH')) if part)
+    return {**os.environ, 'PYTHONPATH': path, 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
+
+
+def _run(
+    tasks: list[dict[str, str]],
+    workers: int | None,
+    time_limit: float,
+    memory_limit: int,
+    progress: bool,
+) -> list[dict[str, Any]]:
+    """Return the replies to tasks, in their order."""
+    if workers is not None and workers < 1:
+        raise ValueError(f'workers is {workers}; it must be at least 1')
+    if time_limit <= 0:
+        raise ValueError(f'time_limit is {time_limit}; it must be positive seconds')
+    if not tasks:
+        return []
+    most = workers or len(os.sched_getaffinity(0))
+    number = max(1, min(most, -(-len(tasks) // TASKS_A_WORKER)))
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for index in range(len(tasks)):
+        todo.put(index)
+    replies: list[dict[str, Any]] = [{'reason': 'crash'}] * len(tasks)
+    stopped = threading.Event()
+    with _bar(len(tasks), progress) as advance:
+
+        def serve() -> None:
+            worker = _Worker(memory_limit)
+            try:
+                while not stopped.is_set():
+                    try:
+                        index = todo.get_nowait()
+                    except queue.Empty:
+                        return
+                    replies[index] = worker.ask(tasks[index], time_limit)
+                    advance()
+            finally:
+                worker.stop()
+
+        threads = [threading.Thread(target=serve, daemon=True) for _ in range(number)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            stopped.set()
+    return replies
+
+
+class _bar:  # noqa: N801  used as a function
+    """A progress bar of tqdm, or nothing."""
+
+    def __init__(self, total: int, shown: bool) -> None:
+        self.total, self.shown = total, shown
+        self.bar: Any = None
+
+    def __enter__(self) -> Callable[[], None]:
+        if not self.shown:
+            return lambda: None
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=self.total, desc='checking answers', unit='pair')
+        lock = threading.Lock()
+
+        def advance() -> None:
+            with lock:
+                self.bar.update()
+
+        return advance
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()

@@ -1,0 +1,112 @@
+"""``gpassk check``: are predictions the gold answers?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from typing import Any
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
+standard input, each line a pair with an optional label (true: they are the same):
+
+  {"gold": "\\\\frac{1}{2}", "prediction": "The answer is 0.5", "label": true}
+
+For each row a JSON line is printed with its "verdict": same, different or unknown. With labels,
+the last JSON line on standard error counts them: n, agree, false_positives (same, though the
+label says no), false_negatives (different, though it says yes) and unknown.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'check',
+        help='are predictions the gold answers?',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
+    parser.add_argument('--workers', type=int, help='worker processes (default: one a CPU)')
+    parser.add_argument(
+        '--time-limit', type=float, default=5.0, help='seconds for a pair (default: 5)'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a verdict for each row."""
+    from opencompass_gpassk.answers.extract import extract_answer
+    from opencompass_gpassk.answers.pool import check_pairs
+
+    rows = _read(args.file)
+    pairs = []
+    for row in rows:
+        answer = extract_answer(row['prediction'])
+        pairs.append((row['gold'], row['prediction'] if answer is None else answer))
+    results = check_pairs(
+        pairs, workers=args.workers, time_limit=args.time_limit, progress=sys.stderr.isatty()
+    )
+    counts: Counter[str] = Counter()
+    for number, (row, pair) in enumerate(zip(rows, pairs, strict=True), start=1):
+        relation, reason = results[pair]
+        line = {'row': number, 'verdict': relation.value, 'gold': pair[0], 'answer': pair[1]}
+        if reason:
+            line['reason'] = reason
+        if 'label' in row:
+            line['label'] = row['label']
+            counts[_outcome(relation.value, row['label'])] += 1
+        print(json.dumps(line))
+    if counts:
+        names = ('agree', 'false_positives', 'false_negatives', 'unknown')
+        summary = {'n': counts.total(), **{name: counts[name] for name in names}}
+        sys.stdout.flush()
+        print(json.dumps(summary), file=sys.stderr)
+    return 0
+
+
+def _outcome(verdict: str, label: bool) -> str:
+    if verdict == 'unknown':
+        return 'unknown'
+    if (verdict == 'same') == label:
+        return 'agree'
+    return 'false_negatives' if label else 'false_positives'
+
+
+def _read(path: str) -> list[dict[str, Any]]:
+    from opencompass_gpassk.samples import read_lines
+
+    name = 'standard input' if path == '-' else path
+    rows = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            try:
+                rows.append(_row(line))
+            except ValueError as error:
+                raise ValueError(f'{name}, line {number}: {error}') from error
+    if not rows:
+        raise ValueError(f'{name}: there is no row in it; see gpassk check --help for the format')
+    return rows
+
+
+def _row(line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f'not JSON: {error}') from error
+    if not isinstance(row, dict):
+        raise ValueError(f'a row is an object, not {type(row).__name__}')
+    for field in ('gold', 'prediction'):
+        value = row.get(field)
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ValueError(f'field {field}: a text is needed, not {json.dumps(value)[:60]}')
+    if 'label' in row and not (isinstance(row['label'], bool) or row['label'] in (0, 1)):
+        raise ValueError(
+            f'field label: true or false is needed, not {json.dumps(row["label"])[:60]}'
+        )
+    kept = {field: str(row[field]) for field in ('gold', 'prediction')}
+    return {**kept, 'label': bool(row['label'])} if 'label' in row else kept
