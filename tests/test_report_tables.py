@@ -112,6 +112,17 @@ def test_undefined_is_shown_as_undefined() -> None:
     assert four.notes == ['–: undefined, no problem has 4 judged samples']
 
 
+def test_levels_stand_in_order() -> None:
+    """Splits keep the order of the data; levels are sorted, in a table of their own."""
+    result = make_result({'CNMO_en': [1], 'AMC_en': [1]}, 4, (4,))
+    for level in (5, 1, 3):
+        result['groups'][f'level {level}'] = {'level': str(level), 'problems': 1}
+    _, splits, levels = benchmark_tables(results(m=[result]))
+    assert [cells[0] for cells in splits.rows] == ['CNMO-en', 'AMC-en']
+    assert levels.title.endswith('by level')
+    assert [cells[0] for cells in levels.rows] == ['level 1', 'level 3', 'level 5']
+
+
 def test_null_is_undefined_too() -> None:
     """A result that was written without NaN reads as it was meant."""
     result = make_result(COUNTS, 4, (4,), judged=3)

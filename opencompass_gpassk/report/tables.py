@@ -12,6 +12,8 @@ from opencompass_gpassk.report.text import escape_markdown, one_line
 
 __all__ = ['Table', 'benchmark_tables', 'to_markdown', 'to_text']
 
+CROSSED = 'split and language'
+
 Cell = str | int | float | None
 Reader = Callable[[Entry, int | None, str], Cell]
 
@@ -141,7 +143,7 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
                 *([k] if benchmark.ks else []),
                 *(read(entry, k, label) for read in readers.values()),
             ]
-            for label in labels
+            for label in (labels if kind == CROSSED else sorted(labels))
             for entry in benchmark.entries
             if label in entry.groups
             for k in entry.ks or (None,)
@@ -152,7 +154,7 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
 def _kind(fields: Mapping[str, object]) -> str:
     names = [name for name in fields if name != 'problems']
     # Splits and languages cross: one table shows them together and apart.
-    return 'split and language' if set(names) <= {'split', 'language'} else ' and '.join(names)
+    return CROSSED if set(names) <= {'split', 'language'} else ' and '.join(names)
 
 
 def _show(cell: Cell) -> str:
