@@ -1,0 +1,30 @@
+"""Data sets whose rows say which problem and which sample they are.
+
+The classes load on first use: they import OpenCompass, which takes seconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.datasets.aime import AIME
+    from opencompass_gpassk.datasets.base import GPassKDataset
+    from opencompass_gpassk.datasets.livemathbench import LiveMathBench
+    from opencompass_gpassk.datasets.math500 import MATH500L5
+
+__all__ = ['AIME', 'MATH500L5', 'GPassKDataset', 'LiveMathBench']
+
+MODULES = {
+    'AIME': 'aime',
+    'GPassKDataset': 'base',
+    'LiveMathBench': 'livemathbench',
+    'MATH500L5': 'math500',
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    return getattr(importlib.import_module(f'{__name__}.{MODULES[name]}'), name)
