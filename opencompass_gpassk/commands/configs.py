@@ -1,0 +1,53 @@
+"""``gpassk configs``: where this package's configs lie."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+__all__ = ['add_parser', 'configs_folder', 'run']
+
+DESCRIPTION = """\
+Print the folder of this package's configs, for OpenCompass's option --config-dir:
+
+  opencompass --config-dir "$(gpassk configs)" --datasets livemathbench_gpassk_gen \\
+      --models demo --summarizer gpassk
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'configs',
+        help='print the folder of the configs, for opencompass --config-dir',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('--list', action='store_true', help='print the configs in it instead')
+    parser.set_defaults(run=run)
+
+
+def configs_folder() -> Path:
+    """Return the folder: in the package if that was installed, else beside it in the repository.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / 'configs', package.parent / 'configs'):
+        if (folder / 'datasets').is_dir():
+            return folder
+    raise ValueError(f'no configs in {package} or beside it; install opencompass-gpassk anew')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the folder, or the configs in it."""
+    folder = configs_folder()
+    if not args.list:
+        print(folder)
+        return 0
+    for path in sorted(folder.rglob('*.py')):
+        if path.name != '__init__.py':
+            print(path.relative_to(folder))
+    return 0

@@ -1,0 +1,124 @@
+"""What this package's data sets have in common: their columns, and a replica number in each row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from datasets import Dataset, DatasetDict
+from opencompass.datasets.base import BaseDataset
+
+from opencompass_gpassk.datasets.prompts import make_prompt
+
+__all__ = ['GPassKDataset', 'Question', 'make_dataset']
+
+
+@dataclass(frozen=True)
+class Question:
+    """A problem of a data set, with the columns that a result can be broken down by.
+
+    Attributes:
+        problem_id: Unique inside the data set, the same on every machine.
+        question: The problem's text.
+        answer: The gold answer, LaTeX or plain.
+        language: ``'en'`` or ``'cn'``.
+        cluster: What translations of one problem share.
+    """
+
+    problem_id: str
+    question: str
+    answer: str
+    language: str
+    cluster: str
+    split: str = ''
+    level: str = ''
+    subject: str = ''
+    question_type: str = ''
+
+
+class GPassKDataset(BaseDataset):
+    """A data set each of whose problems is sampled `n` times.
+
+    OpenCompass repeats the rows replica by replica and then takes `test_range` out of them, after
+    which a row's place no longer tells its replica. So each row carries it as a column.
+
+    Args:
+        reader_cfg: As in every OpenCompass data set.
+        k: The k, or several, of pass@k and G-Pass@k.
+        n: Samples of each problem, at least every k; 3k is advised.
+        **kwargs: The settings of :meth:`load`.
+
+    Raises:
+        ValueError: If k and n don't fit, or as :meth:`load` says.
+    """
+
+    def __init__(
+        self,
+        reader_cfg: dict[str, Any] | None = None,
+        k: int | Sequence[int] = 1,
+        n: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        ks = [k] if isinstance(k, int) else list(k)
+        if not isinstance(n, int) or n < 1:
+            raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
+        if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
+            raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
+        self._replicas = n
+        super().__init__(reader_cfg=reader_cfg or {}, k=ks, n=n, **kwargs)
+
+    def _init_reader(self, **kwargs: Any) -> None:
+        if isinstance(self.dataset, DatasetDict):
+            for name, rows in self.dataset.items():
+                self.dataset[name] = self._number(rows)
+        else:
+            self.dataset = self._number(self.dataset)
+        super()._init_reader(**kwargs)
+
+    def _number(self, rows: Dataset) -> Dataset:
+        problems = len(rows) // self._replicas
+        replicas = [replica for replica in range(self._replicas) for _ in range(problems)]
+        return rows.add_column('replica', replicas)
+
+
+def make_dataset(
+    questions: Sequence[Question], *, benchmark: str, version: str, prompt: str, cot: bool
+) -> Dataset:
+    """Return the rows of a data set, before they are repeated.
+
+    Args:
+        questions: The problems.
+        benchmark: The name that results are joined and shown by.
+        version: The data's version; a hash of the content is added to it.
+        prompt: The preset of :mod:`opencompass_gpassk.datasets.prompts`.
+        cot: Ask for reasoning step by step.
+
+    Raises:
+        ValueError: If there are no problems, if two share an id, or if the preset is unknown.
+    """
+    if not questions:
+        raise ValueError(f'{benchmark} {version}: there are no problems in the data')
+    problem_id, count = Counter(q.problem_id for q in questions).most_common(1)[0]
+    if count > 1:
+        raise ValueError(f'{benchmark}: {count} problems have the id {problem_id!r}; make them one')
+    data_version = f'{version}:{_content_hash(questions)}'
+    return Dataset.from_list(
+        [
+            {
+                **asdict(q),
+                'prompt': make_prompt(q.question, q.language, preset=prompt, cot=cot),
+                'benchmark': benchmark,
+                'data_version': data_version,
+            }
+            for q in questions
+        ]
+    )
+
+
+def _content_hash(questions: Sequence[Question]) -> str:
+    content = sorted((q.problem_id, q.question, q.answer) for q in questions)
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]

@@ -1,0 +1,177 @@
+"""LiveMathBench (arXiv 2412.13147), and the problems of this package in its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from datasets import Dataset
+from opencompass.registry import LOAD_DATASET
+
+from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.counts import check_counts
+from opencompass_gpassk.datasets.parts import Part
+from opencompass_gpassk.datasets.rows import Row, optional_text, text_field
+from opencompass_gpassk.datasets.sources import Sources, load_rows
+
+__all__ = ['LiveMathBench']
+
+SPLITS = ('CNMO', 'CCEE', 'AMC', 'WLPMC')
+COUNTS_202412 = {'CNMO': 18, 'CCEE': 44, 'AMC': 46, 'WLPMC': 11}
+# Problems of each part, None where the authors publish no figure.
+VERSIONS: dict[str, dict[tuple[str, str], int | None]] = {
+    'sample': {(split, language): 6 for split in SPLITS for language in ('cn', 'en')},
+    '202412': {
+        (split, language): count
+        for split, count in COUNTS_202412.items()
+        for language in ('cn', 'en')
+    },
+    '202412-hard': {('hard', 'cn'): 24, ('hard', 'en'): 21},
+    '202505': {('all', 'en'): None},
+    '202505-hard': {('hard', 'en'): None},
+}
+SAMPLE_FOLDER = Path(__file__).parent / 'sample'
+
+
+@LOAD_DATASET.register_module()
+class LiveMathBench(GPassKDataset):
+    """Problems of recent mathematics competitions, in Chinese and English.
+
+    Version ``'sample'`` is none of these: 48 problems written for this package, in the same
+    schema and splits, that are there without a download. Results on it say ``sample``.
+    """
+
+    @staticmethod
+    def load(
+        version: str = 'sample',
+        path: str | None = None,
+        splits: Sequence[str] | None = None,
+        languages: Sequence[str] | None = None,
+        prompt: str = 'default',
+        cot: bool = True,
+        hub: str | None = 'opencompass/LiveMathBench',
+        modelscope: str | None = 'opencompass/LiveMathBench',
+        download: bool = True,
+        strict: bool = True,
+    ) -> Dataset:
+        """Return the rows, one a problem.
+
+        Args:
+            version: ``'sample'``, ``'202412'``, ``'202412-hard'``, ``'202505'`` or
+                ``'202505-hard'``.
+            path: A folder with a file for each split and language, such as ``AMC_en.jsonl``, or a
+                file with the fields `split` and `language`. jsonl, json, parquet or csv.
+            splits: Those to load, of the version's; all by default.
+            languages: Those to load, of the version's; all by default.
+            prompt: ``'default'`` or ``'opencompass'``, whose words the prompt is in.
+            cot: Ask for reasoning step by step.
+            hub: The repository on the HuggingFace hub, None not to ask there.
+            modelscope: The repository on ModelScope, None not to ask there.
+            download: Let OpenCompass download its archive if nothing else has the data.
+            strict: Refuse a part with another number of problems than it has; else warn.
+
+        Raises:
+            ValueError: If a setting is out of its range, if a selected part is missing, or if a
+                row lacks a field, naming file, line and field.
+        """
+        if version not in VERSIONS:
+            raise ValueError(f'version is {version!r}; choose one of {", ".join(VERSIONS)}')
+        if version == 'sample' and path:
+            raise ValueError(
+                f"path is {path!r}, but version 'sample' comes with this package; name the "
+                'version of your data (version=…, or the environment variable GPASSK_VERSION)'
+            )
+        wanted = _select(version, splits, languages)
+        title = version if version == 'sample' else f'LiveMathBench-{version}'
+        release = version.split('-')[0]
+        sources = Sources(
+            title=title,
+            parts=tuple(_part(release, split, language) for split, language in wanted),
+            path=str(SAMPLE_FOLDER) if version == 'sample' else path,
+            subfolders=tuple(
+                f'{folder}{release}'
+                for folder in (
+                    *('', 'livemathbench/', 'LiveMathBench/'),
+                    *('data/livemathbench/', 'data/LiveMathBench/'),
+                )
+            ),
+            hub=hub,
+            modelscope=modelscope,
+            opencompass='opencompass/LiveMathBench',
+            download=download,
+            narrowing=(
+                'To load less, say so: splits=[…] and languages=[…] in the data set config '
+                "(for example languages=['en'])"
+            ),
+        )
+        rows = load_rows(sources)
+        check_counts(
+            title,
+            {f'{split}_{language}': count for (split, language), count in wanted.items()},
+            rows,
+            strict=strict,
+        )
+        questions = [
+            _question(row, split, language, number, paired=_paired(rows, split, wanted))
+            for split, language in wanted
+            for number, row in enumerate(rows[f'{split}_{language}'], start=1)
+        ]
+        return make_dataset(
+            questions,
+            benchmark=title,
+            version='sample:1' if version == 'sample' else version,
+            prompt=prompt,
+            cot=cot,
+        )
+
+
+def _select(
+    version: str, splits: Sequence[str] | None, languages: Sequence[str] | None
+) -> dict[tuple[str, str], int | None]:
+    parts = VERSIONS[version]
+    for name, chosen, known in (
+        ('splits', splits, dict.fromkeys(split for split, _ in parts)),
+        ('languages', languages, dict.fromkeys(language for _, language in parts)),
+    ):
+        if chosen is not None and (
+            isinstance(chosen, str) or not chosen or not set(chosen) <= set(known)
+        ):
+            raise ValueError(
+                f'{name} is {chosen!r}; give a list of some of those of version {version}: '
+                f'{", ".join(known)}'
+            )
+    return {
+        (split, language): count
+        for (split, language), count in parts.items()
+        if (splits is None or split in splits) and (languages is None or language in languages)
+    }
+
+
+def _part(release: str, split: str, language: str) -> Part:
+    return Part(
+        name=f'{split}_{language}',
+        stems=(f'{split}_{language}',),
+        hub_config=f'v{release}_{split}_{language}',
+        labels={'split': split, 'language': language},
+    )
+
+
+def _paired(
+    rows: Mapping[str, Sequence[Row]], split: str, wanted: Mapping[tuple[str, str], int | None]
+) -> bool:
+    """Whether the order of a split's files tells which problems are translations."""
+    return len({len(rows[f'{s}_{language}']) for s, language in wanted if s == split}) == 1
+
+
+def _question(row: Row, split: str, language: str, number: int, *, paired: bool) -> Question:
+    return Question(
+        problem_id=f'{split}_{language}/{number}',
+        question=text_field(row, ['question']),
+        answer=text_field(row, ['answer']),
+        language=language,
+        cluster=f'{split}/{number}' if paired else f'{split}_{language}/{number}',
+        split=split,
+        level=optional_text(row, 'level'),
+        subject=optional_text(row, 'subject'),
+        question_type=optional_text(row, 'question_type'),
+    )

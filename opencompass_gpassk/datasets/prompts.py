@@ -1,0 +1,58 @@
+"""What a model is asked: the question, and how to answer it.
+
+Presets: ``'default'``, this package's own words, and ``'opencompass'``, those of the installed
+OpenCompass. Both exist in Chinese and English, with and without a request for reasoning.
+"""
+
+from __future__ import annotations
+
+__all__ = ['PRESETS', 'make_prompt']
+
+PRESETS = ('default', 'opencompass')
+REASONING = {
+    'en': 'Work through the problem step by step.',
+    'cn': '请一步一步地推理求解。',
+}
+ANSWER = {
+    'en': 'State your final answer at the end, inside \\boxed{}.',
+    'cn': '最后请将答案写在 \\boxed{} 中。',
+}
+
+
+def make_prompt(question: str, language: str, *, preset: str = 'default', cot: bool = True) -> str:
+    """Return the prompt for a question.
+
+    Args:
+        question: The problem.
+        language: ``'en'`` or ``'cn'``.
+        preset: Whose words.
+        cot: Ask for reasoning step by step.
+
+    Raises:
+        ValueError: If the preset or the language is unknown.
+    """
+    if preset not in PRESETS:
+        raise ValueError(f'prompt is {preset!r}; choose one of {", ".join(PRESETS)}')
+    if language not in ANSWER:
+        raise ValueError(f'language is {language!r}; there are prompts in {", ".join(ANSWER)}')
+    if preset == 'opencompass':
+        return _upstream(question, language, cot)
+    space = ' ' if language == 'en' else ''
+    request = REASONING[language] + space if cot else ''
+    return f'{question}\n\n{request}{ANSWER[language]}'
+
+
+def _upstream(question: str, language: str, cot: bool) -> str:
+    from opencompass.datasets.livemathbench.prompts import PROMPT_CN, PROMPT_EN
+
+    template = PROMPT_EN if language == 'en' else PROMPT_CN
+    # OpenCompass drops the request for reasoning in the same way.
+    request = ', please reasoning step by step' if language == 'en' else '，请逐步推理'
+    if request not in template:
+        raise ValueError(
+            f"prompt 'opencompass': the installed OpenCompass's prompt no longer holds {request!r}, "
+            "so it can't be told from the rest; use prompt='default'"
+        )
+    if not cot:
+        template = template.replace(request, '')
+    return template.format(question=question)

@@ -1,0 +1,104 @@
+"""The environment variables that set what the data set configs load and how often they sample.
+
+GPASSK_VERSION  version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
+GPASSK_N        samples of each problem: 16 on sample, else 48
+GPASSK_K        the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on sample, else 4,8,16
+GPASSK_DATA     a folder or file with the data
+
+Configs call this module through ``__import__``, since names that a config imports can't be called.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+__all__ = ['VERSIONS', 'aime', 'livemathbench', 'math500_l5']
+
+VERSIONS = ('sample', '202412', '202412-hard', '202505', '202505-hard')
+PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
+QUICK = (16, (4, 8))
+
+
+def livemathbench(*, greedy: bool = False) -> dict[str, Any]:
+    """Return abbr, version, path, n and k of LiveMathBench, keyword arguments of its config.
+
+    Args:
+        greedy: One sample of each problem, for greedy decoding.
+
+    Raises:
+        ValueError: If an environment variable makes no sense, naming it.
+    """
+    version = os.environ.get('GPASSK_VERSION', '').strip() or 'sample'
+    if version not in VERSIONS:
+        raise ValueError(f'GPASSK_VERSION is {version!r}; choose one of {", ".join(VERSIONS)}')
+    sample = version == 'sample'
+    name = version if sample else f'LiveMathBench-{version}'
+    # The problems of `sample` come with the package.
+    path = None if sample else _data_path()
+    return {**_protocol(name, QUICK if sample else PAPER, greedy), 'version': version, 'path': path}
+
+
+def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
+    """Return abbr, path, n and k of MATH500-L5, as :func:`livemathbench` does."""
+    return {**_protocol('MATH500-L5', PAPER, greedy), 'path': _data_path()}
+
+
+def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
+    """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
+
+    Edition ``'2024-45'`` is called AIME2024-30 where GPASSK_DATA has no file of 45 problems, since
+    the 30 of AIME 2024 are loaded then.
+    """
+    path = _forty_five_path() if edition == '2024-45' else _data_path()
+    name = 'AIME2024-30' if edition == '2024-45' and path is None else f'AIME{edition}'
+    return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
+
+
+def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
+    """Return abbr, n and k; where GPASSK_K isn't set, the usual k that are not above n."""
+    if greedy:
+        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1}
+    usual_n, usual_ks = usual
+    n = _positive('GPASSK_N', os.environ.get('GPASSK_N', '').strip() or str(usual_n))
+    given = os.environ.get('GPASSK_K', '').strip()
+    if not given:
+        return {'abbr': f'{name}-n{n}', 'n': n, 'k': [k for k in usual_ks if k <= n] or [n]}
+    ks = sorted({_positive('GPASSK_K', part.strip()) for part in given.split(',')})
+    if ks[-1] > n:
+        raise ValueError(
+            f'GPASSK_K is {given!r}, but there are only {n} samples of each problem; '
+            f'set GPASSK_N to {3 * ks[-1]}, three times the largest k'
+        )
+    return {'abbr': f'{name}-n{n}', 'n': n, 'k': ks}
+
+
+def _data_path() -> str | None:
+    """Return what GPASSK_DATA names, absolute: tasks may run in another folder."""
+    given = os.environ.get('GPASSK_DATA', '').strip()
+    if not given:
+        return None
+    path = Path(given).expanduser().absolute()
+    if not path.exists():
+        raise ValueError(f'GPASSK_DATA is {given!r}, where there is no file or folder')
+    return str(path)
+
+
+def _forty_five_path() -> str | None:
+    """Return the user's own list: the file ``aime2024-45``, or that in a folder or its aime/."""
+    given = _data_path()
+    if given is None:
+        return None
+    path = Path(given)
+    candidates = [path] if path.is_file() else [*path.glob('*'), *path.glob('aime/*')]
+    for file in sorted(candidates):
+        if file.stem.lower().replace('_', '-') == 'aime2024-45' and file.is_file():
+            return str(file)
+    return None
+
+
+def _positive(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ValueError(f'{name} is {os.environ.get(name)!r}; positive integers are needed')
+    return int(text)

@@ -1,0 +1,160 @@
+"""Where a data set's rows come from: a local path, a hub, or OpenCompass's own files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from opencompass_gpassk.datasets.hubs import opencompass_download, read_hub, read_modelscope
+from opencompass_gpassk.datasets.parts import Part, read_folder
+from opencompass_gpassk.datasets.rows import Row, read_rows
+
+__all__ = ['DataNotFoundError', 'Sources', 'load_rows']
+
+RowsByPart = dict[str, list[Row]]
+
+
+class DataNotFoundError(ValueError):
+    """No source has the data."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A data set's parts, and where they are looked for in turn.
+
+    Attributes:
+        title: Its name in messages.
+        parts: What is to be loaded.
+        path: A file or folder of the user's. If given, nothing else is tried.
+        subfolders: Where in a folder the files may lie, beside directly in it.
+        hub: Its repository on the HuggingFace hub, None to leave the hub out.
+        modelscope: Its repository on ModelScope, used where the environment variable
+            DATASET_SOURCE is ``ModelScope``; None to leave it out.
+        opencompass: Its id in OpenCompass's table of data sets, None to leave its files out.
+        download: Let OpenCompass download what it hasn't got.
+        narrowing: How the user may ask for less, for the message about a missing file.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    path: str | None = None
+    subfolders: tuple[str, ...] = ()
+    hub: str | None = None
+    modelscope: str | None = None
+    opencompass: str | None = None
+    download: bool = True
+    narrowing: str = ''
+
+
+def load_rows(sources: Sources) -> RowsByPart:
+    """Return the rows of each part by its name, from the first source that has them.
+
+    Raises:
+        ValueError: If the user's own path is not there or lacks a part.
+        DataNotFoundError: If no source has the data, naming each and why.
+    """
+    if sources.path:
+        return _read_path(sources, Path(sources.path).expanduser())
+    failures = []
+    for name, attempt in _attempts(sources):
+        try:
+            return attempt()
+        # Hubs and downloads fail in too many ways to list; each is reported to the user.
+        except Exception as error:
+            failures.append(f'{name}: {_one_line(error)}')
+    tried = '\n'.join(f'  - {failure}' for failure in failures) or '  - nothing: all are turned off'
+    raise DataNotFoundError(
+        f'{sources.title}: no source has the data. Tried:\n{tried}\n'
+        'Supply them in one of three ways:\n'
+        "  1. files of your own: path='FOLDER or FILE' in the data set's config, or the "
+        f'environment variable GPASSK_DATA; files: {_file_names(sources)}\n'
+        f'  2. the HuggingFace hub: go online, accept the terms of {sources.hub or "a repository"} '
+        "if it has any, log in with `huggingface-cli login`, or name a mirror with hub='NAME' or "
+        'HF_ENDPOINT (ModelScope: DATASET_SOURCE=ModelScope)\n'
+        "  3. OpenCompass's data archive: unpack it and set COMPASS_DATA_CACHE to the folder that "
+        'holds data/'
+    )
+
+
+def _attempts(sources: Sources) -> Iterator[tuple[str, Callable[[], RowsByPart]]]:
+    if sources.opencompass:
+        for folder in _cache_folders(sources.opencompass):
+            yield f"OpenCompass's files in {folder}", lambda f=folder: _read_path(sources, f)
+    modelscope = os.environ.get('DATASET_SOURCE') == 'ModelScope'
+    if sources.hub and not modelscope:
+        repository = sources.hub
+        yield f'HuggingFace hub, {repository}', lambda: read_hub(repository, sources.parts)
+    if modelscope and sources.modelscope:
+        other = sources.modelscope
+        yield f'ModelScope, {other}', lambda: read_modelscope(other, sources.parts)
+    if sources.opencompass and sources.download:
+        known = sources.opencompass
+        yield (
+            f"OpenCompass's download of {known}",
+            lambda: _read_path(sources, opencompass_download(known)),
+        )
+
+
+def _cache_folders(known: str) -> list[Path]:
+    """Return the places where OpenCompass looks before it downloads anything."""
+    from opencompass.utils.datasets import DEFAULT_DATA_FOLDER
+    from opencompass.utils.datasets_info import DATASETS_MAPPING
+
+    local = DATASETS_MAPPING.get(known, {}).get('local')
+    if not local:
+        return []
+    roots = [os.environ.get('COMPASS_DATA_CACHE', ''), DEFAULT_DATA_FOLDER]
+    return [Path(root) / local for root in roots]
+
+
+def _read_path(sources: Sources, path: Path) -> RowsByPart:
+    if path.is_dir():
+        try:
+            return read_folder(sources.parts, path, sources.subfolders)
+        except ValueError as error:
+            hint = f'. {sources.narrowing}' if sources.narrowing else ''
+            raise ValueError(f'{sources.title}: {error}{hint}') from error
+    if path.is_file():
+        return _read_file(sources, path)
+    raise ValueError(f'{sources.title}: path {str(path)!r} does not exist')
+
+
+def _read_file(sources: Sources, path: Path) -> RowsByPart:
+    """Read a single file that holds one part, or all with their labels as fields."""
+    rows = read_rows(path)
+    if len(sources.parts) == 1:
+        return {sources.parts[0].name: rows}
+    for part in sources.parts:
+        if path.stem in part.stems:
+            raise ValueError(
+                f'{path} holds {part.name} alone, of {len(sources.parts)} parts that are selected. '
+                f'{sources.narrowing or "Give the folder"}'
+            )
+    names = list(sources.parts[0].labels)
+    found: RowsByPart = {part.name: [] for part in sources.parts}
+    for row in rows:
+        missing = [name for name in names if name not in row.fields]
+        if missing:
+            raise ValueError(
+                f'{row.place}: field {" and ".join(missing)} is missing, by which a file that '
+                f'holds several parts is told apart; add it, or give a folder with '
+                f'{_file_names(sources)}'
+            )
+        for part in sources.parts:
+            if all(str(row.fields[name]) == label for name, label in part.labels.items()):
+                found[part.name].append(row)
+    empty = [name for name, members in found.items() if not members]
+    if empty:
+        raise ValueError(f'{path}: no rows of {", ".join(empty)}. {sources.narrowing}')
+    return found
+
+
+def _file_names(sources: Sources) -> str:
+    return ', '.join(f'{part.stems[0]}.jsonl' for part in sources.parts)
+
+
+def _one_line(error: Exception) -> str:
+    text = ' '.join(str(error).split()) or 'no message'
+    return f'{type(error).__name__}: {text[:300]}'
