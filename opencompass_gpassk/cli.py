@@ -30,10 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = build_parser().parse_args(argv)
     try:
         return int(args.run(args))
+    except BrokenPipeError:  # the reader of our output has left, as head does
+        sys.stderr.close()
+        return 1
     except (ValueError, OSError) as error:
         print(f'gpassk {args.command}: {error}', file=sys.stderr)
-        return 1
-    except BrokenPipeError:
         return 1
 
 

@@ -48,7 +48,6 @@ def make_result(
     return {
         **figures(TrialTable(problems, trials), protocol),
         'benchmark': benchmark,
-        'n': n,
         'k': list(protocol.ks),
         'taus': list(protocol.taus),
         'signature': {

@@ -45,7 +45,7 @@ COLUMNS = {'predictions': ['1', '2', '3', '5'], 'references': ['1', 'drop', '3',
 @pytest.mark.parametrize('report', ['list', 'dict', 'drops a row', 'accuracy alone'])
 def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
     """Dropped rows and missing details don't shift a verdict to another row."""
-    judged = judge_replica(lambda: Stub(report), COLUMNS, 4)
+    judged = judge_replica(lambda row: Stub(report), COLUMNS, 4)
     assert [j.verdict for j in judged] == [RIGHT, WRONG, RIGHT, WRONG]
     assert [j.answer for j in judged] == COLUMNS['predictions']
 
@@ -53,13 +53,13 @@ def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
 def test_an_evaluator_without_correctness_is_named() -> None:
     """A result that tells nothing of single responses is an error naming the evaluator."""
     with pytest.raises(ValueError, match='Stub does not say'):
-        judge_replica(lambda: Stub('bleu'), COLUMNS, 4)
+        judge_replica(lambda row: Stub('bleu'), COLUMNS, 4)
 
 
 def test_a_column_that_is_not_there_is_named() -> None:
     """An evaluator that asks for more than there is gets an error naming the column."""
     with pytest.raises(ValueError, match="asks for 'references'"):
-        judge_replica(lambda: Stub('list'), {'predictions': ['1']}, 1)
+        judge_replica(lambda row: Stub('list'), {'predictions': ['1']}, 1)
 
 
 @pytest.mark.parametrize(

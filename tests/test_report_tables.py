@@ -29,7 +29,7 @@ def row(table: Table, model: str) -> dict[str, Any]:
 def results(**models: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return model → data set → result, data sets named after n."""
     return {
-        model: {f'set-n{result["n"]}': result for result in given}
+        model: {f'set-n{result["signature"]["n"]}': result for result in given}
         for model, given in models.items()
     }
 

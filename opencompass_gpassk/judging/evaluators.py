@@ -28,12 +28,13 @@ JUDGE_LETTERS = {
 
 
 def judge_replica(
-    make_evaluator: Callable[[], Any], columns: Mapping[str, Any], size: int
+    make_evaluator: Callable[[int | None], Any], columns: Mapping[str, Any], size: int
 ) -> list[Judgement]:
     """Judge the trials of one replica.
 
     Args:
-        make_evaluator: Returns a fresh evaluator of OpenCompass, its output folder set.
+        make_evaluator: Returns a fresh evaluator of OpenCompass for one row, or all with None. Each
+            needs an output folder of its own: what an evaluator finds there, it takes for done.
         columns: What its ``score`` may ask for, each of ``size`` rows.
         size: Rows of the replica.
 
@@ -45,11 +46,11 @@ def judge_replica(
         ValueError: If the evaluator tells of no single row whether it is right, or asks for a
             column there isn't.
     """
-    verdicts = _verdicts(_score(make_evaluator(), columns, range(size)), size)
+    verdicts = _verdicts(_score(make_evaluator(None), columns, range(size)), size)
     if verdicts is None:
         verdicts = []
         for row in range(size):
-            evaluator = make_evaluator()
+            evaluator = make_evaluator(row)
             result = _score(evaluator, columns, [row])
             single = _verdicts(result, 1) or _verdict_of_metric(result)
             if single is None:

@@ -113,7 +113,7 @@ def is_ours(result: object) -> bool:
         isinstance(result, Mapping)
         and isinstance(result.get('benchmark'), str)
         and isinstance(result.get('signature'), Mapping)
-        and 'n' in result
+        and 'n' in result['signature']
     )
 
 
@@ -162,8 +162,7 @@ def read_figure(result: Result, name: str, group: str = '') -> float | None:
 
 def sample_count(result: Result) -> int:
     """Return n, the samples of each problem that a result is about."""
-    n = result['n']
-    return int(n[0] if isinstance(n, (list, tuple)) else n)
+    return int(result['signature']['n'])
 
 
 def _is_greedy(result: Result) -> bool:

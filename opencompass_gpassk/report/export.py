@@ -19,7 +19,7 @@ from opencompass_gpassk.report.benchmarks import (
 from opencompass_gpassk.report.text import spreadsheet_text
 from opencompass_gpassk.results import accuracy_key
 
-__all__ = ['tidy_rows', 'to_csv', 'to_json']
+__all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
@@ -119,7 +119,7 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
         ],
         'tasks': list(tasks),
     }
-    return json.dumps(_without_nan(document), indent=1, ensure_ascii=True, allow_nan=False) + '\n'
+    return json.dumps(without_nan(document), indent=1, ensure_ascii=True, allow_nan=False) + '\n'
 
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
@@ -166,11 +166,12 @@ def _group_fields(result: Result) -> Iterable[str]:
     return (name for group in groups for name in group if name != 'problems')
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
+    """Return a value with None in place of every number that JSON has no word for."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _without_nan(item) for key, item in value.items()}
+        return {str(key): without_nan(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(item) for item in value]
+        return [without_nan(item) for item in value]
     return value

@@ -1,0 +1,145 @@
+"""``gpassk score``: score responses that were made elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.results import Protocol
+    from opencompass_gpassk.samples import SampledProblems
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Score responses without OpenCompass's inference. SAMPLES is a file of JSON lines, gzipped or not,
+or - for standard input, each line a problem:
+
+  {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
+
+with an optional "id" and optional groups: "split", "language", "level", "subject", or "groups":
+{…}. Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n:
+every model and data set in it is scored again.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'score',
+        help='score responses that were made elsewhere',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
+    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k (default: 4 8 16 up to n)')
+    parser.add_argument(
+        '--tau', type=float, nargs='+', metavar='TAU', help='thresholds (default: 0 .25 .5 .75 1)'
+    )
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=Path,
+        help='result JSON, the trials beside it; for several results a folder of that name',
+    )
+    parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score, print the tables, write the result."""
+    from opencompass_gpassk.report.tables import benchmark_tables, to_text
+
+    sources = _read(args)
+    results: dict[str, dict[str, dict[str, Any]]] = {}
+    for sampled in sources:
+        model = sampled.model or 'samples'
+        _note(f'{model}, {sampled.name}: {len(sampled.responses)} responses')
+        path = _output(args.output, sampled, len(sources))
+        results.setdefault(model, {})[sampled.name] = _score(sampled, args, path)
+    for table in benchmark_tables(results):
+        print(to_text(table))
+    return 0
+
+
+def _read(args: argparse.Namespace) -> list[SampledProblems]:
+    from opencompass_gpassk.samples import read_run, read_samples
+
+    if args.samples == '-' or not Path(args.samples).is_dir():
+        return [
+            read_samples(
+                args.samples,
+                skip_bad=args.skip_bad,
+                report=lambda message: _note(f'left out: {message}'),
+            )
+        ]
+    found = []
+    for sampled in read_run(Path(args.samples)):
+        if sampled.n > 1:
+            found.append(sampled)
+        else:
+            _note(f'left out: {sampled.model}, {sampled.name}: one response a problem')
+    if not found:
+        raise ValueError(
+            f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
+            'each problem: set n and k in the data set'
+        )
+    return found
+
+
+def _output(path: Path | None, sampled: SampledProblems, results: int) -> Path | None:
+    """Return where a result goes: the file that was asked for, or a folder of that name."""
+    if path is None or results == 1:
+        return path
+    return path.with_suffix('') / sampled.model / f'{sampled.name}.json'
+
+
+def _note(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def _protocol(n: int, args: argparse.Namespace) -> Protocol:
+    from opencompass_gpassk.results import DEFAULT_TAUS, Protocol
+
+    ks = tuple(args.k) if args.k else tuple(k for k in (4, 8, 16) if k <= n) or (n,)
+    return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
+
+
+def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None) -> dict[str, Any]:
+    from opencompass_gpassk.judging.rules import judge_by_rule
+    from opencompass_gpassk.report.export import without_nan
+    from opencompass_gpassk.scoring import make_result, make_table, store, text_hash
+
+    golds = {problem.problem_id: problem.gold for problem in sampled.problems}
+    present = [r for r in sampled.responses if not r.lost and r.identity]
+    judgements = judge_by_rule(
+        [golds[r.identity[0]] for r in present if r.identity],
+        [r.text for r in present],
+        progress=True,
+    )
+    table = make_table(
+        sampled.problems, sampled.responses, judgements, source='rule', progress=True
+    )
+    result = make_result(
+        table,
+        _protocol(sampled.n, args),
+        sampled.responses,
+        benchmark=sampled.name,
+        data_version=text_hash([f'{p.question}\0{p.gold}' for p in sampled.problems]),
+        judge='rule',
+        prompt='unknown',
+    )
+    if sampled.uneven:
+        result['warnings'].append(
+            f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than '
+            f'{sampled.n} samples'
+        )
+    if path:
+        trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
+        store(trials, table, result)
+        path.write_text(json.dumps(without_nan(result), indent=1), encoding='ascii')
+        _note(f'{path} and {trials.name} written')
+    return result

@@ -1,0 +1,66 @@
+"""Verdicts by rule: the final answer of each response is compared with the gold answer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from opencompass_gpassk.answers.check import Relation
+from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_pairs
+from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.trials import Verdict
+
+__all__ = ['answer_classes', 'judge_by_rule']
+
+VERDICTS = {
+    Relation.SAME: Verdict.CORRECT,
+    Relation.DIFFERENT: Verdict.INCORRECT,
+    Relation.UNKNOWN: Verdict.UNJUDGED,
+}
+
+
+def judge_by_rule(
+    golds: Sequence[str], responses: Sequence[str], *, progress: bool = False
+) -> list[Judgement]:
+    """Judge T responses against their T gold answers; a response without an answer is wrong.
+
+    Distinct (gold, answer) pairs are checked once, in processes of their own that can be stopped:
+    see :func:`opencompass_gpassk.answers.pool.check_pairs`.
+    """
+    answers = [extract_answer(response) for response in responses]
+    pairs = [(g, a) for g, a in zip(golds, answers, strict=True) if a is not None]
+    results = check_pairs(pairs, progress=progress)
+    return [
+        Judgement(Verdict.INCORRECT)
+        if answer is None
+        else _judgement(answer, results[gold, answer])
+        for gold, answer in zip(golds, answers, strict=True)
+    ]
+
+
+def answer_classes(
+    problems: Sequence[Hashable], judgements: Sequence[Judgement], *, progress: bool = False
+) -> list[int]:
+    """Number the answers of each problem so that equivalent ones share a number; -1 is none.
+
+    All answers that are right are one class; others are equivalent if their canonical forms are.
+    """
+    wrong = {
+        j.answer for j in judgements if j.answer is not None and j.verdict is not Verdict.CORRECT
+    }
+    forms = canonical_forms(wrong, progress=progress)
+    numbers: dict[Hashable, dict[str | None, int]] = {}
+    classes = []
+    for problem, judgement in zip(problems, judgements, strict=True):
+        if judgement.answer is None:
+            classes.append(-1)
+            continue
+        right = judgement.verdict is Verdict.CORRECT
+        known = numbers.setdefault(problem, {})
+        form = None if right else forms[judgement.answer]
+        classes.append(known.setdefault(form, len(known)))
+    return classes
+
+
+def _judgement(answer: str, result: CheckResult) -> Judgement:
+    return Judgement(VERDICTS[result.relation], answer, result.reason or '')

@@ -1,0 +1,211 @@
+"""From the trial table to the figures of a result file: one dictionary a model and data set.
+
+Figures are percentages, undefined ones NaN. Their keys depend on the data set and its settings
+alone, since OpenCompass's summarizer asks that of all models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+__all__ = [
+    'DEFAULT_GROUPS',
+    'DEFAULT_TAUS',
+    'Protocol',
+    'accuracy_key',
+    'figures',
+    'problem_rows',
+    'signature_line',
+]
+
+DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
+DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What is measured.
+
+    Args:
+        n: Samples of each problem, at least 1.
+        k: The k of pass@k and G-Pass@k, each from 1 to n; ignored where n is 1.
+        taus: The thresholds τ of G-Pass@k, each in [0, 1].
+        groups: Breakdowns; each is a tuple of the problems' group fields.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+
+    n: int
+    k: tuple[int, ...] = ()
+    taus: tuple[float, ...] = DEFAULT_TAUS
+    groups: tuple[tuple[str, ...], ...] = field(default=DEFAULT_GROUPS)
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ValueError(f'n is {self.n}; a problem needs at least 1 sample')
+        for k in self.k:
+            if not 1 <= k <= self.n:
+                raise ValueError(f'k is {k} and n is {self.n}; choose each k from 1 to n')
+        for tau in self.taus:
+            if not 0 <= tau <= 1:
+                raise ValueError(f'taus holds {tau}; a threshold τ is a share from 0 to 1')
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k that are reported, ascending; none where nothing is repeated."""
+        return tuple(sorted(set(self.k))) if self.n > 1 else ()
+
+
+def accuracy_key(n: int) -> str:
+    """Return the name OpenCompass gives to the accuracy over n replicas."""
+    return 'accuracy' if n == 1 else f'accuracy ({n} runs average)'
+
+
+def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
+    """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN."""
+    n, c = table.counts()
+    rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
+    if protocol.n > 1:
+        rows['majority vote'] = table.majority_vote()
+    for k in protocol.ks:
+        rows[f'pass@{k}'] = np.asarray(pass_at_k(n, c, k))
+        for tau in protocol.taus:
+            rows[f'G-Pass@{k}_{float(tau)}'] = np.asarray(g_pass_at_k(n, c, k, tau))
+        rows[f'mG-Pass@{k}'] = np.asarray(mg_pass_at_k(n, c, k))
+    return rows
+
+
+def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
+    """Return the figures of a table, in percent: overall, of each group, and how they came about.
+
+    Means are over problems; a problem whose figure is undefined is left out and counted in
+    ``counts['excluded']``.
+    """
+    per_problem = problem_figures(table, protocol)
+    groups = group_members(table.problems, protocol.groups)
+    result: dict[str, object] = {name: _percent(values) for name, values in per_problem.items()}
+    for label, (_, members) in groups.items():
+        for name, values in per_problem.items():
+            result[f'{label}/{name}'] = _percent(values[members])
+    counts = _counts(table)
+    trials = counts['trials']
+    for name, count in (
+        ('coverage', counts['correct'] + counts['incorrect']),
+        ('no answer', counts['no_answer']),
+        ('truncated', counts['truncated']),
+    ):
+        result[name] = 100.0 * count / trials if trials else math.nan
+    result['counts'] = counts | {
+        'excluded': {str(k): int(np.isnan(per_problem[f'pass@{k}']).sum()) for k in protocol.ks}
+    }
+    result['groups'] = {
+        label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
+    }
+    return result
+
+
+def group_members(
+    problems: Sequence[Problem], groupings: Sequence[Sequence[str]]
+) -> dict[str, tuple[dict[str, str], list[int]]]:
+    """Return label → (field values, indices of the problems) for every group.
+
+    A grouping that splits nothing, or as an earlier one does, is left out: it tells nothing new.
+    """
+    result: dict[str, tuple[dict[str, str], list[int]]] = {}
+    partitions: list[set[tuple[int, ...]]] = []
+    for grouping in groupings:
+        members: dict[tuple[str, ...], list[int]] = {}
+        for index, problem in enumerate(problems):
+            values = tuple(problem.groups.get(name, '') for name in grouping)
+            if all(values):
+                members.setdefault(values, []).append(index)
+        partition = {tuple(indices) for indices in members.values()}
+        if partition in partitions or partition == {tuple(range(len(problems)))}:
+            continue
+        partitions.append(partition)
+        for values, indices in members.items():
+            label = '-'.join(map(_label, grouping, values))
+            if label in result:
+                label = f'{"-".join(grouping)} {label}'
+            result[label] = (dict(zip(grouping, values, strict=True)), indices)
+    return result
+
+
+def problem_rows(table: TrialTable) -> list[dict[str, object]]:
+    """Return n, c and the distinct answers with their counts, for each problem."""
+    n, c = table.counts()
+    return [
+        {
+            'problem_id': problem.problem_id,
+            **problem.groups,
+            'gold': problem.gold,
+            'n': int(n[index]),
+            'c': int(c[index]),
+            'answers': _answers(trials),
+        }
+        for index, (problem, trials) in enumerate(
+            zip(table.problems, table.by_problem(), strict=True)
+        )
+    ]
+
+
+def _answers(trials: Sequence[Trial]) -> list[dict[str, object]]:
+    first: dict[tuple[int, Verdict, str], Trial] = {}
+    counts: Counter[tuple[int, Verdict, str]] = Counter()
+    for trial in trials:
+        key = (trial.answer_class, trial.verdict, trial.source)
+        first.setdefault(key, trial)
+        counts[key] += 1
+    return [
+        {
+            'answer': first[key].answer,
+            'count': count,
+            'verdict': key[1].value,
+            'source': key[2],
+        }
+        for key, count in counts.most_common()
+    ]
+
+
+def _counts(table: TrialTable) -> dict[str, int]:
+    flags = {name: int(table.flag(name).sum()) for name in ('lost', 'no_answer', 'truncated')}
+    return {
+        'problems': len(table.problems),
+        'trials': len(table),
+        'correct': int(table.correct.sum()),
+        'incorrect': int((table.judged & ~table.correct).sum()),
+        'unjudged': int((~table.judged).sum()),
+        **flags,
+    }
+
+
+def _label(name: str, value: str) -> str:
+    # A bare '5' says nothing; 'Level 5' needs no help.
+    return f'level {value}' if name == 'level' and value[:1].isdigit() else value
+
+
+def _percent(values: NDArray[np.float64]) -> float:
+    defined = values[~np.isnan(values)]
+    return float(100.0 * defined.mean()) if len(defined) else math.nan
+
+
+def signature_line(signature: Mapping[str, object]) -> str:
+    """Return a signature as one line, such as ``package:0.1.0|data:sample:1|n:16|k:4,8``."""
+    parts = []
+    for key, value in signature.items():
+        if isinstance(value, Mapping):
+            value = ','.join(f'{name}={item}' for name, item in value.items())
+        elif isinstance(value, (list, tuple)):
+            value = ','.join(map(str, value))
+        parts.append(f'{key}:{value}')
+    return '|'.join(parts)

@@ -1,0 +1,90 @@
+"""Responses find their rows whatever is missing, and old responses to other data are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.alignment import IncompletePredictionsError, align, read_handed_over
+from opencompass_gpassk.predictions import PredictionFiles, Response
+
+ROWS = [(str(problem), replica) for replica in range(2) for problem in range(3)]
+GOLDS = ['a', 'b', 'c'] * 2
+
+
+def files(*responses: Response, **named: Any) -> PredictionFiles:
+    """Prediction files with these responses."""
+    return PredictionFiles(
+        list(responses), len(responses), **{'missing': [], 'unfinished': []} | named
+    )
+
+
+def response(row: int, gold: str | None = None) -> Response:
+    """The response to a row, which says what it answers."""
+    return Response(f'text {row}', f'f#{row}', ROWS[row], record={'gold': gold or GOLDS[row]})
+
+
+def test_responses_find_their_rows_in_any_order() -> None:
+    """Position means nothing where a response says which row it answers."""
+    aligned = align(ROWS, GOLDS, files(*map(response, [5, 3, 1, 0, 2, 4])), name='d')
+    assert [r.text for r in aligned] == [f'text {row}' for row in range(6)]
+
+
+def test_a_gap_below_the_minimum_coverage_is_an_error_that_says_how_to_resume() -> None:
+    """A result over a gap would be kept by -r for ever."""
+    with pytest.raises(IncompletePredictionsError, match=r"problem '1', replica 0.*d_1\.json.*-r"):
+        align(ROWS, GOLDS, files(*map(response, [0, 2, 3, 4, 5]), missing=['d_1.json']), name='d')
+
+
+def test_an_accepted_gap_is_lost_and_told() -> None:
+    """The trial is lost, not wrong, and the others stay where they are."""
+    told: list[str] = []
+    given = files(*map(response, [0, 2, 3, 4, 5]))
+    aligned = align(ROWS, GOLDS, given, name='d', min_coverage=0.8, report=told.append)
+    assert [bool(r.lost) for r in aligned] == [False, True, False, False, False, False]
+    assert aligned[1].identity == ROWS[1]
+    assert '1 of 6 responses are missing' in told[0]
+
+
+def test_unnamed_responses_are_taken_by_position_if_complete() -> None:
+    """OpenCompass's own inferencer does not say what its records answer."""
+    unnamed = [Response(str(row), '') for row in range(6)]
+    aligned = align(ROWS, GOLDS, files(*unnamed), name='d')
+    assert [(r.text, r.identity) for r in aligned] == [(str(i), ROWS[i]) for i in range(6)]
+    with pytest.raises(IncompletePredictionsError, match='5 predictions for 6 rows'):
+        align(ROWS, GOLDS, files(*unnamed[:5]), name='d', min_coverage=0)
+
+
+def test_responses_to_other_data_are_refused() -> None:
+    """A gold answer that changed since the inference is an error."""
+    with pytest.raises(ValueError, match=r"'b'.*made for one with 'x'"):
+        align(ROWS, GOLDS, files(*map(response, [0, 2, 3, 4, 5]), response(1, 'x')), name='d')
+
+
+@pytest.mark.parametrize('processed', [False, True])
+def test_texts_behind_a_missing_shard_count_unless_others_were_postprocessed(
+    tmp_path: Path, processed: bool
+) -> None:
+    """OpenCompass stops at the missing shard; what lies behind was never postprocessed."""
+    for shard in (0, 2):
+        record = {
+            'prediction': f'text {shard}',
+            'gold': 'a',
+            'problem_id': str(shard),
+            'replica': 0,
+        }
+        (tmp_path / f'd_{shard}.json').write_text(json.dumps({'0': record}))
+    texts = ['TEXT' if processed else 'text 0']
+    read = read_handed_over(tmp_path, 'd', texts)
+    assert [r.text for r in read.responses] == texts + ([] if processed else ['text 2'])
+    assert read.missing == ['d_1.json']
+
+
+def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
+    """More texts than records: another process is writing."""
+    (tmp_path / 'd.json').write_text(json.dumps({'0': {'prediction': 'x'}}))
+    with pytest.raises(ValueError, match='handed over 2 predictions'):
+        read_handed_over(tmp_path, 'd', ['x', 'y'])

@@ -1,0 +1,147 @@
+"""``gpassk score``: files, standard input and old runs, malformed rows, what is written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.trials import read_trials
+
+DATA = os.environ.get('GPASSK_TEST_DATA')
+
+
+def rows(n: int = 4) -> list[dict[str, Any]]:
+    """Three problems of which 0, 2 and 4 of four samples are right."""
+    return [
+        {
+            'question': f'{i} + 1 = ?',
+            'answer': str(i + 1),
+            'samples': [f'\\boxed{{{i + 1 if s < 2 * i else 90 + s}}}' for s in range(n)],
+            'split': 'A' if i else 'B',
+        }
+        for i in range(3)
+    ]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> str:
+    """A file of JSON lines, gzipped if its name says so."""
+    text = ''.join(json.dumps(line) + '\n' for line in lines)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == '.gz' else text.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize('name', ['a.jsonl', 'a.jsonl.gz'])
+def test_a_file_is_scored(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table stands on screen, result and trials in files."""
+    output = tmp_path / 'new' / 'result.json'
+    argv = ['score', write(tmp_path / name, rows()), '-k', '2', '--tau', '0.5', '1']
+    assert main([*argv, '-o', str(output)]) == 0
+    result = json.loads(output.read_text())
+    assert [row['c'] for row in result['details']] == [0, 2, 4]
+    # Of two drawn from four of which two are right: 5/6 at least one, 1/6 both.
+    assert result['pass@2'] == pytest.approx(100 * (0 + 5 / 6 + 1) / 3)
+    assert result['G-Pass@2_1.0'] == pytest.approx(100 * (0 + 1 / 6 + 1) / 3)
+    assert read_trials(output.with_name(result['trials_file']))[0].counts()[1].tolist() == [0, 2, 4]
+    assert '61.1' in capsys.readouterr().out
+
+
+def test_standard_input_is_scored(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dash reads standard input, gzipped or not."""
+    data = gzip.compress(''.join(json.dumps(row) + '\n' for row in rows()).encode())
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
+    monkeypatch.setattr('sys.stdin', stdin)
+    assert main(['score', '-']) == 0
+    assert 'n = 4' in capsys.readouterr().out
+
+
+def test_a_malformed_row_names_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error with line and field; --skip-bad goes on and tells."""
+    bad = [*rows(), {'question': '?', 'answer': '1', 'samples': 'one text'}]
+    path = write(tmp_path / 'bad.jsonl', bad)
+    assert main(['score', path]) == 1
+    error = capsys.readouterr().err
+    assert 'line 4: field samples' in error
+    assert '--skip-bad' in error
+    assert main(['score', path, '--skip-bad']) == 0
+    assert 'left out' in capsys.readouterr().err
+
+
+def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
+    """NaN is not JSON."""
+    path = write(tmp_path / 'a.jsonl', [{**rows()[0], 'samples': [None, None, '\\boxed{1}']}])
+    output = tmp_path / 'r.json'
+    assert main(['score', path, '-k', '2', '-o', str(output)]) == 0
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert json.loads(output.read_text(), parse_constant=refuse)['pass@2'] is None
+
+
+def test_k_beyond_n_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names k and n."""
+    assert main(['score', write(tmp_path / 'a.jsonl', rows()), '-k', '5']) == 1
+    assert 'k is 5 and n is 4' in capsys.readouterr().err
+
+
+def make_run(folder: Path, datasets: list[str]) -> Path:
+    """A run of OpenCompass's own inferencer on data sets repeated four times."""
+    model = folder / '20260101_000000/predictions/demo'
+    model.mkdir(parents=True)
+    for dataset in datasets:
+        records = [
+            {
+                'origin_prompt': row['question'],
+                'prediction': row['samples'][s],
+                'gold': row['answer'],
+            }
+            for s in range(4)
+            for row in rows()
+        ]
+        (model / f'{dataset}.json').write_text(json.dumps(dict(enumerate(records))))
+    return folder
+
+
+def test_an_old_run_is_scored_again(tmp_path: Path) -> None:
+    """Problems are told apart by what was asked; one result is one file."""
+    output = tmp_path / 'r.json'
+    assert main(['score', str(make_run(tmp_path / 'run', ['d'])), '-o', str(output)]) == 0
+    assert [row['c'] for row in json.loads(output.read_text())['details']] == [0, 2, 4]
+
+
+def test_several_results_become_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file for each model and data set, and a table for each."""
+    run = make_run(tmp_path / 'run', ['d', 'e'])
+    assert main(['score', str(run), '-o', str(tmp_path / 'r.json')]) == 0
+    assert sorted(p.name for p in (tmp_path / 'r/demo').glob('*.json')) == ['d.json', 'e.json']
+    assert 'd: 3 problems' in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
+def test_recorded_responses_agree_with_their_labels(tmp_path: Path) -> None:
+    """800 responses of a real model, labelled by another project's rules."""
+    path = Path(DATA or '') / 'samples/qwen25math_math_100x8.jsonl'
+    output = tmp_path / 'r.json'
+    assert main(['score', str(path), '-k', '4', '-o', str(output)]) == 0
+    recorded = [json.loads(line) for line in path.read_text('utf-8').splitlines()]
+    found = {row['problem_id']: row['c'] for row in json.loads(output.read_text())['details']}
+    differ = {
+        str(row['id']): (sum(row['recorded_correct']), found[str(row['id'])])
+        for row in recorded
+        if sum(row['recorded_correct']) != found[str(row['id'])]
+    }
+    # Sample 7 of problem 72 answers 10000 where the gold answer is 10{,}000: the label is wrong.
+    assert differ == {'72': (0, 1)}

@@ -1,0 +1,143 @@
+"""From responses to the stored result: counts as they are, warnings where something is off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.judging.rules import judge_by_rule
+from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.results import Protocol
+from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store, text_hash
+from opencompass_gpassk.trials import Problem, TrialTable, Verdict, read_trials
+
+COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
+N = 8
+
+
+def respond(counts: list[int], n: int = N, **fields: Any) -> list[Response]:
+    """Responses, replica by replica, of which so many to each problem are right.
+
+    Which replicas are right differs from problem to problem, so that no replica can stand for
+    another.
+    """
+    return [
+        Response(
+            text=f'Draw {replica}: \\boxed{{{i if (replica + 3 * i) % n < c else 100 + replica}}}',
+            location=f'f#{replica}/{i}',
+            identity=(str(i), replica),
+            **fields,
+        )
+        for replica in range(n)
+        for i, c in enumerate(counts)
+    ]
+
+
+def score(responses: list[Response], n: int = N, k: tuple[int, ...] = (2,)) -> dict[str, Any]:
+    """The result of responses to ten problems whose answers are 0, 1, …"""
+    table = table_of(responses)
+    return make_result(
+        table,
+        Protocol(n=n, k=k),
+        responses,
+        benchmark='b',
+        data_version='1',
+        judge='rule',
+        prompt='p',
+    )
+
+
+def table_of(responses: list[Response]) -> TrialTable:
+    """The trial table under the rule judge."""
+    present = [r for r in responses if not r.lost]
+    golds = [r.identity[0] for r in present if r.identity]
+    judgements = judge_by_rule(golds, [r.text for r in present])
+    problems = [Problem(str(i), gold=str(i)) for i in range(len(COUNTS))]
+    return make_table(problems, responses, judgements, source='rule')
+
+
+def test_counts_of_each_problem_come_out_as_themselves() -> None:
+    """No replica borrows another's verdicts, which once made every threshold the same."""
+    result = score(respond(COUNTS))
+    assert [row['c'] for row in result['details']] == COUNTS
+    assert result['pass@2'] > result['G-Pass@2_1.0'] + 30
+
+
+def test_the_signature_says_how_the_figures_came_about() -> None:
+    """Data, n, k, sampling, judge and prompt; k ascending."""
+    sampling = {'temperature': 1.0, 'top_p': 0.8}
+    signature = score(respond(COUNTS, sampling=sampling), k=(4, 2))['signature']
+    assert signature['sampling'] == sampling
+    assert (signature['data'], signature['n'], signature['k']) == ('b:1', 8, [2, 4])
+    assert (signature['judge'], signature['prompt']) == ('rule', 'p')
+
+
+@pytest.mark.parametrize(
+    ('change', 'warning'),
+    [
+        ({'k': (4,)}, 'n = 8 is less than 3k = 12'),
+        ({'lost': 3}, '3 of 80 responses are lost'),
+        ({'lost': 70}, 'problems have fewer than k = 2 judged'),
+        ({'truncated': 1}, '1.2 % of the responses ran into max_out_len'),
+        ({'copies': True}, '100% of the problems got 8 identical responses'),
+        ({'mixed': True}, '2 different sampling settings'),
+    ],
+)
+def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
+    """Each fault of a run has its warning."""
+    responses = respond(COUNTS)
+    for index, response in enumerate(responses):
+        values = dict(vars(response))
+        if index < change.get('lost', 0):
+            values.update(text='', lost='timeout')
+        values['truncated'] = index < change.get('truncated', 0)
+        if change.get('copies'):
+            values['text'] = 'always \\boxed{1}'
+        if change.get('mixed'):
+            values['sampling'] = {'temperature': index % 2}
+        responses[index] = Response(**values)
+    result = score(responses, k=change.get('k', (2,)))
+    assert any(warning in found for found in result['warnings']), result['warnings']
+
+
+def test_a_clean_run_has_no_warnings() -> None:
+    """Otherwise nobody reads them."""
+    assert score(respond(COUNTS))['warnings'] == []
+
+
+def test_a_lost_response_is_unjudged_and_keeps_its_reason() -> None:
+    """It leaves its problem with fewer samples, and is not wrong."""
+    responses = respond(COUNTS)
+    responses[0] = Response('', 'f#0', ('0', 0), lost='HTTP 500')
+    trial = table_of(responses).trials[0]
+    assert (trial.verdict, trial.reason, trial.lost) == (Verdict.UNJUDGED, 'HTTP 500', True)
+
+
+def test_lost_responses_are_no_copies_of_one_another() -> None:
+    """They are all empty, which says nothing about sampling."""
+    lost = [Response('', '', (str(i), r), lost='x') for i in range(20) for r in range(4)]
+    assert audit_responses(lost).problems == 0
+
+
+def test_a_response_without_identity_is_refused() -> None:
+    """Nobody could say which problem it answers."""
+    with pytest.raises(ValueError, match='f#9'):
+        audit_responses([Response('x', 'f#9')])
+
+
+def test_stored_trials_give_the_counts_again(tmp_path: Path) -> None:
+    """Every figure can be computed again from the trials file."""
+    responses = respond(COUNTS)
+    result = score(responses)
+    store(tmp_path / 'new' / 'b.trials.jsonl.gz', table_of(responses), result)
+    table, meta = read_trials(tmp_path / 'new' / result['trials_file'])
+    assert table.counts()[1].tolist() == COUNTS
+    assert meta['signature'] == result['signature']
+
+
+def test_text_hashes_tell_texts_and_their_borders_apart() -> None:
+    """Lone surrogates, which models do emit, are hashed too."""
+    hashes = {text_hash(texts) for texts in (['ab', 'c'], ['a', 'bc'], ['abc'], ['\ud800'])}
+    assert len(hashes) == 4
