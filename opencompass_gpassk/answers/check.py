@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from opencompass_gpassk.answers.braces import depth
 from opencompass_gpassk.answers.expressions import (
-    Unreadable,
+    UnreadableError,
     compare_equations,
     compare_expressions,
     compare_rounded,
     fingerprint,
+    is_scalar,
 )
 from opencompass_gpassk.answers.forms import Form, Kind, parse_form, words
 from opencompass_gpassk.answers.normalise import normalise
 from opencompass_gpassk.answers.numbers import Number, compare_numbers
 from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.statements import stated_value
 
 __all__ = ['Relation', 'canonical', 'check', 'compare', 'compare_quickly']
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 LIST_LIMIT = 200
+# Words that may stand for a number.
+QUANTITY = re.compile(
+    r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b|hundred'
+    r'|half|third|quarter|thousand|double|twice|infinit|[^\x00-\x7f]'
+)
+COMMA_DECIMAL = re.compile(r'-?\d+,\d+')
+FUNCTION = re.compile(r'[a-zA-Z]\([a-z]\)')
 
 
 def check(gold: str, answer: str) -> Relation:
@@ -41,10 +51,24 @@ def compare(gold: str, answer: str) -> tuple[Relation, str | None]:
     left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
     try:
         relation = compare_forms(left, right)
-    except Unreadable as error:
-        side = 'gold' if _holds(left, str(error.args[0])) else 'answer'
-        return Relation.UNKNOWN, f'{side} unparsable'
-    return relation, 'undecided' if relation is Relation.UNKNOWN else None
+    except UnreadableError as error:
+        side = 'answer' if _holds(right, str(error.args[0])) else 'gold'
+        relation, reason = Relation.UNKNOWN, f'{side} unparsable'
+    else:
+        reason = 'undecided'
+    if relation is not Relation.UNKNOWN:
+        return relation, None
+    value = stated_value(answer) if left.kind is not Kind.TEXT else None
+    if value is not None and value != answer.strip() and _states(left, value):
+        return Relation.SAME, None
+    return relation, reason
+
+
+def _states(gold: Form, value: str) -> bool:
+    try:
+        return compare_forms(gold, parse_form(normalise(value))) is Relation.SAME
+    except UnreadableError:
+        return False
 
 
 def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | None:
@@ -63,13 +87,19 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
     first, second = normalise(gold), normalise(answer)
     if not first:
         return Relation.UNKNOWN, 'gold empty'
-    if first == second:
+    if first == second or _comma_decimal(first, second):
         return Relation.SAME, None
     left, right = parse_form(first), parse_form(second)
     if _is_plain(left) and _is_plain(right):
         relation = compare_forms(left, right)
-        return relation, 'undecided' if relation is Relation.UNKNOWN else None
+        return (relation, None) if relation is not Relation.UNKNOWN else None
     return None
+
+
+def _comma_decimal(gold: str, answer: str) -> bool:
+    """Tell whether one is the other with a decimal comma."""
+    pairs = ((gold, answer), (answer, gold))
+    return any(COMMA_DECIMAL.fullmatch(a) and a.replace(',', '.') == b for a, b in pairs)
 
 
 def canonical(answer: str) -> str:
@@ -93,14 +123,14 @@ def _is_plain(form: Form) -> bool:
 
 
 def _holds(form: Form, text: str) -> bool:
-    return (form.text and form.text in text) or any(_holds(part, text) for part in form.parts)
+    return form.text == text or any(_holds(part, text) for part in form.parts)
 
 
 def compare_forms(gold: Form, answer: Form) -> Relation:
     """Compare two answers that were taken apart.
 
     Raises:
-        Unreadable: If an expression in one of them cannot be read.
+        UnreadableError: If an expression in one of them cannot be read.
     """
     if not _units_agree(gold, answer):
         return Relation.UNKNOWN
@@ -120,15 +150,17 @@ def compare_forms(gold: Form, answer: Form) -> Relation:
 def _units_agree(gold: Form, answer: Form) -> bool:
     if gold.unit == answer.unit or not gold.unit or not answer.unit:
         return True
-    words_of_ours = '1' in (gold.unit, answer.unit)
-    return words_of_ours
+    return '1' in (gold.unit, answer.unit)
 
 
 def _names_agree(gold: Form, answer: Form) -> bool:
     if gold.name == answer.name:
         return True
-    # f(x) = 2x and y = 2x give the same function; x = 5 and y = 5 are two things
-    return '(' in gold.name or '(' in answer.name
+    # f(x) = 2x, f(t) = 2t and y = 2x give the same function; x = 5 and y = 5 are two things
+    functions = [FUNCTION.fullmatch(form.name) for form in (gold, answer)]
+    if all(functions):
+        return gold.name[0] == answer.name[0]
+    return any(functions) and 'y' in (gold.name, answer.name)
 
 
 def _text(form: Form) -> str:
@@ -136,6 +168,11 @@ def _text(form: Form) -> str:
     if form.number:
         value = form.number.value / (100 if form.number.percent else 1)
         return f'\\frac{{{value.numerator}}}{{{value.denominator}}}'
+    if form.kind is Kind.MATRIX:
+        width = int(form.text.partition('x')[2])
+        cells = [_text(part) for part in form.parts]
+        rows = [' & '.join(cells[i : i + width]) for i in range(0, len(cells), width)]
+        return '\\begin{pmatrix}' + ' \\\\ '.join(rows) + '\\end{pmatrix}'
     return form.text
 
 
@@ -168,10 +205,10 @@ def _compare_ordered(gold: Sequence[Form], answer: Sequence[Form]) -> Relation:
 
 
 def _compare_unordered(gold: Sequence[Form], answer: Sequence[Form]) -> Relation:
-    if len(gold) != len(answer):
-        return Relation.DIFFERENT
-    if len(gold) > LIST_LIMIT:
+    if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
         return Relation.UNKNOWN
+    if len(gold) != len(answer):
+        return _compare_repeated(gold, answer)
     left = list(answer)
     doubts = False
     for part in gold:
@@ -183,6 +220,17 @@ def _compare_unordered(gold: Sequence[Form], answer: Sequence[Form]) -> Relation
         else:
             return Relation.DIFFERENT
     return Relation.UNKNOWN if doubts else Relation.SAME
+
+
+def _compare_repeated(gold: Sequence[Form], answer: Sequence[Form]) -> Relation:
+    """Compare lists of different lengths: a solution may stand there twice."""
+    for first, second in ((gold, answer), (answer, gold)):
+        for part in first:
+            relations = {compare_forms(part, other) for other in second}
+            if relations == {Relation.DIFFERENT}:
+                return Relation.DIFFERENT
+    points = all(part.kind is Kind.TUPLE for part in (*gold, *answer))
+    return Relation.SAME if points else Relation.UNKNOWN
 
 
 def _compare_lists(gold: Form, answer: Form) -> Relation:
@@ -200,7 +248,7 @@ def _spread(form: Form) -> list[Form]:
         return [form]
     parts: list[Form] = []
     for part in form.parts:
-        parts += _spread(part) if part.kind is Kind.LIST else [part]
+        parts += part.parts if part.text == '±' else [part]
     return parts
 
 
@@ -230,9 +278,9 @@ def _compare_relations(gold: Form, answer: Form) -> Relation:
         if len(gold.parts) == 2 and gold.text in ('=', '<', '\\le', '\\ne'):
             sides = [tuple(_text(part) for part in form.parts) for form in (gold, answer)]
             flips = gold.text in ('=', '\\ne')
-            return compare_equations(sides[0], sides[1], flips=flips)  # type: ignore[arg-type]
-    relation = _compare_ordered(gold.parts, answer.parts)
-    return relation
+            rounded = any(p.number and p.number.digits for p in (*gold.parts, *answer.parts))
+            return compare_equations(sides[0], sides[1], flips=flips, rounded=bool(rounded))  # type: ignore[arg-type]
+    return _compare_ordered(gold.parts, answer.parts)
 
 
 def _compare_texts(gold: Sequence[Form], answer: Sequence[Form]) -> bool:
@@ -253,19 +301,66 @@ def _compare_kinds(gold: Form, answer: Form) -> Relation:
             else Relation.UNKNOWN
         )
     if pair == {Kind.LIST, Kind.TUPLE}:
-        plain = all(form.text in ('', '()') for form in (gold, answer))
-        if plain and len(gold.parts) == len(answer.parts):
-            relation = _compare_ordered(gold.parts, answer.parts)
-            return relation if relation is not Relation.DIFFERENT else Relation.UNKNOWN
-        return Relation.UNKNOWN
+        return _compare_named(gold, answer)
     if Kind.SET in pair and len(gold.parts or answer.parts) == 1:
         one = [form.parts[0] if form.kind is Kind.SET else form for form in (gold, answer)]
         return compare_forms(one[0], one[1])
     if Kind.CHOICE in pair or Kind.TEXT in pair:
         return _compare_words(gold, answer)
+    if gold.kind is Kind.RELATION and answer.kind is Kind.NUMBER:
+        return Relation.DIFFERENT
     if Kind.RELATION in pair:
+        first, second = _equation(gold), _equation(answer)
+        if first and second:
+            return _compare_relations(first, second)
         return Relation.UNKNOWN
+    if pair == {Kind.TUPLE, Kind.SET}:
+        relation = _compare_ordered(gold.parts, answer.parts)
+        return Relation.DIFFERENT if relation is Relation.DIFFERENT else Relation.UNKNOWN
+    if pair == {Kind.MATRIX, Kind.EXPRESSION}:
+        return compare_expressions(_text(gold), _text(answer))
+    if pair == {Kind.LIST, Kind.NUMBER}:
+        return _compare_comma(gold, answer)
+    if '::' in (gold.text, answer.text):
+        return Relation.UNKNOWN
+    if Kind.EXPRESSION in pair:
+        text = gold.text if gold.kind is Kind.EXPRESSION else answer.text
+        return Relation.DIFFERENT if is_scalar(text) else Relation.UNKNOWN
     return Relation.DIFFERENT
+
+
+def _equation(form: Form) -> Form | None:
+    """Read ``y = 2x`` and ``x < 3``, which were taken for a value and an interval, as relations."""
+    if form.kind is Kind.RELATION:
+        return form
+    name = Form(Kind.EXPRESSION, form.name)
+    if not form.name or not form.parts:
+        value = Form(form.kind, form.text, number=form.number)
+        scalar = form.kind in (Kind.NUMBER, Kind.EXPRESSION)
+        return Form(Kind.RELATION, '=', (name, value)) if form.name and scalar else None
+    if form.kind is not Kind.TUPLE:
+        return None
+    low, high = form.parts
+    if low.text.replace(' ', '') == '-\\infty':
+        return Form(Kind.RELATION, '\\le' if form.text[1] == ']' else '<', (name, high))
+    if high.text.replace(' ', '') == '\\infty':
+        return Form(Kind.RELATION, '\\le' if form.text[0] == '[' else '<', (low, name))
+    return None
+
+
+def _compare_named(gold: Form, answer: Form) -> Relation:
+    """Compare coordinates or an interval with a list; only names tell the order of a list."""
+    form = gold if gold.kind is Kind.LIST else answer
+    if all(part.name for part in form.parts) and {gold.text, answer.text} == {'', '()'}:
+        return _compare_ordered(gold.parts, answer.parts)
+    return Relation.UNKNOWN
+
+
+def _compare_comma(gold: Form, answer: Form) -> Relation:
+    """Compare a decimal with two whole numbers, which may be a decimal with a comma."""
+    one, pair = (gold.number, answer) if gold.number else (answer.number, gold)
+    decimal = one is not None and one.places > 0
+    return Relation.UNKNOWN if decimal and len(pair.parts) == 2 else Relation.DIFFERENT
 
 
 def _compare_words(gold: Form, answer: Form) -> Relation:
@@ -276,6 +371,8 @@ def _compare_words(gold: Form, answer: Form) -> Relation:
             return Relation.SAME
     if words(gold.text) and words(gold.text) == words(answer.text):
         return Relation.SAME
+    if gold.kind is Kind.NUMBER and answer.kind is Kind.TEXT and not QUANTITY.search(answer.text):
+        return Relation.DIFFERENT
     return Relation.UNKNOWN
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from opencompass_gpassk.answers.numbers import Number, rounds
 from opencompass_gpassk.answers.relation import Relation, all_of
 
-__all__ = ['Unreadable', 'compare_equations', 'compare_expressions', 'fingerprint']
+__all__ = ['UnreadableError', 'compare_equations', 'compare_expressions', 'fingerprint']
 
 PRECISION = 40
-TOLERANCE = 10**-25
-DECIMAL_TOLERANCE = 10**-6
-DECIMAL_DOUBT = 2 * 10**-3
+TOLERANCE = 1e-25
+DECIMAL_TOLERANCE = 1e-6
+DECIMAL_DOUBT = 2e-3
 # Generic points: the i-th variable takes the i-th number of a row.
 POINTS = (
     ('1.2394', '0.7193', '2.1377', '1.6091', '0.3911', '2.7713'),
@@ -28,11 +28,17 @@ POINTS = (
     ('-1.4173', '-0.8231', '-2.6311', '-0.3391', '-1.1777', '-3.0703'),
     ('-0.3719', '2.4441', '-1.0937', '3.5173', '-2.7191', '0.6553'),
 )
+# What math-verify reads wrongly or in part.
+ALLOWED = re.compile(r"[0-9a-zA-Z+\-*/^_(){}\[\]|!.,'\s\\&%]*")
+DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
+DEGREES = re.compile(r'\^\{\\circ\}')
+ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
+FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 UNSAFE = re.compile(r'\d\s+\d|\\text|\\ldots|\\cdots|\\dots|[\u3400-\u9fff]|\\pm|\\mp|\.\.\.')
 BASE = re.compile(r'(\d+)\s?_\s?\{?\s?(\d+)\s?\}?')
 
 
-class Unreadable(ValueError):
+class UnreadableError(ValueError):
     """An expression that cannot be read; ``args[0]`` is its text."""
 
 
@@ -40,16 +46,23 @@ def compare_expressions(gold: str, answer: str) -> Relation:
     """Compare two expressions in LaTeX.
 
     Raises:
-        Unreadable: If one cannot be read.
+        UnreadableError: If one cannot be read.
     """
     bases = BASE.fullmatch(gold), BASE.fullmatch(answer)
     if any(bases):
         return _compare_bases(gold, answer, *bases)
-    return compare_read(read(gold), read(answer))
+    relation = compare_read(read(gold), read(answer))
+    if relation is Relation.DIFFERENT and (has_decimal(gold) or has_decimal(answer)):
+        return _compare_roughly(read(gold), read(answer))
+    return relation
 
 
-def compare_equations(gold: tuple[str, str], answer: tuple[str, str], *, flips: bool) -> Relation:
+def compare_equations(
+    gold: tuple[str, str], answer: tuple[str, str], *, flips: bool, rounded: bool = False
+) -> Relation:
     """Compare two equations or, unless ``flips``, two inequalities that point the same way.
+
+    With ``rounded`` a number in them may be a rounded one.
 
     They are the same if the differences of their sides are proportional.
     """
@@ -64,6 +77,8 @@ def compare_equations(gold: tuple[str, str], answer: tuple[str, str], *, flips: 
         return Relation.UNKNOWN
     ratios = [a / b for a, b in pairs]
     if any(abs(ratio - ratios[0]) > TOLERANCE * abs(ratios[0]) for ratio in ratios):
+        if rounded or any(has_decimal(side) for side in (*gold, *answer)):
+            return Relation.UNKNOWN
         linear = all(_is_polynomial(side) for side in (left, right))
         return Relation.DIFFERENT if linear else Relation.UNKNOWN
     if not flips and not (ratios[0].imag == 0 and ratios[0].real > 0):
@@ -75,7 +90,7 @@ def fingerprint(text: str) -> str | None:
     """Return the rounded values of an expression at the points, None if it has none."""
     try:
         expression = read(text)
-    except Unreadable:
+    except UnreadableError:
         return None
     values = _values(expression, expression)
     if not values or None in values:
@@ -98,25 +113,29 @@ def read(text: str) -> Any:
     """Read an expression in LaTeX with math-verify; decimals become exact.
 
     Raises:
-        Unreadable: If it cannot be read.
+        UnreadableError: If it cannot be read.
     """
     from math_verify import LatexExtractionConfig, parse
     from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
     from sympy.core.relational import Relational
 
-    if UNSAFE.search(text) or not text:
-        raise Unreadable(text)
+    if not text or not ALLOWED.fullmatch(text) or UNSAFE.search(FACTORS.sub(r'\1', text)):
+        raise UnreadableError(text)
+    latex = FACTORS.sub(r'\1\\cdot ', text)
+    latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
+    latex = ROOT_POWER.sub(r'(\1)', latex)
+    latex = DECIMAL.sub(_as_fraction, latex)
     found = parse(
-        f'${text}$',
+        f'${latex}$',
         extraction_config=[LatexExtractionConfig()],
         fallback_mode='no_fallback',
         parsing_timeout=None,
     )
     if len(found) != 1 or not isinstance(found[0], (Basic, MatrixBase)):
-        raise Unreadable(text)
+        raise UnreadableError(text)
     expression = found[0]
     if isinstance(expression, Relational) or not hasattr(expression, 'free_symbols'):
-        raise Unreadable(text)
+        raise UnreadableError(text)
     try:
         expression = expression.doit()
         floats = {f: Rational(str(f)) for f in expression.atoms(Float)}
@@ -124,8 +143,23 @@ def read(text: str) -> Any:
         plain = {s: Symbol(s.name) for s in expression.free_symbols if s.name != 'i'}
         expression = expression.xreplace({**floats, **imaginary, **plain})
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise Unreadable(text) from error
+        raise UnreadableError(text) from error
     return expression
+
+
+def _as_fraction(match: re.Match[str]) -> str:
+    whole, part = match.groups()
+    return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
+
+
+def is_scalar(text: str) -> bool:
+    """Tell whether an expression is read as a single value."""
+    from sympy import Expr
+
+    try:
+        return isinstance(read(text), Expr)
+    except UnreadableError:
+        return False
 
 
 def has_decimal(text: str) -> bool:
@@ -155,6 +189,17 @@ def compare_read(gold: Any, answer: Any) -> Relation:
     if any(str(name) in ('n', 'k', 'm') for name in _names(gold)) and _alternates(gold, answer):
         return Relation.UNKNOWN
     return Relation.DIFFERENT
+
+
+def _compare_roughly(gold: Any, answer: Any) -> Relation:
+    """Compare expressions with decimals in them, which may be rounded."""
+    pairs = list(zip(_values(gold, answer), _values(answer, gold), strict=True))
+    if any(None in pair for pair in pairs):
+        return Relation.DIFFERENT
+    error = max(abs(a - b) / (max(abs(a), abs(b)) or 1) for a, b in pairs)
+    if error <= DECIMAL_TOLERANCE:
+        return Relation.SAME
+    return Relation.UNKNOWN if error <= DECIMAL_DOUBT else Relation.DIFFERENT
 
 
 def _verified(gold: Any, answer: Any) -> Relation:
@@ -210,7 +255,7 @@ def as_number(text: str) -> Number | None:
     """Return a constant's value to many digits, None if it is none or not real."""
     try:
         expression = read(text)
-    except Unreadable:
+    except UnreadableError:
         return None
     if _names(expression):
         return None

@@ -6,7 +6,7 @@ import re
 
 from opencompass_gpassk.answers.braces import command_spans
 
-__all__ = ['boxed', 'extract_answer']
+__all__ = ['boxed', 'extract_answer', 'last_statement']
 
 BOXES = frozenset({'\\boxed', '\\fbox'})
 THINK_TAG = re.compile(
@@ -22,14 +22,23 @@ PHRASE = re.compile(
     r'|\b(?:final\s{1,3})?(?:answer|result)\*{0,2}\s{0,3}(?:is|are|=|:|：)(?=[\s:：*$\\\d(\[{-])'
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:最终|最后|正确)?(?:答案|结果)\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)'
+    r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故选|故答案为',
     re.IGNORECASE,
 )
 PHRASE_FILL = re.compile(r'[\s:：*]*(?:therefore|thus|simply|为|是)?[\s:：*]*', re.IGNORECASE)
 MATH_START = re.compile(r'\$\$?|\\\(|\\\[')
-MATH_END = {'$': '$', '$$': '$$', '\\(': '\\)', '\\[': '\\]'}
+MATH_END = {
+    '$': re.compile(r'(?<!\\)\$'),
+    '$$': re.compile(r'(?<!\\)\$\$'),
+    '\\(': re.compile(r'\\\)'),
+    '\\[': re.compile(r'\\\]'),
+}
 SENTENCE_END = re.compile(r'\n|[。！？]|[.!?](?=\s|$|\*)|<\|')
 PHRASE_LIMIT = 1000
+STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+COURTESY = re.compile(r'I hope (?:it|this) (?:is correct|helps)[.!]?', re.IGNORECASE)
+SPECIAL_TOKEN = re.compile(r'<\|')
 
 
 def extract_answer(response: str) -> str | None:
@@ -57,7 +66,8 @@ def boxed(text: str) -> str | None:
         if content:
             found.append((command, end + 1, content))
     if not found:
-        return None
+        # a response that went through one JSON encoder too many
+        return boxed(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
     last = found.pop()
     contents, start = [last[2]], last[0]
     while found:
@@ -69,13 +79,17 @@ def boxed(text: str) -> str | None:
     return ', '.join(dict.fromkeys(_unboxed(content) for content in reversed(contents)))
 
 
+def last_statement(response: str) -> str:
+    """Return the last sentence outside thinking blocks, whatever it says; '' if there is none."""
+    text = SPECIAL_TOKEN.split(_spoken(response).strip(), maxsplit=1)[0]
+    text = COURTESY.sub('', text)
+    return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')
+
+
 def _unboxed(content: str) -> str:
-    pieces, position = [], 0
     spans = command_spans(content, BOXES)
-    ends = {end for _, _, end in spans}
-    for command, start, _ in spans:
-        pieces.append((command, start))
-    skip = {index for command, start in pieces for index in range(command, start)} | ends
+    skip = {index for command, start, _ in spans for index in range(command, start)}
+    skip |= {end for _, _, end in spans}
     if not skip:
         return content
     kept = [char for position, char in enumerate(content) if position not in skip]
@@ -104,9 +118,7 @@ def _spoken(response: str) -> str:
 
 
 def _after_phrase(text: str) -> str | None:
-    last = None
-    for last in PHRASE.finditer(text):
-        pass
+    last = max(PHRASE.finditer(text), key=lambda match: match.start(), default=None)
     if last is None:
         return None
     rest = text[last.end() : last.end() + PHRASE_LIMIT]
@@ -114,8 +126,9 @@ def _after_phrase(text: str) -> str | None:
     rest = rest[filler.end() if filler else 0 :]
     math = MATH_START.match(rest)
     if math:
-        end = rest.find(MATH_END[math.group()], math.end())
-        tail = rest[end + len(math.group()) :] if end >= 0 else ''
+        closing = MATH_END[math.group()].search(rest, math.end())
+        end = closing.start() if closing else -1
+        tail = rest[closing.end() :] if closing else ''
         # "$3$ or $5$": the sentence goes on; "$12$." and "$12$, since …" don't
         if end >= 0 and not re.match(r'\s*(?:and|or|,\s*(?:and\s+|or\s+)?\$|或|和|、|%|\\%)', tail):
             return rest[math.end() : end].strip() or None

@@ -59,16 +59,33 @@ CUP = re.compile(r'\\cup(?![a-zA-Z])')
 WHOLE_TEXT = re.compile(r'\\text\{([^{}]*)\}')
 TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 CHOICE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
-CHOICE_LEAD = re.compile(r'(?:\(([A-J])\)|([A-J])[.:)])\s*\S')
-WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[\u3400-\u9fff]')
+CHOICE_LEAD = re.compile(r'(?:\(([A-J])\)|([A-J])(?:[.)]|:\s))\s*\S')
+WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
+FIGURE_NAME = re.compile(r'[A-Z]{3,5}')
 FUNCTIONS = frozenset(
-    'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh det'.split()
-)  # fmt: skip
+    'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
+    'det'.split()
+)
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
+ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 ROW = re.compile(r'\\\\(?:\[[^\]]*\])?')
 CELL = re.compile(r'&')
+# The measure of a figure: AB, |AB|, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
+FIGURE = re.compile(
+    r"\|?(?:\\(?:angle|triangle|overline|vec|overrightarrow)\s?)?\{?[A-Z][A-Z']*\}?\|?"
+    r'|[A-Z]+(?:_\{?[\w\\ ]+\}?)?\s?:\s?[A-Z]+(?:_\{?[\w\\ ]+\}?)?'
+    r"|\\frac\{[A-Z']+(?:_\{?\w+\}?)?\}\{[A-Z']+(?:_\{?\w+\}?)?\}"
+    r'|\\(?:Delta|angle)\s?[a-zA-Z]'
+)
+VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
+COMMA = re.compile(r',')
+SEMICOLON = re.compile(
+    r';|\\text\{\s*and\s*\}|(?<![a-zA-Z\\])and(?![a-zA-Z])|\\text\{\s*or\s*\}|(?<![a-zA-Z\\])or(?![a-zA-Z])|或者?'
+)
+RATIO = re.compile(r':')
 NAME = re.compile(r"\\?[a-zA-Z]+(?:_\{?[\w,\\ ]+\}?)?'*(?:\s?\(\s?\\?[\w, ]+\s?\))?")
 TUPLE_NAME = re.compile(r"\([\w\\{}, ']+\)")
+COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod)(?![a-zA-Z])')
 PM = re.compile(r'\\pm(?![a-zA-Z])|\+/-|\+-')
 FLIP = {'>': '<', '\\ge': '\\le'}
 ORDER = {'<', '>', '\\le', '\\ge'}
@@ -98,7 +115,7 @@ def parse_form(text: str, level: int = 0) -> Form:
         return Form(Kind.CHOICE, next(g for g in CHOICE_LEAD.match(text).groups() if g))  # type: ignore[union-attr]
     if _is_words(text):
         return Form(Kind.TEXT, words(text))
-    for take in (_as_list, _as_relation, _as_union, _as_bracketed, _as_matrix, _as_signs):
+    for take in READERS:
         found = take(text, level)
         if found:
             return found
@@ -113,10 +130,15 @@ def words(text: str) -> str:
 
 
 def _is_words(text: str) -> bool:
-    bare = TEXT_COMMAND.sub(lambda m: f' {m.group(1)} ', text)
-    found = [w for w in WORD.findall(LIST.sub(' ', bare)) if w.lower() not in FUNCTIONS]
-    names = re.search(r'\\operatorname|\\begin', text)
-    return bool(found) and not names
+    bare = ENVIRONMENT.sub(' ', text)
+    bare = TEXT_COMMAND.sub(lambda m: f' {m.group(1)} ', bare)
+    found = [
+        word
+        for word in WORD.findall(LIST.sub(' ', bare))
+        if word.lower() not in FUNCTIONS
+        and not (word.isupper() and word.isascii() and len(word) < 6)
+    ]
+    return bool(found) and '\\operatorname' not in text
 
 
 def _unwrapped(text: str) -> str:
@@ -145,7 +167,10 @@ def _balanced(text: str) -> bool:
 
 
 def _as_list(text: str, level: int) -> Form | None:
-    pieces = [piece.strip() for piece in split_top(text, LIST)]
+    outer = split_top(text, SEMICOLON)
+    counts = {len(split_top(piece, COMMA)) for piece in outer}
+    nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
+    pieces = [piece.strip() for piece in (outer if nested else split_top(text, LIST))]
     pieces = [piece for piece in pieces if piece]
     if len(pieces) < 2:
         return None
@@ -174,8 +199,9 @@ def _as_relation(text: str, level: int) -> Form | None:
     operators = _operators(text, sides)
     if '\\approx' in operators:
         at = operators.index('\\approx')
-        exact = sides[at] if not NAME.fullmatch(sides[at]) or at else ''
-        keep = at + 1 if exact else at + 2
+        rounded = parse_number(sides[at + 1])
+        named = at == 0 and (NAME.fullmatch(sides[0]) or FIGURE.fullmatch(sides[0]))
+        keep = at + 1 if rounded and not named else at + 2
         operators = [o if o != '\\approx' else '=' for o in operators[: keep - 1]]
         sides = sides[:keep]
         if len(sides) == 1:
@@ -185,11 +211,15 @@ def _as_relation(text: str, level: int) -> Form | None:
     if set(operators) == {'\\in'} and len(sides) == 2:
         return _named(sides[1], sides[0], level)
     if set(operators) == {'='}:
-        if NAME.fullmatch(sides[0]) or TUPLE_NAME.fullmatch(sides[0]):
+        if any(p.fullmatch(sides[0]) for p in (NAME, TUPLE_NAME, FIGURE)):
             return _named(sides[-1], sides[0], level)
         if len(sides) == 2 and NAME.fullmatch(sides[1]) and not NAME.fullmatch(sides[0]):
             return _named(sides[0], sides[1], level)
-        if len(sides) > 2:
+        if (
+            len(sides) > 2
+            or not VARIABLE.search(ENVIRONMENT.sub(' ', text))
+            or COMPUTED.search(sides[0])
+        ):
             return parse_form(sides[-1], level + 1)
     interval = _as_interval(sides, operators)
     if interval:
@@ -243,6 +273,13 @@ def _as_interval(sides: list[str], operators: list[str]) -> Form | None:
     return Form(Kind.TUPLE, brackets, parts, name=re.sub(r'[\s{}]', '', name))
 
 
+def _as_ratio(text: str, level: int) -> Form | None:
+    pieces = [piece.strip() for piece in split_top(text, RATIO)]
+    if len(pieces) < 2 or not all(pieces):
+        return None
+    return Form(Kind.TUPLE, '::', tuple(parse_form(piece, level + 1) for piece in pieces))
+
+
 def _as_union(text: str, level: int) -> Form | None:
     pieces = split_top(text, CUP)
     if len(pieces) < 2:
@@ -290,4 +327,15 @@ def _as_signs(text: str, level: int) -> Form | None:
     if len(PM.findall(text)) != 1:
         return None
     parts = tuple(parse_form(PM.sub(sign, text), level + 1) for sign in '+-')
-    return Form(Kind.LIST, parts=parts)
+    return Form(Kind.LIST, '±', parts)
+
+
+READERS = (
+    _as_list,
+    _as_relation,
+    _as_ratio,
+    _as_union,
+    _as_bracketed,
+    _as_matrix,
+    _as_signs,
+)

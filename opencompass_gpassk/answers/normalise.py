@@ -28,6 +28,9 @@ COMMANDS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r'[\ud800-\udfff]', ''),
+        (r',\s?\\!\s*', ','),
+        (r'\\begin\{cases\}', ''),
+        (r'\s*(?:\\\\)?\s*\\end\{cases\}', ''),
         (r'\x0c(?=rac)', r'\\f'),  # \frac read as an escape of a form feed
         (r'\t(?=ext\{|frac|imes)', r'\\t'),
         (r'(?<!\\)\\!', ''),
@@ -68,6 +71,7 @@ COMMANDS = [
     )
 ]  # fmt: skip
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
+ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
 SPACE = re.compile(r'\s+')
 
@@ -80,10 +84,13 @@ def normalise(text: str) -> str:
     text = text if content is None else content
     text = DOLLAR.sub('USD ', text)
     text = MATH_WRAP.sub(' ', text)
+    if '\\begin' not in text:
+        text = ESCAPED_TWICE.sub(r'\\', text)
+    elif '\\begin{cases}' in text:
+        text = text.replace('\\\\', ';')
     for pattern, replacement in COMMANDS:
         text = pattern.sub(replacement, text)
-    text = SPACE.sub(' ', text).strip()
-    return _trimmed(text)
+    return _trimmed(SPACE.sub(' ', text))
 
 
 def _halfwidth(char: str) -> str:

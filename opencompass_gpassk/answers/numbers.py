@@ -13,7 +13,9 @@ __all__ = ['Number', 'compare_numbers', 'parse_number']
 
 DIGITS_LIMIT = 4000  # beyond these Python refuses to convert, and no answer has them
 
-GROUPED = re.compile(r'[+-]?\d{1,3}(?:,\s?\d{3})+(?:\.\d+)?|[+-]?\d{1,3}(?: \d{3})+(?:\.\d+)?')
+GROUPED = re.compile(
+    r'[+-]?[1-9]\d{0,2}(?:,\s?\d{3})+(?:\.\d+)?|[+-]?[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?'
+)
 SPACED_COMMA = re.compile(r',\s')
 PLAIN = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)')
 FRACTION = re.compile(
@@ -72,7 +74,10 @@ def _decimal(text: str) -> Number | None:
     if match:
         head = match.group(1) or match.group(4)
         power = int(match.group(2) or match.group(3) or match.group(5))
-        return Number(Fraction(Decimal(head)) * Fraction(10) ** power)
+        part = head.partition('.')[2]
+        digits = len(head.lstrip('+-0.').replace('.', '')) if part else 0
+        value = Fraction(Decimal(head)) * Fraction(10) ** power
+        return Number(value, digits, len(part) - power)
     return None
 
 
@@ -114,7 +119,7 @@ def rounds(gold: Number, answer: Number) -> Relation:
         decimal, exact = answer, gold
     if not decimal.digits or exact.value.denominator == 1 or exact.value * decimal.value <= 0:
         return Relation.DIFFERENT
-    ulp = Fraction(1, 10**decimal.places)
+    ulp = Fraction(10) ** -decimal.places
     error = abs(exact.value - decimal.value)
     cut_off = abs(decimal.value) < abs(exact.value) and error < ulp
     rounded = error <= ulp / 2

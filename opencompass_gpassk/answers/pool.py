@@ -15,6 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers.check import canonical, compare_quickly, is_plain
@@ -94,7 +96,7 @@ def canonical_forms(
     return forms
 
 
-class _Failed(Exception):
+class _WorkerError(Exception):
     """A worker did not answer; ``args[0]`` is the reason."""
 
 
@@ -113,7 +115,7 @@ class _Worker:
                 self._start()
             self._write((json.dumps(task) + '\n').encode('ascii'))
             reply = self._read(time_limit)
-        except _Failed as failure:
+        except _WorkerError as failure:
             self.stop()
             return {'reason': failure.args[0]}
         if reply.get('reason') == 'memory':  # its allocator may be in pieces
@@ -128,10 +130,8 @@ class _Worker:
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
-                try:
+                with suppress(OSError):  # what was not written yet is lost with the process
                     pipe.close()
-                except OSError:  # what was not written yet is lost with the process
-                    pass
         self.process, self.unread = None, b''
 
     def _start(self) -> None:
@@ -143,30 +143,30 @@ class _Worker:
             env=_environment(),
         )
         if not self._read(START_LIMIT).get('ready'):
-            raise _Failed('worker did not start')
+            raise _WorkerError('worker did not start')
 
     def _write(self, data: bytes) -> None:
         stdin = self.process.stdin if self.process else None
         if stdin is None:
-            raise _Failed('crash')
+            raise _WorkerError('crash')
         try:
             stdin.write(data)
             stdin.flush()
         except OSError as error:
-            raise _Failed('crash') from error
+            raise _WorkerError('crash') from error
 
     def _read(self, limit: float) -> dict[str, Any]:
         stdout = self.process.stdout if self.process else None
         if stdout is None:
-            raise _Failed('crash')
+            raise _WorkerError('crash')
         end = time.monotonic() + limit
         while b'\n' not in self.unread:
             left = end - time.monotonic()
             if left <= 0 or not select.select([stdout], [], [], left)[0]:
-                raise _Failed('timeout')
+                raise _WorkerError('timeout')
             piece = os.read(stdout.fileno(), 1 << 16)
             if not piece or len(self.unread) > REPLY_LIMIT:
-                raise _Failed('crash')
+                raise _WorkerError('crash')
             self.unread += piece
         line, _, self.unread = self.unread.partition(b'\n')
         reply: dict[str, Any] = json.loads(line)
@@ -177,8 +177,8 @@ def _environment() -> dict[str, str]:
     """Return the environment of a worker: the package importable, one thread a library."""
     import opencompass_gpassk
 
-    root = os.path.dirname(os.path.dirname(os.path.abspath(opencompass_gpassk.__file__)))
-    path = os.pathsep.join(part for part in (root, os.environ.get('PYTHONPATH')) if part)
+    root = Path(opencompass_gpassk.__path__[0]).resolve().parent
+    path = os.pathsep.join(part for part in (str(root), os.environ.get('PYTHONPATH')) if part)
     return {**os.environ, 'PYTHONPATH': path, 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
 
 

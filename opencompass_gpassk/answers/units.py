@@ -38,8 +38,6 @@ NAMES = {
     'mph': 'mph',
     'km/h': 'km/h kmh kph 千米/时 公里/小时 千米/小时',
     'm/s': 'm/s 米/秒',
-    'N': 'N',
-    'J': 'J',
     '1': 'unit units 个 只 人 种 次 张 本 名 条 项 颗 件 页 块 位 组 对 辆 棵 根 支 枚 双 头 '
     'people students times ways books apples points integers solutions values',
 }  # fmt: skip

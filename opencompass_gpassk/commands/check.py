@@ -10,6 +10,9 @@ from typing import Any
 
 __all__ = ['add_parser', 'run']
 
+# A prediction that names no answer is one itself if it is short, else its last sentence is.
+ANSWER_LENGTH = 200
+
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
 standard input, each line a pair with an optional label (true: they are the same):
@@ -40,14 +43,17 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a verdict for each row."""
-    from opencompass_gpassk.answers.extract import extract_answer
+    from opencompass_gpassk.answers.extract import extract_answer, last_statement
     from opencompass_gpassk.answers.pool import check_pairs
 
     rows = _read(args.file)
     pairs = []
     for row in rows:
         answer = extract_answer(row['prediction'])
-        pairs.append((row['gold'], row['prediction'] if answer is None else answer))
+        if answer is None:
+            whole = len(row['prediction']) <= ANSWER_LENGTH or row['prediction'] == row['gold']
+            answer = row['prediction'] if whole else last_statement(row['prediction'])
+        pairs.append((row['gold'], answer))
     results = check_pairs(
         pairs, workers=args.workers, time_limit=args.time_limit, progress=sys.stderr.isatty()
     )
