@@ -31,18 +31,18 @@ def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
 
     unreachable = 'HF_HUB_OFFLINE is set' if constants.HF_HUB_OFFLINE else ''
     unreachable = unreachable or _unreachable(constants.ENDPOINT)
-    found = {}
+    found: dict[str, list[Row]] = {}
     with _offline(datasets.config, bool(unreachable)):
-        for part in parts:
+        for part, config in _configs(parts):
             try:
-                rows = datasets.load_dataset(repository, part.hub_config, split=part.hub_split)
+                rows = datasets.load_dataset(repository, config, split=part.hub_split)
             except Exception as error:
                 if unreachable:
                     raise ConnectionError(
                         f'{unreachable}, and {part.name} is not in the local cache'
                     ) from error
                 raise
-            found[part.name] = _as_rows(f'{repository}, {part.name}', rows)
+            found.setdefault(part.name, []).extend(_as_rows(repository, config, rows))
     return found
 
 
@@ -60,11 +60,11 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> dict[str, list[Ro
     unreachable = _unreachable('https://www.modelscope.cn')
     if unreachable:
         raise ConnectionError(unreachable)
-    found = {}
-    for part in parts:
-        settings = {'subset_name': part.hub_config} if part.hub_config else {}
+    found: dict[str, list[Row]] = {}
+    for part, config in _configs(parts):
+        settings = {'subset_name': config} if config else {}
         rows = MsDataset.load(repository, split=part.hub_split, **settings)
-        found[part.name] = _as_rows(f'{repository}, {part.name}', rows)
+        found.setdefault(part.name, []).extend(_as_rows(repository, config, rows))
     return found
 
 
@@ -110,5 +110,10 @@ def _offline(config: Any, offline: bool) -> Iterator[None]:
         config.HF_HUB_OFFLINE = before
 
 
-def _as_rows(name: str, rows: Any) -> list[Row]:
+def _configs(parts: Sequence[Part]) -> list[tuple[Part, str | None]]:
+    return [(part, config) for part in parts for config in part.hub_configs]
+
+
+def _as_rows(repository: str, config: str | None, rows: Any) -> list[Row]:
+    name = f'{repository}/{config}' if config else repository
     return [Row(f'{name}, row {number}', dict(fields)) for number, fields in enumerate(rows, 1)]

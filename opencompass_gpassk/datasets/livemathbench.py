@@ -38,7 +38,8 @@ class LiveMathBench(GPassKDataset):
     """Problems of recent mathematics competitions, in Chinese and English.
 
     Version ``'sample'`` is none of these: 48 problems written for this package, in the same
-    schema and splits, that are there without a download. Results on it say ``sample``.
+    schema and splits, that are there without a download. Results on it say ``sample``. Results on
+    a selection of splits or languages name it too: ``LiveMathBench-202412-en``.
     """
 
     @staticmethod
@@ -118,7 +119,7 @@ class LiveMathBench(GPassKDataset):
         ]
         return make_dataset(
             questions,
-            benchmark=title,
+            benchmark=title + _selection(version, wanted),
             version='sample:1' if version == 'sample' else version,
             prompt=prompt,
             cot=cot,
@@ -147,11 +148,23 @@ def _select(
     }
 
 
+def _selection(version: str, wanted: Mapping[tuple[str, str], int | None]) -> str:
+    """Return an ending for the benchmark's name: a part must not pass for the whole."""
+    ending = ''
+    for axis in (0, 1):
+        whole, chosen = (
+            dict.fromkeys(key[axis] for key in keys) for keys in (VERSIONS[version], wanted)
+        )
+        if len(chosen) < len(whole):
+            ending += f'-{"+".join(chosen)}'
+    return ending
+
+
 def _part(release: str, split: str, language: str) -> Part:
     return Part(
         name=f'{split}_{language}',
-        stems=(f'{split}_{language}',),
-        hub_config=f'v{release}_{split}_{language}',
+        layouts=((f'{split}_{language}',),),
+        hub_configs=(f'v{release}_{split}_{language}',),
         labels={'split': split, 'language': language},
     )
 

@@ -13,31 +13,33 @@ __all__ = ['Part', 'find_files', 'read_folder']
 
 @dataclass(frozen=True)
 class Part:
-    """One file's worth of a data set.
+    """A part of a data set that is selected and counted as one.
 
     Attributes:
         name: As shown in messages, such as ``AMC_en``.
-        stems: File names without ending that it may have, best first.
-        hub_config: Its configuration on the hub, None where the repository has but one.
+        layouts: The files that it may consist of, by their names without ending, best first.
+        hub_configs: Its configurations on the hub, None for a repository that has but one.
         hub_split: Its split on the hub.
         labels: What holds for all its rows, such as split and language.
     """
 
     name: str
-    stems: tuple[str, ...]
-    hub_config: str | None = None
+    layouts: tuple[tuple[str, ...], ...]
+    hub_configs: tuple[str | None, ...] = (None,)
     hub_split: str = 'test'
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_files(part: Part, folder: Path) -> Path | None:
-    """Return the part's file in a folder, None if there is none."""
-    for stem in part.stems:
-        for ending in FORMATS:
-            path = folder / f'{stem}{ending}'
-            if path.is_file():
-                return path
-    return None
+def find_files(part: Part, folder: Path) -> list[Path]:
+    """Return the part's files in a folder, none if it isn't complete there."""
+    for stems in part.layouts:
+        found = [
+            next(filter(Path.is_file, (folder / f'{stem}{ending}' for ending in FORMATS)), None)
+            for stem in stems
+        ]
+        if None not in found:
+            return [path for path in found if path]
+    return []
 
 
 def read_folder(
@@ -56,16 +58,21 @@ def read_folder(
     Raises:
         ValueError: If a part's file is missing, naming it, or if a file can't be read.
     """
-    best: dict[str, Path] = {}
+    best: dict[str, list[Path]] = {}
     for place in (folder, *(folder / name for name in subfolders)):
-        found = {part.name: path for part in parts if (path := find_files(part, place))}
+        found = {part.name: paths for part in parts if (paths := find_files(part, place))}
         if len(found) > len(best):
             best = found
     missing = [part for part in parts if part.name not in best]
     if missing:
-        names = ', '.join(f'{part.stems[0]}.jsonl' for part in missing)
-        there = ', '.join(str(path) for path in best.values()) or 'none of the data set'
+        names = ', '.join(f'{stem}.jsonl' for part in missing for stem in part.layouts[0])
+        there = (
+            ', '.join(str(path) for paths in best.values() for path in paths)
+            or 'none of the data set'
+        )
         raise ValueError(
             f'{folder}: {names} not found (nor as {", ".join(FORMATS[1:])}); files found: {there}'
         )
-    return {name: read_rows(path) for name, path in best.items()}
+    return {
+        name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()
+    }

@@ -50,8 +50,8 @@ def _upstream(question: str, language: str, cot: bool) -> str:
     request = ', please reasoning step by step' if language == 'en' else '，请逐步推理'
     if request not in template:
         raise ValueError(
-            f"prompt 'opencompass': the installed OpenCompass's prompt no longer holds {request!r}, "
-            "so it can't be told from the rest; use prompt='default'"
+            f"prompt 'opencompass': that of the installed OpenCompass no longer holds {request!r}; "
+            "use prompt='default'"
         )
     if not cot:
         template = template.replace(request, '')

@@ -124,10 +124,13 @@ def _read_path(sources: Sources, path: Path) -> RowsByPart:
 def _read_file(sources: Sources, path: Path) -> RowsByPart:
     """Read a single file that holds one part, or all with their labels as fields."""
     rows = read_rows(path)
-    if len(sources.parts) == 1:
+    if len(sources.parts) == 1 and not (
+        sources.parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set())
+        and sources.parts[0].labels
+    ):
         return {sources.parts[0].name: rows}
     for part in sources.parts:
-        if path.stem in part.stems:
+        if (path.stem,) in part.layouts:
             raise ValueError(
                 f'{path} holds {part.name} alone, of {len(sources.parts)} parts that are selected. '
                 f'{sources.narrowing or "Give the folder"}'
@@ -152,7 +155,7 @@ def _read_file(sources: Sources, path: Path) -> RowsByPart:
 
 
 def _file_names(sources: Sources) -> str:
-    return ', '.join(f'{part.stems[0]}.jsonl' for part in sources.parts)
+    return ', '.join(f'{stem}.jsonl' for part in sources.parts for stem in part.layouts[0])
 
 
 def _one_line(error: Exception) -> str:

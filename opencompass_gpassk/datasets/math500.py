@@ -1,0 +1,110 @@
+"""MATH500-L5: the problems of MATH-500 that have level 5, as in arXiv 2412.13147."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from datasets import Dataset
+from opencompass.registry import LOAD_DATASET
+
+from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.counts import check_counts
+from opencompass_gpassk.datasets.parts import Part
+from opencompass_gpassk.datasets.rows import Row, optional_text, text_field
+from opencompass_gpassk.datasets.sources import Sources, load_rows
+
+__all__ = ['MATH500L5']
+
+COUNTS = {1: 43, 2: 90, 3: 105, 4: 128, 5: 134}  # problems of each level
+LAYOUTS = (('test',), ('math500',), ('MATH-500',), ('test_prm800k_500',))
+
+
+@LOAD_DATASET.register_module()
+class MATH500L5(GPassKDataset):
+    """MATH-500, by default its 134 problems of level 5. See :meth:`load` for the settings."""
+
+    @staticmethod
+    def load(
+        levels: Sequence[int] = (5,),
+        path: str | None = None,
+        hub: str | None = 'HuggingFaceH4/MATH-500',
+        modelscope: str | None = 'AI-ModelScope/MATH-500',
+        download: bool = True,
+        prompt: str = 'default',
+        cot: bool = True,
+        strict: bool = True,
+    ) -> Dataset:
+        """Load the problems.
+
+        Args:
+            levels: Levels of difficulty to keep, from 1 to 5.
+            path: A file, or a folder with ``test.jsonl``; rows have ``problem``, ``answer``,
+                ``level``, ``subject``, ``unique_id``. Nothing else is tried then.
+            hub: Repository on the Hugging Face hub, None to leave it out.
+            modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
+            download: Let OpenCompass download the data if nothing else has them.
+            prompt: ``'default'`` or ``'opencompass'``.
+            cot: Ask for reasoning step by step.
+            strict: Refuse another number of problems than there should be; else warn.
+
+        Raises:
+            ValueError: If a setting is unknown, the data are found nowhere, a row is malformed, or
+                problems are missing.
+        """
+        if not levels or set(levels) - set(COUNTS):
+            raise ValueError(f'levels is {list(levels)}; give some of 1, 2, 3, 4, 5')
+        kept = sorted(set(levels))
+        benchmark = f'MATH500-L{"+".join(map(str, kept))}'
+        sources = Sources(
+            title=benchmark,
+            parts=(Part('test', LAYOUTS),),
+            path=path,
+            subfolders=('math500', 'MATH-500', 'math', 'data/math'),
+            hub=hub,
+            modelscope=modelscope,
+            opencompass='opencompass/math',
+            download=download,
+        )
+        levelled = [(_level(row), row) for row in load_rows(sources)['test']]
+        numbered = [(i, row) for i, (level, row) in enumerate(levelled, 1) if level in kept]
+        check_counts(
+            benchmark,
+            {'test': sum(COUNTS[level] for level in kept)},
+            {'test': [row for _, row in numbered]},
+            strict=strict,
+        )
+        questions = [_question(row, number) for number, row in numbered]
+        return make_dataset(questions, benchmark=benchmark, version='1', prompt=prompt, cot=cot)
+
+
+def _question(row: Row, number: int) -> Question:
+    problem_id = optional_text(row, 'unique_id') or f'{number}'
+    return Question(
+        problem_id=problem_id,
+        cluster=problem_id,
+        language='en',
+        question=text_field(row, ['problem', 'question']),
+        answer=_answer(row),
+        level=str(_level(row)),
+        subject=optional_text(row, 'subject') or optional_text(row, 'type'),
+    )
+
+
+def _level(row: Row) -> int:
+    value = str(row.fields.get('level', ''))
+    match = re.fullmatch(r'(?:Level )?([1-5])', value)
+    if not match:
+        raise ValueError(f'{row.place}: field level is {value!r}; a number from 1 to 5 is needed')
+    return int(match.group(1))
+
+
+def _answer(row: Row) -> str:
+    """Return the gold answer; OpenCompass's copy has it in the solution alone."""
+    if 'answer' in row.fields:
+        return text_field(row, ['answer'])
+    answer = extract_answer(text_field(row, ['solution']))
+    if answer is None:
+        raise ValueError(f'{row.place}: field solution holds no \\boxed{{}} answer')
+    return answer
