@@ -56,6 +56,8 @@ class GPassKDataset(BaseDataset):
         ValueError: If k and n don't fit, or as :meth:`load` says.
     """
 
+    dataset: Any  # a Dataset, or a DatasetDict of several
+
     def __init__(
         self,
         reader_cfg: dict[str, Any] | None = None,

@@ -102,7 +102,7 @@ class LiveMathBench(GPassKDataset):
             download=download,
             narrowing=(
                 'To load less, say so: splits=[…] and languages=[…] in the data set config '
-                "(for example languages=['en'])"
+                "(for example languages=['en']), or in the environment GPASSK_LANGUAGES=en"
             ),
         )
         rows = load_rows(sources)

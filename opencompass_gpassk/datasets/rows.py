@@ -84,6 +84,8 @@ def _json(path: Path) -> Iterator[tuple[str, Any]]:
         data = json.loads(path.read_bytes().decode('utf-8-sig'))
     except json.JSONDecodeError as error:
         raise ValueError(f'{path}, line {error.lineno}: not JSON: {error}') from error
+    if not isinstance(data, (dict, list)):
+        raise ValueError(f'{path}: a list of records is needed, this is a {type(data).__name__}')
     items = data.items() if isinstance(data, dict) else enumerate(data)
     for key, fields in items:
         yield f'record {key}', fields

@@ -1,9 +1,10 @@
 """The environment variables that set what the data set configs load and how often they sample.
 
-GPASSK_VERSION  version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
-GPASSK_N        samples of each problem: 16 on sample, else 48
-GPASSK_K        the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on sample, else 4,8,16
-GPASSK_DATA     a folder or file with the data
+GPASSK_VERSION    version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
+GPASSK_LANGUAGES  of LiveMathBench: cn, en or cn,en; by default all that the version has
+GPASSK_N          samples of each problem: 16 on sample, else 48
+GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on sample, else 4,8,16
+GPASSK_DATA       a folder or file with the data
 
 Configs call this module through ``__import__``, since names that a config imports can't be called.
 """
@@ -16,13 +17,20 @@ from typing import Any
 
 __all__ = ['VERSIONS', 'aime', 'livemathbench', 'math500_l5']
 
-VERSIONS = ('sample', '202412', '202412-hard', '202505', '202505-hard')
+# Of LiveMathBench, with their languages.
+VERSIONS = {
+    'sample': ('cn', 'en'),
+    '202412': ('cn', 'en'),
+    '202412-hard': ('cn', 'en'),
+    '202505': ('en',),
+    '202505-hard': ('en',),
+}
 PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
 def livemathbench(*, greedy: bool = False) -> dict[str, Any]:
-    """Return abbr, version, path, n and k of LiveMathBench, keyword arguments of its config.
+    """Return abbr, version, languages, path, n and k: keyword arguments of LiveMathBench.
 
     Args:
         greedy: One sample of each problem, for greedy decoding.
@@ -37,7 +45,15 @@ def livemathbench(*, greedy: bool = False) -> dict[str, Any]:
     name = version if sample else f'LiveMathBench-{version}'
     # The problems of `sample` come with the package.
     path = None if sample else _data_path()
-    return {**_protocol(name, QUICK if sample else PAPER, greedy), 'version': version, 'path': path}
+    languages = _languages(version)
+    if len(languages) < len(VERSIONS[version]):
+        name += f'-{"+".join(languages)}'
+    return {
+        **_protocol(name, QUICK if sample else PAPER, greedy),
+        'version': version,
+        'languages': languages,
+        'path': path,
+    }
 
 
 def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
@@ -72,6 +88,15 @@ def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> di
             f'set GPASSK_N to {3 * ks[-1]}, three times the largest k'
         )
     return {'abbr': f'{name}-n{n}', 'n': n, 'k': ks}
+
+
+def _languages(version: str) -> list[str]:
+    known = VERSIONS[version]
+    given = os.environ.get('GPASSK_LANGUAGES', '').strip()
+    chosen = {part.strip() for part in given.split(',')} if given else set(known)
+    if not chosen <= set(known):
+        raise ValueError(f'GPASSK_LANGUAGES is {given!r}; version {version} has {", ".join(known)}')
+    return [language for language in known if language in chosen]
 
 
 def _data_path() -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from opencompass_gpassk.datasets.hubs import opencompass_download, read_hub, read_modelscope
@@ -81,14 +82,15 @@ def load_rows(sources: Sources) -> RowsByPart:
 def _attempts(sources: Sources) -> Iterator[tuple[str, Callable[[], RowsByPart]]]:
     if sources.opencompass:
         for folder in _cache_folders(sources.opencompass):
-            yield f"OpenCompass's files in {folder}", lambda f=folder: _read_path(sources, f)
+            yield f"OpenCompass's files in {folder}", partial(_read_path, sources, folder)
     modelscope = os.environ.get('DATASET_SOURCE') == 'ModelScope'
     if sources.hub and not modelscope:
-        repository = sources.hub
-        yield f'HuggingFace hub, {repository}', lambda: read_hub(repository, sources.parts)
+        yield f'HuggingFace hub, {sources.hub}', partial(read_hub, sources.hub, sources.parts)
     if modelscope and sources.modelscope:
-        other = sources.modelscope
-        yield f'ModelScope, {other}', lambda: read_modelscope(other, sources.parts)
+        yield (
+            f'ModelScope, {sources.modelscope}',
+            partial(read_modelscope, sources.modelscope, sources.parts),
+        )
     if sources.opencompass and sources.download:
         known = sources.opencompass
         yield (

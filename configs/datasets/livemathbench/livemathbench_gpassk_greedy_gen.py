@@ -2,6 +2,7 @@
 
 Environment variables:
 GPASSK_VERSION: sample (default), 202412, 202412-hard, 202505, 202505-hard.
+GPASSK_LANGUAGES: such as en; default: all languages that the version has.
 GPASSK_DATA: folder or file with the data; else the hub and OpenCompass are asked.
 """
 

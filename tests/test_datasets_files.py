@@ -1,0 +1,201 @@
+"""Data files of MATH-500 and AIME, formats, malformed rows, and AIME2024-45."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from opencompass_gpassk.datasets import AIME, MATH500L5, LiveMathBench
+
+DATA = os.environ.get('GPASSK_TEST_DATA')
+needs_data = pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
+
+
+def aime_rows(count: int = 30) -> list[dict[str, Any]]:
+    return [
+        {'question': f'Find, {i}\u2028please,\n"{i}".', 'answer': str(i), 'part': 'I' * (1 + i % 2)}
+        for i in range(count)
+    ]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Write rows in the format of the file's ending."""
+    if path.suffix == '.jsonl':
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        path.write_text('\ufeff' + '\n'.join(lines) + '\n\n', 'utf-8')
+    elif path.suffix == '.json':
+        path.write_text(json.dumps(rows), 'utf-8')
+    elif path.suffix == '.parquet':
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    else:
+        with path.open('w', encoding='utf-8', newline='') as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize('ending', ['jsonl', 'json', 'parquet', 'csv'])
+def test_every_format_gives_the_same_rows(tmp_path: Path, ending: str) -> None:
+    """Line separators, quotes and commas inside a question survive in each."""
+    file = write(tmp_path / f'mine.{ending}', aime_rows())
+    rows = AIME.load(edition='2024', path=str(file))
+    assert rows['question'] == [row['question'] for row in aime_rows()]
+    assert rows['answer'] == [row['answer'] for row in aime_rows()]
+    assert rows['split'] == ['I', 'II'] * 15
+    assert len(set(rows['problem_id'])) == 30
+
+
+def test_a_folder_is_searched(tmp_path: Path) -> None:
+    """Both parts of 2025 are read, in order."""
+    (tmp_path / 'aime').mkdir()
+    write(tmp_path / 'aime/aime2025_I.jsonl', [{**r, 'part': 'I'} for r in aime_rows(15)])
+    write(tmp_path / 'aime/aime2025_II.csv', [{**r, 'part': 'II'} for r in aime_rows(15)])
+    rows = AIME.load(edition='2025', path=str(tmp_path))
+    assert rows['split'] == ['I'] * 15 + ['II'] * 15
+    (tmp_path / 'aime/aime2025_II.csv').unlink()
+    with pytest.raises(ValueError, match=r'aime2025_II\.jsonl'):
+        AIME.load(edition='2025', path=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'answer': None}, r'line 4: field answer.*missing, empty'),
+        ({'answer': ' '}, r'line 4: field answer.*missing, empty'),
+        ({'question': ''}, r'line 4: field question.*missing, empty'),
+        ({'question': ['a']}, r'line 4: field question.*not a text'),
+        ({'answer': '1000'}, r"line 4: field answer is '1000'.*0 to 999"),
+        ({'answer': '1/2'}, r"line 4: field answer is '1/2'"),
+    ],
+)
+def test_malformed_rows_are_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    """File, line and field are in the message."""
+    rows = aime_rows()
+    rows[3].update(change)
+    file = write(tmp_path / 'aime2024.jsonl', rows)
+    with pytest.raises(ValueError, match=rf'aime2024\.jsonl, {message}'):
+        AIME.load(edition='2024', path=str(file))
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'message'),
+    [
+        ('a.jsonl', b'{"question": "x"\n', r'a\.jsonl, line 1: not JSON'),
+        ('a.jsonl', b'[1]\n', r'line 1: a record with named fields is needed'),
+        ('a.json', b'[{"a": 1},\n{]', r'a\.json, line 2: not JSON'),
+        ('a.json', b'7', r'a\.json: .*list'),
+        ('a.csv', b'question,answer\n1,2,3\n', r'a\.csv, line 2: .*columns'),
+        ('a.csv', b'question,answer\n1\n', r'a\.csv, line 2: .*columns'),
+        ('a.parquet', b'PAR1', r'a\.parquet: not a parquet file'),
+        ('a.jsonl', b'{"question": "\xff"}', r'a\.jsonl: not UTF-8'),
+        ('a.xlsx', b'', r'a\.xlsx: unknown format'),
+    ],
+)
+def test_unreadable_files_are_named(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    """What is wrong, and where."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        AIME.load(edition='2024', path=str(tmp_path / name))
+
+
+def test_counts_of_aime(tmp_path: Path) -> None:
+    """29 problems are not AIME 2024."""
+    file = write(tmp_path / 'aime2024.jsonl', aime_rows(29))
+    with pytest.raises(ValueError, match='has 29 problems instead of 30'):
+        AIME.load(edition='2024', path=str(file))
+    with pytest.raises(ValueError, match='has 29 problems instead of 45'):
+        AIME.load(edition='2024-45', path=str(file))
+
+
+def test_aime_of_45_is_the_users_file_or_honestly_the_30(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a file it keeps its name; without one the 30 are loaded and called what they are."""
+    file = write(tmp_path / 'aime2024-45.jsonl', aime_rows(45))
+    rows = AIME.load(edition='2024-45', path=str(file))
+    assert (len(rows), rows['benchmark'][0]) == (45, 'AIME2024-45')
+    assert rows['data_version'][0].startswith('user:')
+    (tmp_path / 'data').mkdir()
+    rows_of_30 = [{'origin_prompt': r['question'], 'gold_answer': r['answer']} for r in aime_rows()]
+    write(tmp_path / 'data/aime.jsonl', rows_of_30)
+    monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))
+    rows = AIME.load(edition='2024-45', hub=None, download=False)
+    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024')
+
+
+def math_rows() -> list[dict[str, Any]]:
+    """As many problems of each level as MATH-500 has."""
+    counts = {1: 43, 2: 90, 3: 105, 4: 128, 5: 134}
+    levels = [level for level, count in counts.items() for _ in range(count)]
+    return [
+        {'problem': f'p{i}', 'solution': f'so \\boxed{{{i}}}', 'level': level, 'subject': 'Algebra'}
+        for i, level in enumerate(levels)
+    ]
+
+
+def test_math500_of_opencompass_has_answers_in_solutions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is one JSON object of records, with levels in words."""
+    (tmp_path / 'data/math').mkdir(parents=True)
+    records = {str(i): {**r, 'level': f'Level {r["level"]}'} for i, r in enumerate(math_rows())}
+    (tmp_path / 'data/math/test_prm800k_500.json').write_text(json.dumps(records))
+    monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))
+    rows = MATH500L5.load(hub=None, download=False)
+    assert rows['answer'] == [str(i) for i in range(366, 500)]
+    assert set(rows['level']) == {'5'}
+    assert set(rows['subject']) == {'Algebra'}
+    assert rows['benchmark'][0] == 'MATH500-L5'
+
+
+def test_math500_checks_levels(tmp_path: Path) -> None:
+    """A level that isn't one names its line; a selection of levels names the benchmark."""
+    rows = math_rows()
+    file = write(tmp_path / 'test.jsonl', rows)
+    loaded = MATH500L5.load(levels=[4, 5], path=str(file))
+    assert (len(loaded), loaded['benchmark'][0]) == (262, 'MATH500-L4+5')
+    rows[9]['level'] = 'hard'
+    write(file, rows)
+    with pytest.raises(ValueError, match=r"line 10: field level is 'hard'"):
+        MATH500L5.load(path=str(file))
+    with pytest.raises(ValueError, match=r'levels is \[6\]'):
+        MATH500L5.load(levels=[6], path=str(file))
+
+
+def test_one_file_may_hold_all_parts(tmp_path: Path) -> None:
+    """Its fields split and language tell them apart; without them it is refused."""
+    counts = {'AMC': 46, 'CCEE': 44, 'CNMO': 18, 'WLPMC': 11}
+    rows = [
+        {'question': f'{s} {t} {i}', 'answer': '1', 'split': s, 'language': t}
+        for s, count in counts.items()
+        for t in ('cn', 'en')
+        for i in range(count)
+    ]
+    file = write(tmp_path / 'all.csv', rows)
+    assert len(LiveMathBench.load(version='202412', path=str(file))) == 238
+    english = LiveMathBench.load(version='202412', path=str(file), languages=['en'], splits=['AMC'])
+    assert english['question'] == [f'AMC en {i}' for i in range(46)]
+    del rows[0]['language']
+    file = write(tmp_path / 'all.jsonl', rows)
+    with pytest.raises(ValueError, match='line 1: field language is missing'):
+        LiveMathBench.load(version='202412', path=str(file))
+
+
+@needs_data
+def test_real_files_have_the_known_counts() -> None:
+    """AIME has 30 problems a year, MATH-500 134 of level 5."""
+    for edition in ('2024', '2025'):
+        rows = AIME.load(edition=edition, path=DATA)
+        assert (len(rows), rows['split'].count('I'), rows['split'].count('II')) == (30, 15, 15)
+    rows = MATH500L5.load(path=DATA)
+    assert len(set(rows['problem_id'])) == 134

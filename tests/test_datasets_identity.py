@@ -1,0 +1,67 @@
+"""Which problem and sample a row is: in this package's data sets, in OpenCompass's, in shards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from datasets import Dataset
+from opencompass.datasets.base import BaseDataset
+
+from opencompass_gpassk.datasets import LiveMathBench
+from opencompass_gpassk.datasets.identity import identify
+
+READER = {'input_columns': ['question'], 'output_column': 'answer'}
+
+
+class Upstream(BaseDataset):
+    """Three problems, loaded as OpenCompass's own data sets are."""
+
+    @staticmethod
+    def load() -> Dataset:
+        return Dataset.from_dict({'question': ['a', 'b', 'c'], 'answer': ['1', '2', '3']})
+
+
+def rows(kind: Any, n: int, test_range: str | None = None, abbr: str = 'data') -> Dataset:
+    reader = {**READER, 'test_range': test_range}
+    return kind(reader_cfg=reader, abbr=abbr, k=1, n=n).test
+
+
+def test_rows_of_other_data_sets_are_counted() -> None:
+    """A problem is its idx; its replica is how often it came before."""
+    expected = [(problem, replica) for replica in range(4) for problem in '012']
+    assert identify(rows(Upstream, 4)) == expected
+
+
+def test_the_abbreviation_plays_no_part() -> None:
+    """A shard's abbreviation ends in its number: identities are the same nonetheless."""
+    assert identify(rows(Upstream, 2, abbr='data_1')) == identify(rows(Upstream, 2, abbr='data'))
+
+
+def test_our_rows_know_their_replica_in_any_slice() -> None:
+    """A slice that begins in the middle of a replica holds the whole's identities."""
+    whole = identify(rows(LiveMathBench, 3))
+    assert len(set(whole)) == len(whole) == 144
+    assert [replica for _, replica in whole] == [0] * 48 + [1] * 48 + [2] * 48
+    assert identify(rows(LiveMathBench, 3, '[40:100]', 'data_1')) == whole[40:100]
+    assert identify(rows(LiveMathBench, 3, '[5:][40:100]')) == whole[5:][40:100]
+
+
+def test_shards_of_our_rows_cover_the_whole_once() -> None:
+    """Slices that part the rows part the identities."""
+    whole = identify(rows(LiveMathBench, 2))
+    shards = [identify(rows(LiveMathBench, 2, f'[{i}:{i + 25}]')) for i in range(0, 96, 25)]
+    assert [identity for shard in shards for identity in shard] == whole
+
+
+def test_plain_mappings_are_rows_too() -> None:
+    """Rows needn't come from the library datasets."""
+    ours = [{'problem_id': 'p', 'replica': 3, 'idx': 0}]
+    assert identify(ours) == [('p', 3)]
+    assert identify([{'idx': 7}, {'idx': 7}]) == [('7', 0), ('7', 1)]
+
+
+def test_rows_without_any_number_are_an_error() -> None:
+    """Nothing is guessed where rows can't be told apart."""
+    with pytest.raises(ValueError, match="neither the columns 'problem_id'"):
+        identify(Dataset.from_dict({'question': ['a', 'a']}))
