@@ -16,7 +16,7 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
-from opencompass_gpassk.report.tables import benchmark_tables, to_text
+from opencompass_gpassk.report.tables import CROSSED, benchmark_tables, to_text
 from opencompass_gpassk.report.text import one_line
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.states import State, TaskState, task_states
@@ -69,8 +69,14 @@ class GPassKSummarizer(DefaultSummarizer):
         except Exception as error:  # upstream's table must not cost ours
             self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
         paths = self._write(path.with_name(f'gpassk_{time}'), states)
+        elsewhere = []
         for table in benchmark_tables(self.results):
-            print(f'\n{to_text(table)}', end='')
+            if table.breakdown in ('', CROSSED):
+                print(f'\n{to_text(table)}', end='')
+            else:
+                elsewhere.append(table.breakdown)
+        if elsewhere:
+            print(f'\nBy {", ".join(dict.fromkeys(elsewhere))}: see {paths[0]}')
         undone = [state for state in states if state.state is not State.FINISHED]
         if undone:
             print('\nNot finished:')

@@ -15,6 +15,7 @@ from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['HuggingFaceBackend']
 
+SMALL = 10_000_000  # parameters
 # Other settings that a checkpoint's generation_config.json may hold and that change what is
 # drawn. Each is overruled only where it is set: not all versions of transformers take all.
 NEUTRAL = {
@@ -78,7 +79,7 @@ class HuggingFaceBackend(Backend):
         limit = self.max_out_len
         if hasattr(model, 'batch_padding') or getattr(model, 'mode', 'none') == 'mid':
             limit = room(self.model, entries, limit, self.note)
-        with _seeded(combined_seed(seeds)):
+        with _seeded(combined_seed(seeds)), _threads_for(engine):
             texts = self.call(model, entries, options, limit)
         return with_ends(texts, self.ends)
 
@@ -137,6 +138,24 @@ class HuggingFaceBackend(Backend):
         if not stops or not row or not stopped(len(row) - 1):
             return None
         return bisect_left(range(len(row)), True, key=stopped)
+
+
+@contextmanager
+def _threads_for(engine: Any) -> Iterator[None]:
+    """Run a small model on the CPU in one thread: its matrices are not worth handing round.
+
+    Where another process has a core, waiting for the others' threads costs tenfold.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    parameters = sum(p.numel() for p in engine.parameters() if p.device.type == 'cpu')
+    if 0 < parameters < SMALL:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @contextmanager

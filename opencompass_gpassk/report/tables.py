@@ -10,7 +10,7 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.text import escape_markdown, one_line
 
-__all__ = ['Table', 'benchmark_tables', 'to_markdown', 'to_text']
+__all__ = ['CROSSED', 'Table', 'benchmark_tables', 'to_markdown', 'to_text']
 
 CROSSED = 'split and language'
 
@@ -27,12 +27,14 @@ class Table:
         columns: The headings.
         rows: A cell a column. Figures are floats, in percent: NaN is undefined, None not measured.
         notes: What must be known to read the figures.
+        breakdown: What its rows break the problems down by, '' where they don't.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = field(default=())
+    breakdown: str = ''
 
 
 def benchmark_tables(results: Results) -> list[Table]:
@@ -148,7 +150,7 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
             if label in entry.groups
             for k in entry.ks or (None,)
         ]
-        yield Table(f'{title}, by {kind}', heading, rows)
+        yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind)
 
 
 def _kind(fields: Mapping[str, object]) -> str:
