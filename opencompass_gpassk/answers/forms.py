@@ -80,7 +80,7 @@ FIGURE = re.compile(
 VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
 COMMA = re.compile(r',')
 SEMICOLON = re.compile(
-    r';|\\text\{\s*and\s*\}|(?<![a-zA-Z\\])and(?![a-zA-Z])|\\text\{\s*or\s*\}|(?<![a-zA-Z\\])or(?![a-zA-Z])|或者?'
+    r';|\\text\{\s?(?:and|or)\s?\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|或者?|和'
 )
 RATIO = re.compile(r':')
 NAME = re.compile(r"\\?[a-zA-Z]+(?:_\{?[\w,\\ ]+\}?)?'*(?:\s?\(\s?\\?[\w, ]+\s?\))?")

@@ -28,9 +28,9 @@ COMMANDS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r'[\ud800-\udfff]', ''),
-        (r',\s?\\!\s*', ','),
+        (r',\s?\\!\s?', ','),
         (r'\\begin\{cases\}', ''),
-        (r'\s*(?:\\\\)?\s*\\end\{cases\}', ''),
+        (r'[ ;]{0,3}\\end\{cases\}', ''),
         (r'\x0c(?=rac)', r'\\f'),  # \frac read as an escape of a form feed
         (r'\t(?=ext\{|frac|imes)', r'\\t'),
         (r'(?<!\\)\\!', ''),
@@ -83,7 +83,9 @@ def normalise(text: str) -> str:
     content = boxed(text)
     text = text if content is None else content
     text = DOLLAR.sub('USD ', text)
-    text = MATH_WRAP.sub(' ', text)
+    text = SPACE.sub(
+        ' ', MATH_WRAP.sub(' ', text)
+    )  # no run of spaces is left to the patterns below
     if '\\begin' not in text:
         text = ESCAPED_TWICE.sub(r'\\', text)
     elif '\\begin{cases}' in text:

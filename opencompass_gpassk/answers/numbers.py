@@ -13,10 +13,7 @@ __all__ = ['Number', 'compare_numbers', 'parse_number']
 
 DIGITS_LIMIT = 4000  # beyond these Python refuses to convert, and no answer has them
 
-GROUPED = re.compile(
-    r'[+-]?[1-9]\d{0,2}(?:,\s?\d{3})+(?:\.\d+)?|[+-]?[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?'
-)
-SPACED_COMMA = re.compile(r',\s')
+GROUPED = re.compile(r'[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?')
 PLAIN = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)')
 FRACTION = re.compile(
     r'([+-]?)\s?\\frac\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))'
@@ -64,7 +61,7 @@ def parse_number(text: str) -> Number | None:
 
 
 def _decimal(text: str) -> Number | None:
-    if GROUPED.fullmatch(text) and not SPACED_COMMA.search(text):
+    if GROUPED.fullmatch(text):
         text = text.replace(',', '').replace(' ', '')
     if PLAIN.fullmatch(text):
         whole, _, part = text.lstrip('+-').partition('.')
