@@ -5,15 +5,15 @@
 As it stands it runs anywhere, offline, on a CPU: the demonstration model answers the 48 problems of
 `sample`, 16 times each and once greedily. The real thing takes
 
-1. your model: put the list of any OpenCompass model config in place of the demonstration model's, on
-   the line marked below;
+1. your model: put the list of any OpenCompass model config in place of the demonstration model's,
+   on the line marked below;
 2. the data: three environment variables, and a fourth where the data are a local folder
 
        GPASSK_VERSION=202412 GPASSK_N=48 GPASSK_K=4,8,16 GPASSK_DATA=/data/LiveMathBench \\
            opencompass configs/eval_livemath.py
 
-   Versions are 202412, 202412-hard, 202505, 202505-hard and sample. Without GPASSK_DATA the data come
-   from the Hugging Face hub or OpenCompass's own download.
+   Versions are 202412, 202412-hard, 202505, 202505-hard and sample. Without GPASSK_DATA the data
+   come from the Hugging Face hub or OpenCompass's own download.
 
 An interrupted run goes on with ``opencompass configs/eval_livemath.py -r``.
 """

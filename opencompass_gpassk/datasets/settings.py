@@ -29,16 +29,17 @@ PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
-def livemathbench(*, greedy: bool = False) -> dict[str, Any]:
+def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str, Any]:
     """Return abbr, version, languages, path, n and k: keyword arguments of LiveMathBench.
 
     Args:
         greedy: One sample of each problem, for greedy decoding.
+        default: The version where GPASSK_VERSION isn't set.
 
     Raises:
         ValueError: If an environment variable makes no sense, naming it.
     """
-    version = os.environ.get('GPASSK_VERSION', '').strip() or 'sample'
+    version = os.environ.get('GPASSK_VERSION', '').strip() or default
     if version not in VERSIONS:
         raise ValueError(f'GPASSK_VERSION is {version!r}; choose one of {", ".join(VERSIONS)}')
     sample = version == 'sample'

@@ -1,0 +1,34 @@
+"""G-Pass@k of a data set of OpenCompass, in a sweep with ours: three lines upgrade any of them.
+
+    opencompass configs/eval_mix.py
+
+1. `n` and `k`, and an abbr that says so: OpenCompass repeats the problems.
+2. The inferencer samples, whatever the model config says about decoding.
+3. The evaluator asks the data set's own for the verdict of each response. `judge='rule'` compares
+   final answers by this package's rules instead, which is faster.
+
+The data set here is OpenCompass's MATH-500, which it downloads. The model is the demonstration
+model, whose scores mean nothing: put yours in its place.
+"""
+
+from mmengine.config import read_base
+
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.inferencer import GPassKGenInferencer
+
+with read_base():
+    from opencompass.configs.datasets.math.math_500_gen import math_datasets
+
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .models.demo import models  # noqa: F401
+    from .summarizers.gpassk import summarizer  # noqa: F401
+
+upgraded = math_datasets[0]
+upgraded.update(abbr='math-500-n16', n=16, k=[4, 8])
+upgraded['infer_cfg'].update(inferencer=dict(type=GPassKGenInferencer, max_out_len=4096))
+upgraded['eval_cfg'].update(
+    evaluator=dict(type=GPassKEvaluator, judge=upgraded['eval_cfg'].pop('evaluator'))
+)
+
+datasets = [upgraded, *livemathbench_datasets]
+work_dir = 'outputs/mix'

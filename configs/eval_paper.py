@@ -1,0 +1,60 @@
+"""The protocol of arXiv 2412.13147: 48 samples of each problem at temperature 1.0, top-p 0.8, top-k
+50, repetition penalty 1.0, at most 8192 tokens; G-Pass@k of k = 4, 8, 16; and a greedy answer.
+
+    opencompass configs/eval_paper.py
+
+1. Choose the backend and name your model in its file: the line marked below.
+2. Set `long_reasoning` for models that think at length (o1 and its like): 32768 tokens.
+3. Data come from the Hugging Face hub or OpenCompass's download, or, without a connection, from the
+   folder that GPASSK_DATA names: livemathbench/202412/AMC_en.jsonl …, math500/test.jsonl,
+   aime/aime2024.jsonl. GPASSK_VERSION chooses another version of LiveMathBench and
+   GPASSK_LANGUAGES one of its languages; GPASSK_N and GPASSK_K sample less.
+
+The paper's third data set, AIME2024-45, was not published: AIME 2024 has 30 problems. A list of
+your own (aime2024-45.jsonl in GPASSK_DATA) is used where there is one; else the 30 are, under that
+name, and can't be compared with the published column.
+"""
+
+from mmengine.config import read_base
+
+with read_base():
+    from .datasets.aime2024_45.aime2024_45_gpassk_gen import aime2024_45_datasets
+    from .datasets.aime2024_45.aime2024_45_gpassk_greedy_gen import aime2024_45_greedy_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
+        livemathbench_greedy_datasets,
+    )
+    from .datasets.math500_l5.math500_l5_gpassk_gen import math500_l5_datasets
+    from .datasets.math500_l5.math500_l5_gpassk_greedy_gen import math500_l5_greedy_datasets
+    from .models.hf_example import models as hf_models
+    from .models.openai_api_example import models as api_models  # noqa: F401
+    from .models.vllm_example import models as vllm_models  # noqa: F401
+    from .summarizers.gpassk import summarizer  # noqa: F401
+
+models = [*hf_models]  # or vllm_models, or api_models
+long_reasoning = False
+
+# The data set's own default is `sample`.
+sampled, greedy = (
+    __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).livemathbench(
+        default='202412', greedy=alone
+    )
+    for alone in (False, True)
+)
+livemathbench_datasets[0].update(sampled)
+livemathbench_greedy_datasets[0].update(greedy)
+
+datasets = [
+    *livemathbench_greedy_datasets,
+    *livemathbench_datasets,
+    *math500_l5_greedy_datasets,
+    *math500_l5_datasets,
+    *aime2024_45_greedy_datasets,
+    *aime2024_45_datasets,
+]
+for dataset in datasets:
+    dataset['infer_cfg']['inferencer']['max_out_len'] = 32768 if long_reasoning else 8192
+for model in models:
+    model.update(max_out_len=32768 if long_reasoning else 8192)
+del dataset, model, sampled, greedy
+work_dir = 'outputs/paper'

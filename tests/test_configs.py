@@ -1,0 +1,270 @@
+"""Every config loads as OpenCompass loads it, can be dumped and read back, and is found by name."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mmengine.config import Config
+from opencompass.registry import ICL_EVALUATORS, ICL_INFERENCERS, LOAD_DATASET
+from opencompass.utils.build import build_dataset_from_cfg
+from opencompass.utils.run import match_cfg_file
+
+from opencompass_gpassk.commands import configs
+from opencompass_gpassk.datasets import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / 'configs'
+DATASETS = sorted((FOLDER / 'datasets').rglob('*.py'))
+MODEL_FILES = sorted((FOLDER / 'models').glob('*.py'))
+JOBS = sorted(FOLDER.glob('eval_*.py'))
+PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
+VARIABLES = ('VERSION', 'LANGUAGES', 'N', 'K', 'DATA')
+NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45')
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment of whoever runs the tests plays no part."""
+    for name in VARIABLES:
+        monkeypatch.delenv(f'GPASSK_{name}', raising=False)
+
+
+def load(path: Path) -> Config:
+    return Config.fromfile(str(path), format_python_code=False)
+
+
+def dumped(config: Config, folder: Path) -> Config:
+    """What a task reads: types are dotted names there, and imported names are gone."""
+    config.dump(str(folder / 'dump.py'))
+    return load(folder / 'dump.py')
+
+
+def dataset(path: Path) -> dict[str, object]:
+    """The only data set of a config."""
+    config = load(path)
+    (name,) = (key for key in config if key.endswith('_datasets'))
+    (found,) = config[name]
+    return dict(found)
+
+
+def test_each_data_set_has_a_sampled_and_a_greedy_config() -> None:
+    """Their names follow OpenCompass's."""
+    assert {path.relative_to(FOLDER / 'datasets').as_posix() for path in DATASETS} == {
+        f'{name}/{name}_gpassk_{kind}gen.py' for name in NAMES for kind in ('', 'greedy_')
+    }
+
+
+@pytest.mark.parametrize('path', [*DATASETS, *MODEL_FILES, *JOBS], ids=lambda path: path.stem)
+def test_a_config_survives_being_dumped(path: Path, tmp_path: Path) -> None:
+    """Tasks read the dump of what was loaded: it must be the same, and hold no module."""
+    config = load(path)
+    again = dumped(config, tmp_path)
+    text = (tmp_path / 'dump.py').read_text()
+    assert set(again) >= {key for key in config if key.endswith('datasets') or key == 'models'}
+    assert dumped(again, tmp_path).to_dict() == again.to_dict()
+    assert not re.search('<(module|function|class|Lazy)', text)
+
+
+@pytest.mark.parametrize('path', DATASETS, ids=lambda path: path.stem)
+def test_types_of_a_dumped_data_set_can_be_found(path: Path, tmp_path: Path) -> None:
+    """As dotted names, which is how they reach the tasks."""
+    again = dumped(load(path), tmp_path)
+    (found,) = next(value for key, value in again.items() if key.endswith('_datasets'))
+    for registry, kind in (
+        (LOAD_DATASET, found.type),
+        (ICL_INFERENCERS, found.infer_cfg.inferencer.type),
+        (ICL_EVALUATORS, found.eval_cfg.evaluator.type),
+    ):
+        assert isinstance(kind, str)
+        assert registry.get(kind).__module__.startswith('opencompass_gpassk.')
+
+
+@pytest.mark.parametrize('path', DATASETS, ids=lambda path: path.stem)
+def test_the_protocol_is_the_papers_or_greedy(path: Path) -> None:
+    """The abbreviation holds version and n; greedy data sets have one sample."""
+    found = dataset(path)
+    inferencer = found['infer_cfg']['inferencer']  # type: ignore[index]
+    assert inferencer['max_out_len'] == 8192
+    assert str(found['abbr']).endswith(f'-n{found["n"]}')
+    if 'greedy' in path.stem:
+        assert (found['n'], found['k'], inferencer['sampling']) == (1, 1, 'greedy')
+        assert str(found['abbr']).endswith('-greedy-n1')
+    else:
+        sampling = dict(inferencer['sampling'])
+        assert sampling == PAPER
+        sample = 'livemathbench' in path.stem
+        assert (found['n'], found['k']) == ((16, [4, 8]) if sample else (48, [4, 8, 16]))
+
+
+def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path) -> None:
+    """No variable of one file replaces another's; no abbreviation occurs twice."""
+    variables = [key for path in DATASETS for key in dumped(load(path), tmp_path)]
+    assert len(set(variables)) == len(variables)
+    abbrs = [dataset(path)['abbr'] for path in DATASETS]
+    assert len(set(abbrs)) == len(abbrs)
+
+
+def test_the_default_is_built_as_opencompass_builds_it() -> None:
+    """`sample`, 48 problems, 16 times."""
+    config = load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
+    test_set = build_dataset_from_cfg(config.livemathbench_datasets[0]).test
+    assert len(test_set) == 768
+    assert set(test_set['subdivision']) == {'sample-n16'}
+
+
+@pytest.mark.parametrize(
+    ('environment', 'expected'),
+    [
+        ({'N': '6'}, ('sample-n6', 'sample', 6, [4], None)),
+        ({'N': '3'}, ('sample-n3', 'sample', 3, [3], None)),
+        ({'N': '9', 'K': '3, 1'}, ('sample-n9', 'sample', 9, [1, 3], None)),
+        ({'LANGUAGES': 'en'}, ('sample-en-n16', 'sample', 16, [4, 8], None)),
+        ({'VERSION': '202412'}, ('LiveMathBench-202412-n48', '202412', 48, [4, 8, 16], None)),
+        (
+            {'VERSION': '202412-hard', 'DATA': str(ROOT), 'LANGUAGES': 'en,cn'},
+            ('LiveMathBench-202412-hard-n48', '202412-hard', 48, [4, 8, 16], str(ROOT)),
+        ),
+        (
+            {'VERSION': '202505', 'LANGUAGES': 'en', 'DATA': '.'},
+            ('LiveMathBench-202505-n48', '202505', 48, [4, 8, 16], str(Path.cwd())),
+        ),
+        ({'DATA': str(ROOT)}, ('sample-n16', 'sample', 16, [4, 8], None)),
+    ],
+)
+def test_the_environment_sets_version_and_protocol(
+    environment: dict[str, str],
+    expected: tuple[object, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What an abbreviation says is what is loaded."""
+    for name, value in environment.items():
+        monkeypatch.setenv(f'GPASSK_{name}', value)
+    found = dataset(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
+    assert tuple(found[name] for name in ('abbr', 'version', 'n', 'k', 'path')) == expected
+
+
+@pytest.mark.parametrize(
+    ('environment', 'message'),
+    [
+        ({'VERSION': '2024'}, "GPASSK_VERSION is '2024'; choose one of sample"),
+        ({'N': 'many'}, "GPASSK_N is 'many'"),
+        ({'N': '0'}, "GPASSK_N is '0'"),
+        ({'N': '²'}, "GPASSK_N is '²'"),
+        ({'K': '4;8'}, "GPASSK_K is '4;8'"),
+        ({'K': '4,'}, "GPASSK_K is '4,'"),
+        ({'K': '4,32'}, "GPASSK_K is '4,32', but there are only 16.*GPASSK_N to 96"),
+        ({'LANGUAGES': 'zh'}, "GPASSK_LANGUAGES is 'zh'"),
+        ({'VERSION': '202412', 'DATA': '/no/such'}, "GPASSK_DATA is '/no/such'"),
+    ],
+)
+def test_nonsense_in_the_environment_is_named(
+    environment: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variable, its value, and what to do."""
+    for name, value in environment.items():
+        monkeypatch.setenv(f'GPASSK_{name}', value)
+    with pytest.raises(ValueError, match=message):
+        load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
+
+
+def test_aime_of_45_is_called_so_only_with_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder without such a file gives the 30, and the name says it."""
+    path = FOLDER / 'datasets/aime2024_45/aime2024_45_gpassk_gen.py'
+    monkeypatch.setenv('GPASSK_DATA', str(tmp_path))
+    assert (dataset(path)['abbr'], dataset(path)['path']) == ('AIME2024-30-n48', None)
+    (tmp_path / 'aime').mkdir()
+    file = tmp_path / 'aime/AIME2024_45.csv'
+    file.write_text('')
+    assert (dataset(path)['abbr'], dataset(path)['path']) == ('AIME2024-45-n48', str(file))
+    monkeypatch.setenv('GPASSK_DATA', str(file))
+    assert dataset(path)['path'] == str(file)
+
+
+@pytest.mark.parametrize('path', MODEL_FILES, ids=lambda path: path.stem)
+def test_models_are_wrappers_of_opencompass_without_a_key(path: Path, tmp_path: Path) -> None:
+    """A config is stored beside the results: no key may stand in it."""
+    for model in dumped(load(path), tmp_path).models:
+        module, name = model.type.rsplit('.', 1)
+        assert isinstance(getattr(importlib.import_module(module), name), type)
+        assert model.get('key', 'ENV') == 'ENV'
+
+
+@pytest.mark.parametrize('name', ['eval_livemath', 'eval_mix', 'eval_paper'])
+def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
+    """Greedy and sampled columns come from one model config; folders of jobs are apart."""
+    config = dumped(load(FOLDER / f'{name}.py'), tmp_path)
+    abbrs = [each.abbr for each in config.datasets]
+    assert (
+        abbrs
+        == {
+            'eval_livemath': ['sample-greedy-n1', 'sample-n16'],
+            'eval_mix': ['math-500-n16', 'sample-n16'],
+            'eval_paper': [
+                f'{benchmark}-{kind}'
+                for benchmark in ('LiveMathBench-202412', 'MATH500-L5', 'AIME2024-30')
+                for kind in ('greedy-n1', 'n48')
+            ],
+        }[name]
+    )
+    assert config.work_dir == f'outputs/{name.removeprefix("eval_")}'
+    assert config.summarizer.type == 'opencompass_gpassk.summarizer.GPassKSummarizer'
+
+
+def test_the_papers_job_gives_every_model_the_same_length() -> None:
+    """8192 tokens, of the data sets and of the model."""
+    config = load(FOLDER / 'eval_paper.py')
+    lengths = {each['infer_cfg']['inferencer']['max_out_len'] for each in config.datasets}
+    assert lengths | {model['max_out_len'] for model in config.models} == {8192}
+
+
+def test_an_upgraded_data_set_keeps_its_own_evaluator_as_judge(tmp_path: Path) -> None:
+    """Three lines make OpenCompass's MATH-500 a data set that is sampled."""
+    upgraded = dumped(load(FOLDER / 'eval_mix.py'), tmp_path).datasets[0]
+    assert (upgraded.n, upgraded.k) == (16, [4, 8])
+    assert upgraded.infer_cfg.inferencer.type == 'opencompass_gpassk.inferencer.GPassKGenInferencer'
+    assert upgraded.eval_cfg.evaluator.judge.type == 'opencompass.evaluator.MATHVerifyEvaluator'
+
+
+def test_opencompass_finds_configs_by_name() -> None:
+    """`--datasets livemathbench_gpassk_gen --summarizer gpassk`, in this folder and no other."""
+    for kind, name in (('datasets', 'livemathbench_gpassk_gen'), ('models', 'vllm_example')):
+        ((found, path),) = match_cfg_file(str(FOLDER / kind), name)
+        assert (found, Path(path).is_relative_to(FOLDER)) == (name, True)
+
+
+def test_the_command_prints_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for --config-dir; --list shows what is there."""
+    assert configs.run(argparse.Namespace(list=False)) == 0
+    assert capsys.readouterr().out == f'{configs.configs_folder()}\n'
+    assert (configs.configs_folder() / 'summarizers/gpassk.py').is_file()
+    assert configs.run(argparse.Namespace(list=True)) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert 'datasets/livemathbench/livemathbench_gpassk_gen.py' in listed
+
+
+def test_a_wheels_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel holds the configs inside the package."""
+    (tmp_path / 'package/configs/datasets').mkdir(parents=True)
+    (tmp_path / 'package/commands').mkdir()
+    monkeypatch.setattr(configs, '__file__', str(tmp_path / 'package/commands/configs.py'))
+    assert configs.configs_folder() == tmp_path / 'package/configs'
+    (tmp_path / 'package/configs/datasets').rmdir()
+    with pytest.raises(ValueError, match='no configs in'):
+        configs.configs_folder()
+
+
+def test_settings_import_nothing_heavy() -> None:
+    """A config is parsed before anything is known to be installed right."""
+    code = f'import sys, {settings.__name__}, json; print(json.dumps(list(sys.modules)))'
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    loaded = json.loads(done.stdout)
+    assert not {'opencompass', 'torch', 'datasets', 'numpy', 'mmengine'} & set(loaded)
