@@ -1,0 +1,207 @@
+"""The order in which data are looked for, and what is said when no source has them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import requests
+from opencompass.utils import datasets_info
+
+from opencompass_gpassk.datasets import AIME, LiveMathBench, hubs, sources
+
+AIME_ROWS = [{'problem': f'p{i}', 'answer': str(i)} for i in range(30)]
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of OpenCompass, as the current folder too."""
+    monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))
+    monkeypatch.delenv('DATASET_SOURCE', raising=False)
+    monkeypatch.setattr('opencompass.utils.datasets.DEFAULT_DATA_FOLDER', str(tmp_path / 'home'))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, 'head', lambda *args, **kwargs: SimpleNamespace(status_code=200))
+
+
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise requests.ConnectionError('no route')
+
+    monkeypatch.setattr(requests, 'head', refuse)
+
+
+def test_the_hub_is_asked_for_each_part(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configuration and split are the repository's own."""
+    asked = []
+
+    def load(repository: str, config: str | None, split: str) -> list[dict[str, str]]:
+        asked.append((repository, config, split))
+        return [{'question': f'{config} {i}', 'answer': '1'} for i in range(11)]
+
+    reachable(monkeypatch)
+    monkeypatch.setattr('datasets.load_dataset', load)
+    rows = LiveMathBench.load(version='202412', splits=['WLPMC'])
+    assert asked == [
+        ('opencompass/LiveMathBench', f'v202412_WLPMC_{language}', 'test')
+        for language in ('cn', 'en')
+    ]
+    assert len(rows) == 22
+
+
+def test_a_repository_of_the_users_choice(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """hub= names a mirror or a copy."""
+    reachable(monkeypatch)
+    monkeypatch.setattr('datasets.load_dataset', lambda name, *a, **k: AIME_ROWS)
+    assert len(AIME.load(edition='2024', hub='me/mine')) == 30
+
+
+def test_rows_of_the_hub_are_checked_too(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names repository, row and field."""
+    reachable(monkeypatch)
+    broken = [*AIME_ROWS[:29], {'problem': 'p', 'answer': ''}]
+    monkeypatch.setattr('datasets.load_dataset', lambda *a, **k: broken)
+    with pytest.raises(ValueError, match=r'me/mine, row 30: field answer'):
+        AIME.load(edition='2024', hub='me/mine')
+
+
+def test_a_path_of_the_users_is_the_only_source(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is fetched instead of data that were named and aren't there."""
+    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
+    with pytest.raises(ValueError, match=r"path '/no/such/folder' does not exist"):
+        AIME.load(edition='2024', path='/no/such/folder')
+
+
+def test_opencompass_files_come_before_the_network(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """COMPASS_DATA_CACHE holds data/LiveMathBench/<version>."""
+    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
+    folder = nowhere / 'data/LiveMathBench/202412'
+    folder.mkdir(parents=True)
+    lines = [json.dumps({'question': str(i), 'answer': '1'}) for i in range(18)]
+    (folder / 'CNMO_en.jsonl').write_text('\n'.join(lines))
+    rows = LiveMathBench.load(version='202412', splits=['CNMO'], languages=['en'])
+    assert len(rows) == 18
+
+
+def test_modelscope_takes_the_place_of_the_hub(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DATASET_SOURCE=ModelScope is OpenCompass's own switch."""
+    module = ModuleType('modelscope')
+    asked = []
+
+    class MsDataset:
+        @staticmethod
+        def load(repository: str, split: str, **settings: str) -> list[dict[str, str]]:
+            asked.append((repository, split, settings))
+            return [{'question': str(i), 'answer': '1'} for i in range(11)]
+
+    module.MsDataset = MsDataset  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, 'modelscope', module)
+    monkeypatch.setenv('DATASET_SOURCE', 'ModelScope')
+    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
+    reachable(monkeypatch)
+    LiveMathBench.load(version='202412', splits=['WLPMC'], languages=['en'])
+    assert asked == [
+        ('opencompass/LiveMathBench', 'test', {'subset_name': 'v202412_WLPMC_en'}),
+    ]
+
+
+def test_opencompass_download_is_the_last_resort(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its archive is unpacked into its cache and read from there."""
+
+    def download(local: str, cache: str) -> str:
+        target = Path(local)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text('\n'.join(map(json.dumps, AIME_ROWS)))
+        return str(target)
+
+    reachable(monkeypatch)
+    monkeypatch.setattr('opencompass.utils.datasets.download_dataset', download)
+    rows = AIME.load(edition='2024', hub=None)
+    assert len(rows) == 30
+    assert (nowhere / datasets_info.DATASETS_MAPPING['opencompass/aime2024']['local']).exists()
+
+
+def test_one_error_lists_what_was_tried_and_what_can_be_done(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each source with its reason, and the three ways to supply the data."""
+    unreachable(monkeypatch)
+    with pytest.raises(sources.DataNotFoundError) as caught:
+        LiveMathBench.load(version='202412')
+    text = str(caught.value)
+    assert f"OpenCompass's files in {nowhere}" in text
+    assert 'HuggingFace hub, opencompass/LiveMathBench: ConnectionError' in text
+    assert "OpenCompass's download of opencompass/LiveMathBench: ConnectionError" in text
+    for way in ("path='FOLDER or FILE'", 'GPASSK_DATA', 'HF_ENDPOINT', 'COMPASS_DATA_CACHE'):
+        assert way in text
+    assert 'AMC_cn.jsonl' in text
+
+
+def test_sources_can_be_turned_off(nowhere: Path) -> None:
+    """Then they are not among those that were tried."""
+    with pytest.raises(sources.DataNotFoundError) as caught:
+        LiveMathBench.load(version='202412', hub=None, modelscope=None, download=False)
+    tried = str(caught.value).split('Supply')[0]
+    assert 'hub' not in tried
+    assert 'download' not in tried
+
+
+def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to type is in the message."""
+    monkeypatch.setitem(sys.modules, 'modelscope', None)
+    with pytest.raises(ImportError, match='pip install modelscope'):
+        hubs.read_modelscope('a/b', [])
+
+
+@pytest.mark.parametrize('variable', ['HF_ENDPOINT', 'HF_HUB_OFFLINE'])
+def test_without_a_network_it_fails_in_seconds(tmp_path: Path, variable: str) -> None:
+    """A closed port, or the hub's offline switch, in a process of its own."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if 'PROXY' not in name.upper()},
+        variable: 'http://127.0.0.1:9' if variable == 'HF_ENDPOINT' else '1',
+        'HF_HOME': str(tmp_path / 'hf'),
+        'COMPASS_DATA_CACHE': str(tmp_path),
+        'HOME': str(tmp_path),
+    }
+    code = (
+        'import time\n'
+        'from opencompass_gpassk.datasets import LiveMathBench\n'
+        'start = time.monotonic()\n'
+        'try:\n'
+        "    LiveMathBench.load(version='202412', download=False)\n"
+        'except ValueError as error:\n'
+        "    print(error, f'SECONDS {time.monotonic() - start}')\n"
+    )
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert time.monotonic() - start < 120
+    told, seconds = done.stdout.rsplit('SECONDS', 1)
+    reason = '127.0.0.1:9 cannot be reached' if variable == 'HF_ENDPOINT' else 'HF_HUB_OFFLINE'
+    assert reason in told
+    assert float(seconds) < 20
