@@ -217,7 +217,7 @@ def test_digits_are_single_tokens(checkpoint: tuple[Any, Any]) -> None:
 
 
 def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any, Any]) -> None:
-    """Greedy decoding gives the same responses twice, and solves many problems it never saw."""
+    """Greedy decoding gives the same responses twice, and solves most problems it never saw."""
     from opencompass_gpassk.demo.evaluate import is_right, respond
 
     model, tokenizer = checkpoint
@@ -226,7 +226,7 @@ def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any,
     responses = respond(model, tokenizer, prompts)
     assert responses == respond(model, tokenizer, prompts)
     right = [is_right(r, problem.answer) for r, problem in zip(responses, drawn, strict=True)]
-    assert sum(right) > len(right) // 4
+    assert sum(right) > len(right) // 2
 
 
 def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
@@ -241,10 +241,10 @@ def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
     """At least 12 problems of `sample` are right in some draws and wrong in others."""
     from opencompass_gpassk.demo.evaluate import sample_counts
 
-    counts = sample_counts(*checkpoint, n=8)
+    counts = sample_counts(*checkpoint)
     assert len(counts) == 48
-    assert sum(0 < count < 8 for count in counts) >= 12
-    assert max(counts) == 8
+    assert sum(0 < count < 16 for count in counts) >= 12
+    assert max(counts) == 16
     assert min(counts) == 0
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.demo.corpus import problems, sample_rows
-from opencompass_gpassk.demo.wording import wrap
 
 __all__ = ['MODEL', 'accuracy', 'load', 'respond', 'sample_counts']
 
@@ -81,14 +80,10 @@ def accuracy(
 def sample_counts(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, n: int = 16, seed: int = 0
 ) -> list[int]:
-    """Right responses among `n` draws, per problem of `sample`, each prompt worded at random."""
+    """Right responses among `n` draws, per problem of `sample`, asked as its data set asks."""
     torch.manual_seed(seed)
     rows = sample_rows()
-    prompts = [
-        wrap(row['question'], language, random.Random(f'{seed}/{index}'))
-        for index, (language, row) in enumerate(rows)
-        for _ in range(n)
-    ]
+    prompts = [make_prompt(row['question'], language) for language, row in rows for _ in range(n)]
     answers = [row['answer'].strip('$') for _, row in rows for _ in range(n)]
     responses = respond(model, tokenizer, prompts, sample=True)
     hits = [is_right(*pair) for pair in zip(responses, answers, strict=True)]

