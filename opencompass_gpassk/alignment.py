@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.predictions import PredictionFiles, Response, read_predictions
 
@@ -18,14 +19,14 @@ class IncompletePredictionsError(ValueError):
     """Predictions are missing that another run of the inference would bring."""
 
 
-def read_handed_over(folder: Path, name: str, texts: Sequence[str]) -> PredictionFiles:
+def read_handed_over(folder: Path, name: str, texts: Sequence[Any]) -> PredictionFiles:
     """Read the prediction files behind the texts that OpenCompass hands to an evaluator.
 
     Args:
         folder: ``predictions/<model>``.
         name: The data set's abbreviation.
         texts: The texts handed over, which OpenCompass may have postprocessed: it reads the files
-            up to the first missing shard.
+            up to the first missing shard. What is no text by now, such as a number, becomes one.
 
     Returns:
         The files' responses with those texts. Behind a missing shard nothing was postprocessed:
@@ -42,7 +43,7 @@ def read_handed_over(folder: Path, name: str, texts: Sequence[str]) -> Predictio
         )
     read, unread = files.responses[: files.contiguous], files.responses[files.contiguous :]
     responses = [
-        response if response.text == text else dataclasses.replace(response, text=text)
+        response if response.text == text else dataclasses.replace(response, text=_as_text(text))
         for response, text in zip(read, texts, strict=True)
     ]
     if responses == read:
@@ -50,13 +51,18 @@ def read_handed_over(folder: Path, name: str, texts: Sequence[str]) -> Predictio
     return dataclasses.replace(files, responses=responses)
 
 
+def _as_text(value: Any) -> str:
+    return '' if value is None else str(value)
+
+
 def align(
     identities: Sequence[Identity],
-    golds: Sequence[str],
+    golds: Sequence[Any],
     files: PredictionFiles,
     *,
     name: str,
     min_coverage: float = 1.0,
+    exact_golds: bool = True,
     report: Callable[[str], None] = lambda message: None,
 ) -> list[Response]:
     """Return the response to each of the T rows of a test set; one that isn't there is lost.
@@ -68,7 +74,9 @@ def align(
         name: The data set's name, for messages.
         min_coverage: Share of the rows, in [0, 1], that must have a response. A trial whose
             loss was recorded counts as there: another run would not bring it.
-        report: Is told of a gap that is accepted.
+        exact_golds: The gold answers are those of the inference. If not, each may be what a
+            ``dataset_postprocessor`` of OpenCompass makes of that.
+        report: Is told of a gap or of gold answers that are accepted.
 
     Raises:
         IncompletePredictionsError: If fewer responses are there.
@@ -85,7 +93,7 @@ def align(
             identity: dataclasses.replace(response, identity=identity)
             for identity, response in zip(identities, files.responses, strict=True)
         }
-    _check_golds(identities, golds, known, name)
+    _check_golds(identities, golds, known, name, exact_golds, report)
     missing = [identity for identity in identities if identity not in known]
     if missing:
         message = _gap(name, identities, missing, files)
@@ -101,19 +109,33 @@ def align(
 
 def _check_golds(
     identities: Sequence[Identity],
-    golds: Sequence[str],
+    golds: Sequence[Any],
     known: dict[Identity, Response],
     name: str,
+    exact: bool,
+    report: Callable[[str], None],
 ) -> None:
-    for identity, gold in zip(identities, golds, strict=True):
-        response = known.get(identity)
-        recorded = response.record.get('gold') if response else None
-        if isinstance(recorded, str) and recorded != gold:
+    rows = [
+        (identity, known[identity].location, str(known[identity].record['gold']), str(gold))
+        for identity, gold in zip(identities, golds, strict=True)
+        if identity in known and known[identity].record.get('gold') is not None
+    ]
+    # A postprocessor is a function, and leaves alone what it made itself.
+    made = {was: now for *_, was, now in rows}
+    for (problem_id, _), location, was, now in rows:
+        if (exact and was != now) or made[was] != now or made.get(now, now) != now:
             raise ValueError(
-                f'{name}: problem {identity[0]!r} has the gold answer {gold!r}, but its response '
-                f'({response.location if response else ""}) was made for one with '
-                f'{recorded!r}; the data have changed since: infer again, in a new run'
+                f'{name}: problem {problem_id!r} has the gold answer {now!r}, but its response '
+                f'({location}) was made for one with {was!r}; the data have changed since: infer '
+                'again, in a new run'
             )
+    changed = [was for was, now in made.items() if was != now]
+    if changed:
+        report(
+            f'{name}: {len(changed)} of {len(made)} gold answers are not those of the inference, '
+            f'such as {made[changed[0]]!r} for {changed[0]!r}; unless a dataset_postprocessor made '
+            'them, the data have changed'
+        )
 
 
 def _gap(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,18 @@ from opencompass.utils import get_logger
 from opencompass_gpassk.alignment import align, read_handed_over
 from opencompass_gpassk.datasets.identity import identify
 from opencompass_gpassk.judging.evaluators import judge_replica
-from opencompass_gpassk.judging.rules import judge_by_rule
+from opencompass_gpassk.judging.rules import final_answer, judge_answers
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import PredictionFiles, Response
 from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.scoring import make_result, make_table, store, text_hash
-from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.testsets import (
+    constant,
+    is_ours,
+    problems_of,
+    prompt_hash,
+    version_of,
+)
 
 __all__ = ['GPassKEvaluator']
 
@@ -107,26 +114,35 @@ class GPassKEvaluator(BaseEvaluator):
         ks = (k,) if isinstance(k, int) else tuple(k)
         protocol = Protocol(n=n, k=ks, taus=self.taus, groups=self.groups)
         identities = identify(original_dataset)
-        references = [str(gold) for gold in score_kwargs['references']]
-        responses = self._responses(identities, references, score_kwargs['predictions'])
+        golds = score_kwargs['references'] or [None] * len(identities)
+        files = self._read(score_kwargs['predictions'])
+        responses = align(
+            identities,
+            golds,
+            files,
+            name=self._abbr(),
+            min_coverage=self.min_coverage,
+            exact_golds=is_ours(original_dataset),
+            report=self.logger.warning,
+        )
         present = [i for i, response in enumerate(responses) if not response.lost]
         self.logger.info(f'Judging {len(present)} responses')
-        judgements = self._judge(original_dataset, references, identities, responses, present)
+        problems = problems_of(original_dataset, identities, golds, self.groups)
         table = make_table(
-            self._problems(original_dataset, identities, references),
+            problems,
             responses,
-            judgements,
-            source='rule' if self.judge == 'rule' else self._judge_name(),
+            self._judge(original_dataset, golds, identities, responses, present),
+            source=self._judge_name(),
             progress=True,
         )
         result = make_result(
             table,
             protocol,
             responses,
-            benchmark=self.benchmark or _constant(original_dataset, 'benchmark', self._abbr()),
-            data_version=_constant(original_dataset, 'data_version', 'unknown'),
+            benchmark=self.benchmark or constant(original_dataset, 'benchmark', self._abbr()),
+            data_version=version_of(original_dataset, problems),
             judge=self._judge_name(),
-            prompt=_prompt_hash(original_dataset),
+            prompt=prompt_hash(original_dataset, responses),
         )
         for warning in result['warnings']:
             self.logger.warning(f'{self._abbr()}: {warning}')
@@ -134,37 +150,27 @@ class GPassKEvaluator(BaseEvaluator):
             store(Path(f'{self._out_dir}.trials.jsonl.gz'), table, result)
         return result
 
-    def _responses(
-        self, identities: list[Identity], references: list[str], predictions: list[str]
-    ) -> list[Response]:
+    def _read(self, predictions: list[Any]) -> PredictionFiles:
         texts = self.pred_postprocess(predictions)
         if hasattr(self, '_out_dir'):
             out_dir = Path(self._out_dir)
             folder = out_dir.parent.parent.with_name('predictions') / out_dir.parent.name
-            files = read_handed_over(folder, out_dir.name, texts)
-        else:
-            rows = [Response(text, f'#{index}') for index, text in enumerate(texts)]
-            files = PredictionFiles(rows, len(rows), [], [])
-        return align(
-            identities,
-            references,
-            files,
-            name=self._abbr(),
-            min_coverage=self.min_coverage,
-            report=self.logger.warning,
-        )
+            return read_handed_over(folder, out_dir.name, texts)
+        rows = [Response(text, f'#{index}') for index, text in enumerate(texts)]
+        return PredictionFiles(rows, len(rows), [], [])
 
     def _judge(
         self,
         test_set: Dataset,
-        references: list[str],
+        golds: Sequence[Any],
         identities: list[Identity],
         responses: list[Response],
         present: list[int],
     ) -> list[Judgement]:
+        processed = any(responses[i].text != responses[i].raw for i in present)
+        answers = [final_answer(responses[i].text, processed=processed) for i in present]
         if self.judge == 'rule':
-            golds = [references[i] for i in present]
-            return judge_by_rule(golds, [responses[i].text for i in present], progress=True)
+            return judge_answers([_one_text(golds[i]) for i in present], answers, progress=True)
         verdicts: dict[int, Judgement] = {}
         replicas = sorted({identities[i][1] for i in present})
         for replica in replicas:
@@ -176,19 +182,23 @@ class GPassKEvaluator(BaseEvaluator):
                     for name in responses[rows[0]].record
                 },
                 'predictions': [responses[i].text for i in rows],
-                'references': [references[i] for i in rows],
+                'references': [golds[i] for i in rows],
                 'test_set': test_set.select(rows),
                 'origin_prompt': [responses[i].record.get('origin_prompt') for i in rows],
             }
-            judged = judge_replica(partial(self._make_judge, replica), columns, len(rows))
+            make = partial(self._make_judge, f'replica_{replica}_{_content(columns)}', replica)
+            judged = judge_replica(make, columns, len(rows), report=self.logger.warning)
             verdicts.update(zip(rows, judged, strict=True))
-        return [verdicts[i] for i in present]
+        return [
+            dataclasses.replace(verdicts[i], answer=answer)
+            for i, answer in zip(present, answers, strict=True)
+        ]
 
-    def _make_judge(self, replica: int, row: int | None = None) -> BaseEvaluator:
+    def _make_judge(self, folder: str, replica: int, row: int | None = None) -> BaseEvaluator:
         evaluator = ICL_EVALUATORS.build(copy.deepcopy(self.judge))
         evaluator._dataset_replica_idx = replica
         if hasattr(self, '_out_dir'):
-            folder = f'replica_{replica}' if row is None else f'replica_{replica}_row_{row}'
+            folder = folder if row is None else f'{folder}_row_{row}'
             evaluator._out_dir = str(Path(self._out_dir) / folder)
         return evaluator
 
@@ -201,34 +211,18 @@ class GPassKEvaluator(BaseEvaluator):
     def _abbr(self) -> str:
         return Path(self._out_dir).name if hasattr(self, '_out_dir') else 'data set'
 
-    def _problems(
-        self, test_set: Dataset, identities: list[Identity], references: list[str]
-    ) -> list[Problem]:
-        names = [
-            name
-            for name in dict.fromkeys(name for group in self.groups for name in group)
-            if name in test_set.column_names
-        ]
-        problems: dict[str, Problem] = {}
-        for (problem_id, _), gold, row in zip(identities, references, test_set, strict=True):
-            if problem_id not in problems:
-                problems[problem_id] = Problem(
-                    problem_id=problem_id,
-                    question=str(row.get('question') or row.get('problem') or ''),
-                    gold=gold,
-                    groups={name: str(row[name]) for name in names if row[name] not in (None, '')},
-                    cluster=str(row.get('cluster') or ''),
-                )
-        return list(problems.values())
+
+def _one_text(gold: Any) -> str:
+    if not isinstance(gold, (str, int, float)):
+        raise ValueError(
+            f"judge is 'rule', which compares with one gold answer a problem, but there is "
+            f"{gold!r}; give the config of the data set's own evaluator as judge"
+        )
+    return str(gold)
 
 
-def _constant(test_set: Dataset, column: str, default: str) -> str:
-    values = set(test_set[column]) if column in test_set.column_names else set()
-    return str(values.pop()) if len(values) == 1 else default
-
-
-def _prompt_hash(test_set: Dataset) -> str:
-    for column in ('prompt', 'question', 'problem'):
-        if column in test_set.column_names:
-            return text_hash(list(dict.fromkeys(map(str, test_set[column]))))
-    return 'unknown'
+def _content(columns: Mapping[str, Any]) -> str:
+    # An evaluator takes what it finds in its folder for done: other responses, another folder.
+    return text_hash(
+        [str(value) for name in ('predictions', 'references') for value in columns[name]]
+    )

@@ -22,7 +22,7 @@ class Response:
     """One record of a prediction file.
 
     Attributes:
-        text: The response; '' where it is lost.
+        text: The response, postprocessed where OpenCompass was told to; '' where it is lost.
         location: Where it stands, ``file#key``.
         identity: (problem_id, replica), None in files of OpenCompass's own inferencers.
         lost: Why there is no response, '' if there is one.
@@ -40,6 +40,22 @@ class Response:
     num_tokens: int | None = None
     sampling: dict[str, Any] | None = None
     record: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def raw(self) -> str:
+        """The response as the model gave it."""
+        return self.record.get('prediction', self.text)
+
+    @property
+    def prompt(self) -> str:
+        """What the model was asked, '' where the record doesn't say."""
+        prompt = self.record.get('origin_prompt') or ''
+        if isinstance(prompt, list):
+            turns = [
+                t.get('prompt') or t.get('content') if isinstance(t, dict) else t for t in prompt
+            ]
+            return '\n'.join(str(turn) for turn in turns if turn)
+        return str(prompt)
 
 
 @dataclass(frozen=True)

@@ -51,11 +51,11 @@ class Protocol:
     groups: tuple[tuple[str, ...], ...] = field(default=DEFAULT_GROUPS)
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ValueError(f'n is {self.n}; a problem needs at least 1 sample')
+        if not isinstance(self.n, int) or self.n < 1:
+            raise ValueError(f'n is {self.n!r}; a problem needs at least 1 sample')
         for k in self.k:
-            if not 1 <= k <= self.n:
-                raise ValueError(f'k is {k} and n is {self.n}; choose each k from 1 to n')
+            if not isinstance(k, int) or not 1 <= k <= self.n:
+                raise ValueError(f'k is {k!r} and n is {self.n}; choose each k from 1 to n')
         for tau in self.taus:
             if not 0 <= tau <= 1:
                 raise ValueError(f'taus holds {tau}; a threshold τ is a share from 0 to 1')
@@ -89,7 +89,8 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     """Return the figures of a table, in percent: overall, of each group, and how they came about.
 
     Means are over problems; a problem whose figure is undefined is left out and counted in
-    ``counts['excluded']``.
+    ``counts['excluded']``. Shares are of all trials (coverage), of those not lost (no answer) and
+    of those whose end is known (truncated).
     """
     per_problem = problem_figures(table, protocol)
     groups = group_members(table.problems, protocol.groups)
@@ -98,13 +99,13 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
         for name, values in per_problem.items():
             result[f'{label}/{name}'] = _percent(values[members])
     counts = _counts(table)
-    trials = counts['trials']
-    for name, count in (
-        ('coverage', counts['correct'] + counts['incorrect']),
-        ('no answer', counts['no_answer']),
-        ('truncated', counts['truncated']),
+    ends_known = sum(trial.truncated is not None for trial in table.trials)
+    for name, count, of in (
+        ('coverage', counts['correct'] + counts['incorrect'], counts['trials']),
+        ('no answer', counts['no_answer'], counts['trials'] - counts['lost']),
+        ('truncated', counts['truncated'], ends_known),
     ):
-        result[name] = 100.0 * count / trials if trials else math.nan
+        result[name] = 100.0 * count / of if of else math.nan
     result['counts'] = counts | {
         'excluded': {str(k): int(np.isnan(per_problem[f'pass@{k}']).sum()) for k in protocol.ks}
     }
@@ -168,13 +169,18 @@ def _answers(trials: Sequence[Trial]) -> list[dict[str, object]]:
         counts[key] += 1
     return [
         {
-            'answer': first[key].answer,
+            'answer': _printable(first[key].answer),
             'count': count,
             'verdict': key[1].value,
             'source': key[2],
         }
         for key, count in counts.most_common()
     ]
+
+
+def _printable(answer: str | None) -> str | None:
+    # OpenCompass writes results unescaped, which a lone surrogate of a model would break off.
+    return answer and answer.encode('utf-8', 'replace').decode('utf-8')
 
 
 def _counts(table: TrialTable) -> dict[str, int]:

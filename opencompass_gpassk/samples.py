@@ -8,10 +8,13 @@ run is an OpenCompass work dir whose data sets were repeated by ``n``.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
+import statistics
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +23,7 @@ from typing import Any
 from opencompass_gpassk.predictions import Response, read_predictions
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['SampledProblems', 'read_lines', 'read_run', 'read_samples']
+__all__ = ['SampledProblems', 'read_data_set', 'read_lines', 'read_samples', 'recorded_data_sets']
 
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 
@@ -34,36 +37,47 @@ class SampledProblems:
         problems: P problems.
         responses: T responses.
         model: Who answered, '' where nobody says.
+        prompts: Whether the problems' questions are the prompts, word for word.
     """
 
     name: str
     problems: list[Problem]
     responses: list[Response]
     model: str = ''
+    prompts: bool = False
 
     @property
     def n(self) -> int:
         """Samples of each problem: the largest number there is."""
-        counts = Counter(r.identity[0] for r in self.responses if r.identity)
-        return max(counts.values(), default=0)
+        return max(self._counts().values(), default=0)
 
     @property
     def uneven(self) -> int:
         """How many problems have fewer samples than n."""
-        counts = Counter(r.identity[0] for r in self.responses if r.identity)
-        return sum(counts[problem.problem_id] < self.n for problem in self.problems)
+        counts, n = self._counts(), self.n
+        return sum(counts[problem.problem_id] < n for problem in self.problems)
+
+    def _counts(self) -> Counter[str]:
+        return Counter(r.identity[0] for r in self.responses if r.identity)
 
 
 def read_lines(path: str) -> Iterator[str]:
     """Yield the UTF-8 lines of a file, gzipped or not; ``-`` is standard input.
 
-    Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085.
+    Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085. A byte order mark is left out.
+
+    Raises:
+        ValueError: If the file is gzipped and damaged.
     """
     with ExitStack() as stack:
         raw: Any = sys.stdin.buffer if path == '-' else stack.enter_context(Path(path).open('rb'))
         packed = raw.peek(2)[:2] == b'\x1f\x8b'
-        for line in gzip.GzipFile(fileobj=raw) if packed else raw:
-            yield line.decode('utf-8', 'surrogateescape')
+        try:
+            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw):
+                text = line.decode('utf-8', 'surrogateescape')
+                yield text if number else text.removeprefix('\ufeff')
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f'{path}: damaged gzip file: {error}') from error
 
 
 def read_samples(
@@ -84,7 +98,7 @@ def read_samples(
     responses: list[Response] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
+        if not line.strip():  # blank, or the end of a file written on Windows
             continue
         try:
             problem, samples = _row(line, number)
@@ -117,11 +131,8 @@ def read_samples(
     return SampledProblems(stem, problems, responses)
 
 
-def read_run(folder: Path) -> Iterator[SampledProblems]:
-    """Read every (model, data set) with predictions in a run of OpenCompass.
-
-    Problems are told apart by prompt and gold answer, which neither shards nor a ``test_range``
-    can shift; their samples are numbered in the order of the files.
+def recorded_data_sets(folder: Path) -> list[tuple[Path, str]]:
+    """Return (``predictions/<model>``, data set) of everything inferred in a run of OpenCompass.
 
     Args:
         folder: A timestamp folder, or a work dir: its newest run with predictions is taken.
@@ -129,22 +140,52 @@ def read_run(folder: Path) -> Iterator[SampledProblems]:
     Raises:
         ValueError: If there are no predictions.
     """
-    runs = [folder] if (folder / 'predictions').is_dir() else sorted(folder.glob('*/predictions'))
-    if not runs:
-        raise ValueError(
-            f'{folder}: there is no folder predictions in it; '
-            'name a timestamp folder of OpenCompass'
-        )
-    predictions = runs[-1] if runs[-1].name == 'predictions' else runs[-1] / 'predictions'
-    for model in sorted(path for path in predictions.iterdir() if path.is_dir()):
-        for name in _data_sets(model):
-            yield _group(read_predictions(model, name).responses, name, model.name)
+    runs = [folder, *sorted(folder.glob('*/'), reverse=True)]
+    for run in runs:
+        models = sorted(path for path in run.glob('predictions/*/') if path.is_dir())
+        found = [(model, name) for model in models for name in _data_sets(model)]
+        if found:
+            return found
+    raise ValueError(
+        f'{folder}: there are no predictions in it; name a timestamp folder of OpenCompass'
+    )
+
+
+def read_data_set(model: Path, name: str) -> SampledProblems:
+    """Read the responses of a model to a data set in a run of OpenCompass.
+
+    Problems are told apart by prompt and gold answer, which neither shards nor a ``test_range``
+    can shift; their samples are numbered in the order of the files.
+
+    Args:
+        model: ``predictions/<model>``.
+        name: The data set's abbreviation.
+
+    Raises:
+        ValueError: If a record isn't one of generated text, or doesn't hold its prompt.
+    """
+    responses = read_predictions(model, name).responses
+    if all(response.identity for response in responses):
+        identities = [response.identity or ('', 0) for response in responses]
+    else:
+        identities = _identities(responses)
+    problems: dict[str, Problem] = {}
+    for (problem_id, _), response in zip(identities, responses, strict=True):
+        if problem_id not in problems:
+            gold = response.record.get('gold')
+            text = '' if gold is None else str(gold)
+            problems[problem_id] = Problem(problem_id, response.prompt, _final(text))
+    identified = [
+        replace(response, identity=identity)
+        for response, identity in zip(responses, identities, strict=True)
+    ]
+    return SampledProblems(name, list(problems.values()), identified, model.name, prompts=True)
 
 
 def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     try:
-        row = json.loads(line)
-    except ValueError as error:
+        row = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}') from error
     if not isinstance(row, dict):
         raise ValueError(f'a row is an object, not {type(row).__name__}')
@@ -163,8 +204,11 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     given = row.get('groups') or {}
     if not isinstance(given, dict):
         raise ValueError('field groups: an object such as {"split": "AMC"} is needed')
+    given_id = row.get('id')
+    if not isinstance(given_id, str | int | None):
+        raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
     problem = Problem(
-        problem_id=str(row.get('id', number)),
+        problem_id=str(number if given_id is None else given_id),
         question=str(row.get('question') or ''),
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
@@ -173,38 +217,46 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     return problem, samples
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f'{constant} is no number of JSON')
+
+
 def _data_sets(model: Path) -> list[str]:
     names = set()
     for path in model.glob('*.json'):
         stem, _, shard = path.stem.rpartition('_')
-        is_shard = shard.isdigit() and stem and not (model / f'{stem}.json').exists()
-        names.add(stem if is_shard else path.stem)
+        is_shard = shard.isdecimal() and (model / f'{stem}_0.json').exists()
+        names.add(stem if is_shard and not (model / f'{stem}.json').exists() else path.stem)
     return sorted(names)
 
 
-def _group(responses: Iterable[Response], name: str, model: str) -> SampledProblems:
-    problems: dict[object, Problem] = {}
-    counts: Counter[str] = Counter()
-    identified = []
-    key: object
+def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
+    """Return (problem_id, replica) of responses that hold their prompt and gold answer.
+
+    Two problems of a data set may read the same: what occurs m times as often as most does is
+    taken for m problems, whose responses take turns, as OpenCompass repeats whole data sets.
+    """
+    asked = []
     for response in responses:
-        question = _prompt_text(response.record.get('origin_prompt'))
-        gold = str(response.record.get('gold', ''))
-        if response.identity:
-            problem_id = key = response.identity[0]
-        else:
-            problem_id, key = str(len(problems)), (question, gold)
-        problem = problems.setdefault(key, Problem(problem_id, question, gold))
-        replica = counts[problem.problem_id]
-        counts[problem.problem_id] += 1
-        identified.append(replace(response, identity=(problem.problem_id, replica)))
-    return SampledProblems(name, list(problems.values()), identified, model)
+        if not response.prompt:
+            raise ValueError(
+                f'{response.location}: the record holds no origin_prompt, so nobody can say which '
+                'problem it answers; generated responses alone can be scored again'
+            )
+        asked.append((response.prompt, str(response.record.get('gold'))))
+    counts = Counter(asked)
+    usual = min(statistics.multimode(counts.values()), default=1)
+    twins = {key: count // usual if count % usual == 0 else 1 for key, count in counts.items()}
+    first = dict(zip(counts, itertools.accumulate(twins.values(), initial=0), strict=False))
+    seen: Counter[tuple[str, str]] = Counter()
+    identities = []
+    for key in asked:
+        replica, twin = divmod(seen[key], twins[key])
+        seen[key] += 1
+        identities.append((str(first[key] + twin), replica))
+    return identities
 
 
-def _prompt_text(prompt: Any) -> str:
-    if isinstance(prompt, str):
-        return prompt
-    if isinstance(prompt, list):
-        parts = [p.get('prompt') or p.get('content') if isinstance(p, dict) else p for p in prompt]
-        return '\n'.join(str(part) for part in parts if part)
-    return str(prompt)
+def _final(gold: str) -> str:
+    # GSM8K's gold answer is a worked solution, which OpenCompass cuts off at the evaluation.
+    return gold.rsplit('####', 1)[-1].strip()

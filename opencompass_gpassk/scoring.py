@@ -71,15 +71,15 @@ def make_table(
 
 
 def audit_responses(responses: Sequence[Response]) -> Independence:
-    """Audit the independence of the responses that are not lost."""
+    """Audit the independence of the responses that are not lost, as the model gave them."""
     present = [response for response in responses if not response.lost]
     problems = {pid: i for i, pid in enumerate(dict.fromkeys(_identity(r)[0] for r in present))}
-    texts = {text: i for i, text in enumerate(dict.fromkeys(r.text for r in present))}
+    texts = {text: i for i, text in enumerate(dict.fromkeys(r.raw for r in present))}
     return audit_independence(
         problem=np.array([problems[_identity(r)[0]] for r in present], dtype=np.int64),
         replica=np.array([_identity(r)[1] for r in present], dtype=np.int64),
-        text=np.array([texts[r.text] for r in present], dtype=np.int64),
-        length=np.array([len(r.text) for r in present], dtype=np.int64),
+        text=np.array([texts[r.raw] for r in present], dtype=np.int64),
+        length=np.array([len(r.raw) for r in present], dtype=np.int64),
     )
 
 
@@ -181,6 +181,8 @@ def _warnings(
 def _samplings(responses: Sequence[Response]) -> list[dict[str, Any]]:
     distinct: dict[str, dict[str, Any]] = {}
     for response in responses:
+        if response.lost:
+            continue
         sampling = response.sampling or {'unknown': True}
         distinct.setdefault(repr(sorted(sampling.items())), sampling)
     return list(distinct.values()) or [{'unknown': True}]

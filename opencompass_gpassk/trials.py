@@ -155,13 +155,14 @@ class TrialTable:
 
         Equivalent answers vote together and ties are split: of two leading answers of which one
         is right, the vote is 0.5. Responses without an answer don't vote; a problem with no votes
-        is wrong if it was judged. NaN where a leading answer has no judged trial.
+        is wrong if it was judged. NaN where a leading answer has no judged trial, and everywhere
+        if responses are right but none has an answer, as with programs.
         """
         n, _ = self.counts()
         vote = np.where(n > 0, 0.0, np.nan)
         voting = self.answer_class >= 0
         if not voting.any():
-            return vote
+            return np.full_like(vote, np.nan) if self.correct.any() else vote
         keys = np.stack([self.problem_index[voting], self.answer_class[voting]])
         (problem, _), group, votes = np.unique(
             keys, axis=1, return_inverse=True, return_counts=True

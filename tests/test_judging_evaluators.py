@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.judging.evaluators import judge_replica, verdict_of_detail
+from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica, verdict_of_detail
 from opencompass_gpassk.trials import Verdict
 
 RIGHT, WRONG, OPEN = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
@@ -36,18 +36,61 @@ class Stub:
             return {'accuracy': accuracy, 'details': kept}
         if self.report == 'accuracy alone':
             return {'accuracy': accuracy}
+        if self.report == 'keys of another order':
+            numbered = {str(i): {'correct': r} for i, r in enumerate(right)}
+            return {'details': dict(sorted(numbered.items(), reverse=True))}
+        if self.report == 'rows of another order':
+            rows = [
+                {'pred': p, 'answer': r, 'correct': p == r}
+                for p, r in zip(predictions, references, strict=True)
+            ]
+            return {'details': sorted(rows, key=lambda row: row['correct'])}
+        if self.report == 'fails on one' and '2' in predictions:
+            raise OSError('no 2')
+        if self.report == 'fails':
+            raise OSError('the judge is down')
+        if self.report == 'fails on one':
+            return {'accuracy': accuracy}
         return {'bleu': 12.5}
 
 
 COLUMNS = {'predictions': ['1', '2', '3', '5'], 'references': ['1', 'drop', '3', '4']}
 
 
-@pytest.mark.parametrize('report', ['list', 'dict', 'drops a row', 'accuracy alone'])
+@pytest.mark.parametrize(
+    'report',
+    ['list', 'dict', 'accuracy alone', 'keys of another order', 'rows of another order'],
+)
 def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
-    """Dropped rows and missing details don't shift a verdict to another row."""
+    """Missing details and other orders don't shift a verdict to another row."""
     judged = judge_replica(lambda row: Stub(report), COLUMNS, 4)
     assert [j.verdict for j in judged] == [RIGHT, WRONG, RIGHT, WRONG]
-    assert [j.answer for j in judged] == COLUMNS['predictions']
+
+
+@pytest.mark.parametrize(
+    ('report', 'reason'), [('drops a row', 'left the response out'), ('fails on one', 'no 2')]
+)
+def test_a_row_that_is_not_judged_is_unjudged(report: str, reason: str) -> None:
+    """It shifts no other row and isn't counted as wrong; the log tells why rows are asked for."""
+    told: list[str] = []
+    judged = judge_replica(lambda row: Stub(report), COLUMNS, 4, report=told.append)
+    assert [j.verdict for j in judged] == [RIGHT, OPEN, RIGHT, WRONG]
+    assert reason in judged[1].reason
+    assert 'Stub is asked one response at a time' in told[0]
+
+
+def test_an_evaluator_that_fails_on_everything_is_named_before_all_rows_were_tried() -> None:
+    """A judge that is down is an error, not a result without verdicts."""
+    asked: list[int | None] = []
+
+    def make(row: int | None) -> Stub:
+        asked.append(row)
+        return Stub('fails')
+
+    columns = {'predictions': ['1'] * 50, 'references': ['1'] * 50}
+    with pytest.raises(JudgeError, match='Stub fails on every response.*the judge is down'):
+        judge_replica(make, columns, 50)
+    assert len(asked) < 10
 
 
 def test_an_evaluator_without_correctness_is_named() -> None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from opencompass_gpassk.samples import read_run, read_samples
+from opencompass_gpassk.samples import read_data_set, read_samples, recorded_data_sets
 
 ROWS = [
     {'id': 7, 'question': 'q', 'answer': '1', 'samples': ['a\u2028b', None], 'level': 'easy'},
@@ -90,7 +90,8 @@ def test_old_runs_are_grouped_by_prompt(tmp_path: Path) -> None:
     for shard, part in enumerate([rows[:4], rows[4:]]):
         path = folder / f'data_{shard}.json'
         path.write_text(json.dumps({str(i): row for i, row in enumerate(part)}))
-    (found,) = read_run(tmp_path)
+    ((model, name),) = recorded_data_sets(tmp_path)
+    found = read_data_set(model, name)
     assert (found.model, found.name, found.n) == ('model', 'data', 3)
     assert {p.question for p in found.problems} == {'a', 'b', 'c'}
     asked = {p.problem_id: p.question for p in found.problems}
@@ -99,5 +100,5 @@ def test_old_runs_are_grouped_by_prompt(tmp_path: Path) -> None:
 
 def test_a_folder_without_predictions(tmp_path: Path) -> None:
     """A folder that is no run is an error."""
-    with pytest.raises(ValueError, match='no folder predictions'):
-        list(read_run(tmp_path))
+    with pytest.raises(ValueError, match='no predictions'):
+        recorded_data_sets(tmp_path)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.results import Protocol
     from opencompass_gpassk.samples import SampledProblems
+    from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['add_parser', 'run']
 
@@ -43,9 +45,12 @@ def add_parser(subparsers: Any) -> None:
         '-o',
         '--output',
         type=Path,
-        help='result JSON, the trials beside it; for several results a folder of that name',
+        help='result JSON, the trials beside it; for a run of several data sets a folder of that '
+        'name, in which each model has one',
     )
-    parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
+    parser.add_argument(
+        '--skip-bad', action='store_true', help='leave malformed rows, or data sets, out'
+    )
     parser.set_defaults(run=run)
 
 
@@ -53,48 +58,51 @@ def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
     from opencompass_gpassk.report.tables import benchmark_tables, to_text
 
-    sources = _read(args)
+    if args.output and args.output.is_dir():
+        raise ValueError(f'--output {args.output} is a folder; name the file to write')
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    for sampled in sources:
+    for sampled, path in _sources(args):
         model = sampled.model or 'samples'
         _note(f'{model}, {sampled.name}: {len(sampled.responses)} responses')
-        path = _output(args.output, sampled, len(sources))
         results.setdefault(model, {})[sampled.name] = _score(sampled, args, path)
+    if not results:
+        raise ValueError(
+            f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
+            'each problem: set n and k in the data set'
+        )
     for table in benchmark_tables(results):
         print(to_text(table))
     return 0
 
 
-def _read(args: argparse.Namespace) -> list[SampledProblems]:
-    from opencompass_gpassk.samples import read_run, read_samples
+def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None]]:
+    """Yield what is to be scored, one after the other, each with where its result goes."""
+    from opencompass_gpassk.samples import read_data_set, read_samples, recorded_data_sets
 
     if args.samples == '-' or not Path(args.samples).is_dir():
-        return [
-            read_samples(
-                args.samples,
-                skip_bad=args.skip_bad,
-                report=lambda message: _note(f'left out: {message}'),
-            )
-        ]
-    found = []
-    for sampled in read_run(Path(args.samples)):
-        if sampled.n > 1:
-            found.append(sampled)
-        else:
-            _note(f'left out: {sampled.model}, {sampled.name}: one response a problem')
-    if not found:
-        raise ValueError(
-            f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
-            'each problem: set n and k in the data set'
+        sampled = read_samples(
+            args.samples,
+            skip_bad=args.skip_bad,
+            report=lambda message: _note(f'left out: {message}'),
         )
-    return found
-
-
-def _output(path: Path | None, sampled: SampledProblems, results: int) -> Path | None:
-    """Return where a result goes: the file that was asked for, or a folder of that name."""
-    if path is None or results == 1:
-        return path
-    return path.with_suffix('') / sampled.model / f'{sampled.name}.json'
+        yield sampled, args.output
+        return
+    recorded = recorded_data_sets(Path(args.samples))
+    for model, name in recorded:
+        try:
+            sampled = read_data_set(model, name)
+        except ValueError as error:
+            if not args.skip_bad:
+                raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
+            _note(f'left out: {error}')
+            continue
+        if sampled.n == 1:
+            _note(f'left out: {model.name}, {name}: one response a problem')
+            continue
+        output = args.output
+        if output and len(recorded) > 1:
+            output = output.with_suffix('') / model.name / f'{name}.json'
+        yield sampled, output
 
 
 def _note(message: str) -> None:
@@ -110,9 +118,9 @@ def _protocol(n: int, args: argparse.Namespace) -> Protocol:
 
 def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None) -> dict[str, Any]:
     from opencompass_gpassk.judging.rules import judge_by_rule
-    from opencompass_gpassk.report.export import without_nan
-    from opencompass_gpassk.scoring import make_result, make_table, store, text_hash
+    from opencompass_gpassk.scoring import make_result, make_table, text_hash
 
+    protocol = _protocol(sampled.n, args)
     golds = {problem.problem_id: problem.gold for problem in sampled.problems}
     present = [r for r in sampled.responses if not r.lost and r.identity]
     judgements = judge_by_rule(
@@ -123,14 +131,15 @@ def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None
     table = make_table(
         sampled.problems, sampled.responses, judgements, source='rule', progress=True
     )
+    questions = [problem.question for problem in sampled.problems]
     result = make_result(
         table,
-        _protocol(sampled.n, args),
+        protocol,
         sampled.responses,
         benchmark=sampled.name,
         data_version=text_hash([f'{p.question}\0{p.gold}' for p in sampled.problems]),
         judge='rule',
-        prompt='unknown',
+        prompt=text_hash(questions) if sampled.prompts else 'unknown',
     )
     if sampled.uneven:
         result['warnings'].append(
@@ -138,8 +147,16 @@ def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None
             f'{sampled.n} samples'
         )
     if path:
-        trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
-        store(trials, table, result)
-        path.write_text(json.dumps(without_nan(result), indent=1), encoding='ascii')
-        _note(f'{path} and {trials.name} written')
+        _write(path, table, result)
     return result
+
+
+def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
+    from opencompass_gpassk.report.export import without_nan
+    from opencompass_gpassk.scoring import store
+
+    trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
+    store(trials, table, result)
+    text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
+    path.write_text(text + '\n', encoding='ascii')
+    _note(f'{path} and {trials.name} written')

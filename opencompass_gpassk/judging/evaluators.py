@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['judge_replica', 'verdict_of_detail']
+__all__ = ['JudgeError', 'judge_replica', 'verdict_of_detail']
 
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct')
 NESTED_FIELDS = ('rule_evaluation',)  # CascadeEvaluator, where no sample reached its LLM
-ANSWER_FIELDS = ('pred', 'prediction', 'answer_parsed')
+REPEATED_FIELDS = {  # what details repeat of what was asked
+    'predictions': ('pred', 'prediction', 'predictions'),
+    'references': ('answer', 'gold', 'reference', 'references'),
+}
 METRICS = ('accuracy', 'score', 'exact_match')
 JUDGE_LETTERS = {
     'A': Verdict.CORRECT,
@@ -25,10 +29,20 @@ JUDGE_LETTERS = {
     'B': Verdict.INCORRECT,
     'INCORRECT': Verdict.INCORRECT,
 }
+FAILED = 'the evaluator failed:'
+PATIENCE = 3  # rows; an evaluator that fails on the first ones fails on all
+
+
+class JudgeError(RuntimeError):
+    """An evaluator of OpenCompass failed, whatever it was asked."""
 
 
 def judge_replica(
-    make_evaluator: Callable[[int | None], Any], columns: Mapping[str, Any], size: int
+    make_evaluator: Callable[[int | None], Any],
+    columns: Mapping[str, Any],
+    size: int,
+    *,
+    report: Callable[[str], None] = lambda message: None,
 ) -> list[Judgement]:
     """Judge the trials of one replica.
 
@@ -37,33 +51,38 @@ def judge_replica(
             needs an output folder of its own: what an evaluator finds there, it takes for done.
         columns: What its ``score`` may ask for, each of ``size`` rows.
         size: Rows of the replica.
+        report: Is told why the evaluator had to be asked one row at a time.
 
     Returns:
-        One judgement a row. Where details hold no correctness or fewer rows than were asked (some
-        evaluators drop rows), the evaluator is asked one row at a time.
+        One judgement a row, without its answer. Where the evaluator fails, or its details hold no
+        correctness, fewer rows than were asked (some drop rows) or rows in another order, it is
+        asked one row at a time; a row that it fails on is unjudged.
 
     Raises:
-        ValueError: If the evaluator tells of no single row whether it is right, or asks for a
-            column there isn't.
+        JudgeError: If the evaluator fails on every row.
+        ValueError: If it tells of no single row whether it is right, or asks for a column there
+            isn't.
     """
-    verdicts = _verdicts(_score(make_evaluator(None), columns, range(size)), size)
-    if verdicts is None:
-        verdicts = []
-        for row in range(size):
-            evaluator = make_evaluator(row)
-            result = _score(evaluator, columns, [row])
-            single = _verdicts(result, 1) or _verdict_of_metric(result)
-            if single is None:
-                raise ValueError(
-                    f'judge: {type(evaluator).__name__} does not say whether a single response is '
-                    f'right: its result has the keys {sorted(result)}; use an evaluator whose '
-                    f'details hold one of {", ".join(CORRECTNESS_FIELDS)}'
-                )
-            verdicts += single
-    answers = columns['predictions']
-    return [
-        Judgement(verdict, answers[row], reason) for row, (verdict, reason) in enumerate(verdicts)
-    ]
+    evaluator = make_evaluator(None)
+    name = type(evaluator).__name__
+    wanted = _wanted(evaluator, columns)
+    details: list[Any] = []
+    try:
+        details = _details(_score(evaluator, wanted, range(size)))
+        judgements = _judgements(details, wanted, range(size))
+        fault = 'its details do not hold a verdict of every response in the order of the responses'
+    except Exception as error:
+        judgements, fault = None, f'it failed: {error!r}'
+    if judgements is not None:
+        return judgements
+    report(f'judge: {name} is asked one response at a time, since {fault}')
+    ask = partial(_judge_row, make_evaluator, wanted, drops_rows=0 < len(details) < size)
+    judgements = []
+    for row in range(size):
+        judgements.append(ask(row))
+        if row + 1 == min(PATIENCE, size) and all(j.reason.startswith(FAILED) for j in judgements):
+            raise JudgeError(f'judge: {name} fails on every response: {judgements[0].reason}')
+    return judgements
 
 
 def verdict_of_detail(detail: Any) -> tuple[Verdict, str] | None:
@@ -96,29 +115,77 @@ def _verdict(value: Any) -> tuple[Verdict, str] | None:
     return (Verdict.CORRECT if value else Verdict.INCORRECT), ''
 
 
-def _verdicts(result: Mapping[str, Any], size: int) -> list[tuple[Verdict, str]] | None:
-    details = result.get('details')
+def _judge_row(
+    make_evaluator: Callable[[int | None], Any],
+    wanted: Mapping[str, Any],
+    row: int,
+    *,
+    drops_rows: bool,
+) -> Judgement:
+    evaluator = make_evaluator(row)
+    try:
+        result = _score(evaluator, wanted, [row])
+    except Exception as error:
+        return Judgement(Verdict.UNJUDGED, reason=f'{FAILED} {error!r}')
+    details = _details(result)
+    if drops_rows and not details:
+        return Judgement(Verdict.UNJUDGED, reason='the evaluator left the response out')
+    judgements = _judgements(details, wanted, [row]) or _judgement_of_metric(result)
+    if not judgements:
+        keys = ', '.join(map(str, result)) if isinstance(result, Mapping) else result
+        raise ValueError(
+            f'judge: {type(evaluator).__name__} does not say whether a single response is right: '
+            f'its result has the keys {keys}; use an evaluator whose details hold one of '
+            f'{", ".join(CORRECTNESS_FIELDS)}'
+        )
+    return judgements[0]
+
+
+def _details(result: Any) -> list[Any]:
+    """Return the entries of a result's details; those keyed '0', '1', …, '10' by number."""
+    details = result.get('details') if isinstance(result, Mapping) else None
     if isinstance(details, Mapping):
-        details = [value for value in details.values() if isinstance(value, Mapping)]
-    if not isinstance(details, Sequence) or len(details) != size:
+        entries = {key: value for key, value in details.items() if isinstance(value, Mapping)}
+        numbered = all(str(key).isdecimal() for key in entries)
+        return [entries[key] for key in (sorted(entries, key=int) if numbered else entries)]
+    return list(details) if isinstance(details, Sequence) else []
+
+
+def _judgements(
+    details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]
+) -> list[Judgement] | None:
+    if len(details) != len(rows) or _reordered(details, wanted, rows):
         return None
     verdicts = [verdict_of_detail(detail) for detail in details]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return known if len(known) == size else None
+    judgements = [Judgement(one[0], reason=one[1]) for one in verdicts if one is not None]
+    return judgements if len(judgements) == len(rows) else None
 
 
-def _verdict_of_metric(result: Mapping[str, Any]) -> list[tuple[Verdict, str]] | None:
+def _reordered(details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]) -> bool:
+    """Tell whether details repeat what was asked in another order than it was asked in."""
+    for column, names in REPEATED_FIELDS.items():
+        if wanted.get(column) is None:
+            continue
+        asked = [str(wanted[column][row]) for row in rows]
+        for name in names:
+            told = [str(d.get(name)) if isinstance(d, Mapping) else '' for d in details]
+            if told != asked and sorted(told) == sorted(asked):
+                return True
+    return False
+
+
+def _judgement_of_metric(result: Any) -> list[Judgement] | None:
     for name in METRICS:
-        if result.get(name) in (0, 100):
-            return [(Verdict.CORRECT if result[name] else Verdict.INCORRECT, '')]
+        if isinstance(result, Mapping) and result.get(name) in (0, 100):
+            return [Judgement(Verdict.CORRECT if result[name] else Verdict.INCORRECT)]
     return None
 
 
-def _score(evaluator: Any, columns: Mapping[str, Any], rows: Sequence[int]) -> Mapping[str, Any]:
+def _wanted(evaluator: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {}
     for name, parameter in inspect.signature(evaluator.score).parameters.items():
         if name in columns:
-            wanted[name] = _select(columns[name], rows)
+            wanted[name] = columns[name]
         elif parameter.default is parameter.empty and parameter.kind not in (
             parameter.VAR_POSITIONAL,
             parameter.VAR_KEYWORD,
@@ -127,11 +194,18 @@ def _score(evaluator: Any, columns: Mapping[str, Any], rows: Sequence[int]) -> M
                 f'judge: {type(evaluator).__name__}.score asks for {name!r}; there are '
                 f'{", ".join(sorted(columns))}'
             )
-    if 'predictions' in wanted:
-        wanted['predictions'] = evaluator.pred_postprocess(wanted['predictions'])
-    return evaluator.score(**wanted)
+    return wanted
+
+
+def _score(evaluator: Any, wanted: Mapping[str, Any], rows: Sequence[int]) -> Any:
+    asked = {name: _select(column, rows) for name, column in wanted.items()}
+    if 'predictions' in asked:
+        asked['predictions'] = evaluator.pred_postprocess(asked['predictions'])
+    return evaluator.score(**asked)
 
 
 def _select(column: Any, rows: Sequence[int]) -> Any:
+    if column is None:
+        return None
     select = getattr(column, 'select', None)
     return select(rows) if select else [column[row] for row in rows]

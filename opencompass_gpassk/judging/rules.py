@@ -10,7 +10,9 @@ from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['answer_classes', 'judge_by_rule']
+__all__ = ['answer_classes', 'final_answer', 'judge_answers', 'judge_by_rule']
+
+LONGEST_PROCESSED = 200  # characters; what a postprocessor left longer than this is no answer
 
 VERDICTS = {
     Relation.SAME: Verdict.CORRECT,
@@ -22,12 +24,18 @@ VERDICTS = {
 def judge_by_rule(
     golds: Sequence[str], responses: Sequence[str], *, progress: bool = False
 ) -> list[Judgement]:
-    """Judge T responses against their T gold answers; a response without an answer is wrong.
+    """Judge T responses against their T gold answers; see :func:`judge_answers`."""
+    return judge_answers(golds, [extract_answer(text) for text in responses], progress=progress)
+
+
+def judge_answers(
+    golds: Sequence[str], answers: Sequence[str | None], *, progress: bool = False
+) -> list[Judgement]:
+    """Judge T answers against their T gold answers; no answer is wrong.
 
     Distinct (gold, answer) pairs are checked once, in processes of their own that can be stopped:
     see :func:`opencompass_gpassk.answers.pool.check_pairs`.
     """
-    answers = [extract_answer(response) for response in responses]
     pairs = [(g, a) for g, a in zip(golds, answers, strict=True) if a is not None]
     results = check_pairs(pairs, progress=progress)
     return [
@@ -36,6 +44,19 @@ def judge_by_rule(
         else _judgement(answer, results[gold, answer])
         for gold, answer in zip(golds, answers, strict=True)
     ]
+
+
+def final_answer(text: str, *, processed: bool) -> str | None:
+    """Return the final answer of a response, None if it gives none.
+
+    Args:
+        text: The response.
+        processed: OpenCompass postprocessed it, so that all of it may be the answer.
+    """
+    answer = extract_answer(text)
+    if answer is None and processed and len(text) <= LONGEST_PROCESSED:
+        return text.strip() or None
+    return answer
 
 
 def answer_classes(
