@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['command_spans', 'depth', 'split_top']
+__all__ = ['balanced', 'command_spans', 'depth', 'split_top']
 
 BRACE = re.compile(r'\\[a-zA-Z]+|\\.|[{}]', re.DOTALL)
 BRACKET = re.compile(r'\\[a-zA-Z]+|\\.|[][(){}]', re.DOTALL)
@@ -72,3 +72,17 @@ def split_top(text: str, separator: re.Pattern[str]) -> list[str]:
             level -= 1
         position = token.end()
     return [*parts, text[start:]]
+
+
+def balanced(text: str) -> bool:
+    """Tell whether brackets of all kinds close, whichever kind closes which."""
+    level = 0
+    for token in re.finditer(r'\\.|[][(){}]', text):
+        word = token.group()
+        if word in '([{' or word == '\\{':
+            level += 1
+        elif word in ')]}' or word == '\\}':
+            level -= 1
+            if level < 0:
+                return False
+    return level == 0

@@ -1,45 +1,22 @@
-"""Expressions: read by math-verify, compared by their values at fixed points.
-
-Two expressions whose values agree to many digits at several generic points, negative ones among
-them, are the same function; this neither hangs as simplification does, nor takes 10^-20 for 0.
-"""
+"""Comparing expressions by their values."""
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
+from opencompass_gpassk.answers.latex import has_decimal, read
 from opencompass_gpassk.answers.numbers import Number, rounds
 from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.values import as_number, names_of, values_at_points
 
-__all__ = ['UnreadableError', 'compare_equations', 'compare_expressions', 'fingerprint']
+__all__ = ['compare_equations', 'compare_expressions', 'compare_rounded']
 
-PRECISION = 40
 TOLERANCE = 1e-25
 DECIMAL_TOLERANCE = 1e-6
 DECIMAL_DOUBT = 2e-3
-# Generic points: the i-th variable takes the i-th number of a row.
-POINTS = (
-    ('1.2394', '0.7193', '2.1377', '1.6091', '0.3911', '2.7713'),
-    ('2.8171', '3.3119', '0.5477', '4.1213', '1.9301', '0.8887'),
-    ('0.6113', '1.7391', '3.9127', '0.2719', '2.2543', '1.1071'),
-    ('-1.4173', '-0.8231', '-2.6311', '-0.3391', '-1.1777', '-3.0703'),
-    ('-0.3719', '2.4441', '-1.0937', '3.5173', '-2.7191', '0.6553'),
-)
-# What math-verify reads wrongly or in part.
-ALLOWED = re.compile(r"[0-9a-zA-Z+\-*/^_(){}\[\]|!.,'\s\\&%]*")
-DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
-DEGREES = re.compile(r'\^\{\\circ\}')
-ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
-FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
-UNSAFE = re.compile(r'\d\s+\d|\\text|\\ldots|\\cdots|\\dots|[\u3400-\u9fff]|\\pm|\\mp|\.\.\.')
+# A numeral with its base: 1010_2.
 BASE = re.compile(r'(\d+)\s?_\s?\{?\s?(\d+)\s?\}?')
-
-
-class UnreadableError(ValueError):
-    """An expression that cannot be read; ``args[0]`` is its text."""
 
 
 def compare_expressions(gold: str, answer: str) -> Relation:
@@ -68,9 +45,8 @@ def compare_equations(
     """
     left = read(f'({gold[0]})-({gold[1]})')
     right = read(f'({answer[0]})-({answer[1]})')
-    pairs = [
-        p for p in zip(_values(left, right), _values(right, left), strict=True) if None not in p
-    ]
+    values = zip(values_at_points(left, right), values_at_points(right, left), strict=True)
+    pairs = [pair for pair in values if None not in pair]
     if len(pairs) < 3:
         return Relation.UNKNOWN
     if any(abs(b) < TOLERANCE or abs(a) < TOLERANCE for a, b in pairs):
@@ -86,87 +62,6 @@ def compare_equations(
     return Relation.SAME
 
 
-def fingerprint(text: str) -> str | None:
-    """Return the rounded values of an expression at the points, None if it has none."""
-    try:
-        expression = read(text)
-    except UnreadableError:
-        return None
-    values = _values(expression, expression)
-    if not values or None in values:
-        return None
-    names = ','.join(_names(expression))
-    if not names:
-        return _shown(values[0])
-    return f'{names}:' + ';'.join(_shown(value) for value in values)
-
-
-def _shown(value: Any) -> str:
-    import mpmath
-
-    real, imaginary = (mpmath.nstr(part, 15) for part in (value.real, value.imag))
-    return real if imaginary in ('0', '0.0') else f'{real}+{imaginary}i'
-
-
-@lru_cache(maxsize=256)
-def read(text: str) -> Any:
-    """Read an expression in LaTeX with math-verify; decimals become exact.
-
-    Raises:
-        UnreadableError: If it cannot be read.
-    """
-    from math_verify import LatexExtractionConfig, parse
-    from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
-    from sympy.core.relational import Relational
-
-    if not text or not ALLOWED.fullmatch(text) or UNSAFE.search(FACTORS.sub(r'\1', text)):
-        raise UnreadableError(text)
-    latex = FACTORS.sub(r'\1\\cdot ', text)
-    latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
-    latex = ROOT_POWER.sub(r'(\1)', latex)
-    latex = DECIMAL.sub(_as_fraction, latex)
-    found = parse(
-        f'${latex}$',
-        extraction_config=[LatexExtractionConfig()],
-        fallback_mode='no_fallback',
-        parsing_timeout=None,
-    )
-    if len(found) != 1 or not isinstance(found[0], (Basic, MatrixBase)):
-        raise UnreadableError(text)
-    expression = found[0]
-    if isinstance(expression, Relational) or not hasattr(expression, 'free_symbols'):
-        raise UnreadableError(text)
-    try:
-        expression = expression.doit()
-        floats = {f: Rational(str(f)) for f in expression.atoms(Float)}
-        imaginary = {s: I for s in expression.free_symbols if s.name == 'i'}
-        plain = {s: Symbol(s.name) for s in expression.free_symbols if s.name != 'i'}
-        expression = expression.xreplace({**floats, **imaginary, **plain})
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise UnreadableError(text) from error
-    return expression
-
-
-def _as_fraction(match: re.Match[str]) -> str:
-    whole, part = match.groups()
-    return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
-
-
-def is_scalar(text: str) -> bool:
-    """Tell whether an expression is read as a single value."""
-    from sympy import Expr
-
-    try:
-        return isinstance(read(text), Expr)
-    except UnreadableError:
-        return False
-
-
-def has_decimal(text: str) -> bool:
-    """Tell whether an expression holds a decimal, which may be rounded."""
-    return bool(re.search(r'\d\.\d', text))
-
-
 def compare_read(gold: Any, answer: Any) -> Relation:
     """Compare two expressions of sympy."""
     from sympy import MatrixBase, MatrixExpr
@@ -179,21 +74,21 @@ def compare_read(gold: Any, answer: Any) -> Relation:
         return all_of(compare_read(a, b) for a, b in zip(gold.flat(), answer.flat(), strict=True))
     if isinstance(gold, (MatrixBase, MatrixExpr)) or isinstance(answer, (MatrixBase, MatrixExpr)):
         return Relation.UNKNOWN
-    pairs = list(zip(_values(gold, answer), _values(answer, gold), strict=True))
+    pairs = list(zip(values_at_points(gold, answer), values_at_points(answer, gold), strict=True))
     pairs = [pair for pair in pairs if None not in pair]
-    constant = not _names(gold) and not _names(answer)
+    constant = not names_of(gold) and not names_of(answer)
     if len(pairs) < (1 if constant else 3):
         return _verified(gold, answer)
     if all(abs(a - b) <= TOLERANCE * max(abs(a), abs(b)) for a, b in pairs):
         return Relation.SAME
-    if any(str(name) in ('n', 'k', 'm') for name in _names(gold)) and _alternates(gold, answer):
+    if any(str(name) in ('n', 'k', 'm') for name in names_of(gold)) and _alternates(gold, answer):
         return Relation.UNKNOWN
     return Relation.DIFFERENT
 
 
 def _compare_roughly(gold: Any, answer: Any) -> Relation:
     """Compare expressions with decimals in them, which may be rounded."""
-    pairs = list(zip(_values(gold, answer), _values(answer, gold), strict=True))
+    pairs = list(zip(values_at_points(gold, answer), values_at_points(answer, gold), strict=True))
     if any(None in pair for pair in pairs):
         return Relation.DIFFERENT
     error = max(abs(a - b) / (max(abs(a), abs(b)) or 1) for a, b in pairs)
@@ -222,49 +117,6 @@ def _alternates(gold: Any, answer: Any) -> bool:
 
 def _is_polynomial(expression: Any) -> bool:
     return bool(expression.is_polynomial(*expression.free_symbols))
-
-
-def _names(expression: Any) -> list[str]:
-    return sorted(symbol.name for symbol in expression.free_symbols)
-
-
-def _values(expression: Any, other: Any) -> list[Any]:
-    """Return the values of an expression at the points, None where it has none."""
-    import mpmath
-    from sympy import Symbol, sympify
-
-    names = sorted(set(_names(expression)) | set(_names(other)))
-    if len(names) > len(POINTS[0]):
-        return [None] * len(POINTS)
-    values = []
-    for point in POINTS if names else POINTS[:1]:
-        chosen = {Symbol(n): sympify(Fraction(v)) for n, v in zip(names, point, strict=False)}
-        try:
-            value = expression.xreplace(chosen).evalf(PRECISION)
-            with mpmath.workdps(PRECISION):
-                number = value._to_mpmath(mpmath.mp.prec, allow_ints=False)
-                number = mpmath.mpc(number)
-        except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
-            number = None
-        finite = number is not None and mpmath.isfinite(number)
-        values.append(number if finite else None)
-    return values
-
-
-def as_number(text: str) -> Number | None:
-    """Return a constant's value to many digits, None if it is none or not real."""
-    try:
-        expression = read(text)
-    except UnreadableError:
-        return None
-    if _names(expression):
-        return None
-    value = _values(expression, expression)[0]
-    if value is None or value.imag != 0:
-        return None
-    import mpmath
-
-    return Number(Fraction(mpmath.nstr(value.real, 30, strip_zeros=False)))
 
 
 def compare_rounded(gold: Number | str, answer: Number | str) -> Relation | None:

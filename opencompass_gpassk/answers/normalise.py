@@ -34,6 +34,7 @@ COMMANDS = [
         (r'\x0c(?=rac)', r'\\f'),  # \frac read as an escape of a form feed
         (r'\t(?=ext\{|frac|imes)', r'\\t'),
         (r'(?<!\\)\\!', ''),
+        (r'\\text\s?\{\s?\}', ' '),
         (r'\\(?:displaystyle|textstyle|limits|nolimits|boldsymbol|bm)(?![a-zA-Z])', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|~|&nbsp;', ' '),
@@ -64,12 +65,16 @@ COMMANDS = [
         (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
         (r'(?<![a-zA-Z\\])sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
         (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln)(?![a-zA-Z])', r'\\\1'),
+        # thousands in a calculation, not two elements of a list: 1,234/2
+        (r'(?<![^-+*/=\s])([1-9]\d{0,2}),(\d{3})(?=\s?[-+*/^])', r'\1\2'),
         (r'\*\*', '^'),
         (r'(?<=[\w)}])\s?\*\s?(?=[\w(\\{])', r'\\cdot '),
-        (r'\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',
+        (r'(?<!\\)\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',
          r'\\'),
     )
 ]  # fmt: skip
+# A root sign and what stands below it: a number, a letter or a pair of brackets.
+ROOT = re.compile(r'√\s?(\d+(?:\.\d+)?|[a-zA-Z]|\([^()]{0,200}\))')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
@@ -78,10 +83,12 @@ SPACE = re.compile(r'\s+')
 
 def normalise(text: str) -> str:
     """Return an answer in one spelling; the outermost box is opened. Linear in the text."""
+    text = ROOT.sub(r'\\sqrt{\1}', text)
     text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
     text = ''.join(_halfwidth(char) for char in text) if not text.isascii() else text
     content = boxed(text)
     text = text if content is None else content
+    text = text.strip().strip('*')
     text = DOLLAR.sub('USD ', text)
     text = SPACE.sub(
         ' ', MATH_WRAP.sub(' ', text)

@@ -18,6 +18,11 @@ PLAIN = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)')
 FRACTION = re.compile(
     r'([+-]?)\s?\\frac\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))'
 )
+# Repeating decimals: 0.1\overline{6}, 0.\dot{3}, 0.\dot{2}\dot{7}, 0.\dot{1}4\dot{2}.
+REPEATING = re.compile(
+    r'([+-]?)(\d*)\.(\d*)(?:\\(?:overline|bar)\s?\{?(\d+)\}?'
+    r'|\\dot\s?\{?(\d)\}?(?:(\d*)\\dot\s?\{?(\d)\}?)?)'
+)
 SLASH = re.compile(r'([+-]?)\s?\(?\s?([+-]?\d+)\s?\)?\s?/\s?\(?\s?([+-]?\d+)\s?\)?')
 MIXED = re.compile(
     r'([+-]?)\s?(\d+)\s?\\frac\s?(?:\{\s?(\d+)\s?\}|(\d))\s?(?:\{\s?(\d+)\s?\}|(\d))'
@@ -54,7 +59,7 @@ def parse_number(text: str) -> Number | None:
     text = text.rstrip('% ').strip()
     if text.startswith('--'):
         return None
-    found = _decimal(text) or _fraction(text)
+    found = _decimal(text) or _fraction(text) or _repeating(text)
     if found and percent:
         return Number(found.value, found.digits, found.places, True)
     return found
@@ -93,6 +98,18 @@ def _fraction(text: str) -> Number | None:
         value = whole + Fraction(above, below)
         return Number(-value if sign == '-' else value)
     return None
+
+
+def _repeating(text: str) -> Number | None:
+    match = REPEATING.fullmatch(text)
+    if not match:
+        return None
+    sign, whole, before, *cycles = match.groups()
+    cycle = ''.join(part for part in cycles if part)
+    scale = 10 ** len(before)
+    value = Fraction(int(f'{whole}{before}' or '0'), scale)
+    value += Fraction(int(cycle), scale * (10 ** len(cycle) - 1))
+    return Number(-value if sign == '-' else value)
 
 
 def compare_numbers(gold: Number, answer: Number) -> Relation:

@@ -48,6 +48,7 @@ POWER = r'(?:\^\s?\{?\s?([23])\s?\}?)?'
 SUFFIX = re.compile(rf'(?<=[\d\s)}}.])({WORDS}){POWER}$')
 PRE_POWER = re.compile(rf'(?<=[\d\s)}}.])(square|sq\.?|cubic|cu\.?|平方|立方)\s?({WORDS})$')
 BRACED = re.compile(rf'\\text\{{([^{{}}]*)\}}\s?{POWER}$')
+FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
 
 
@@ -81,6 +82,8 @@ def split_unit(text: str) -> tuple[str, str]:
         power = POWERS[match.group(1).rstrip('.')]
         return text[: match.start()].strip(), UNITS[match.group(2)] + power
     match = SUFFIX.search(text)
+    if match and FUNCTION.search(text):  # the argument of \\sin 30^{\\circ}
+        return text, ''
     if match and _is_value(text[: match.start()]) and _is_unit_place(text, match):
         unit = UNITS[match.group(1)] + (match.group(2) or '')
         return text[: match.start()].strip(), unit

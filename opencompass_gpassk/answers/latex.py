@@ -1,0 +1,104 @@
+"""Reading expressions in LaTeX, with math-verify."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+__all__ = ['UnreadableError', 'has_decimal', 'is_scalar', 'read']
+
+# What math-verify reads wrongly or in part.
+ALLOWED = re.compile(r"[0-9a-zA-Z+\-*/^_(){}\[\]|!.,'\s\\&%]*")
+DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
+DEGREES = re.compile(r'\^\{\\circ\}')
+ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
+FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
+UNSAFE = re.compile(
+    r'(?<![a-zA-Z\\])[AP]_\{?\d+\}?\^|\d\s+\d|\\text|\\ldots|\\cdots|\\dots|[\u3400-\u9fff]|\\pm|\\mp|\.\.\.'
+)
+# One-letter bases and arguments in a row: \log_2 8.
+LOG_BASE = re.compile(r'(\\log)\s?_\s?(\w)\s')
+# Combinations of 5 things, 2 at a time, as they are written in Chinese: C_5^2.
+COMBINATIONS = re.compile(r'(?<![a-zA-Z\\])C_\{?(\d+)\}?\^\{?(\d+)\}?(?!\d)')
+# Vectors by their units, 2\vec{i} + 3\vec{j} or 2i + 3j.
+VECTOR = re.compile(r'\\(?:vec|hat|overrightarrow)(?![a-zA-Z])|(?<![a-zA-Z\\])[jk](?![a-zA-Z])')
+
+
+class UnreadableError(ValueError):
+    """An expression that cannot be read.
+
+    Attributes:
+        text: Its text.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> Any:
+    """Read an expression in LaTeX with math-verify; decimals become exact.
+
+    Raises:
+        UnreadableError: If it cannot be read.
+    """
+    from latex2sympy2_extended import NormalizationConfig, latex2sympy
+    from latex2sympy2_extended.latex2sympy2 import ConversionConfig
+    from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
+    from sympy.core.relational import Relational
+
+    latex = LOG_BASE.sub(r'\1_{\2}', text)
+    if not text or not ALLOWED.fullmatch(text) or UNSAFE.search(FACTORS.sub(r'\1', latex)):
+        raise UnreadableError(text)
+    latex = FACTORS.sub(r'\1\\cdot ', latex)
+    latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
+    latex = ROOT_POWER.sub(r'(\1)', latex)
+    latex = COMBINATIONS.sub(r'\\binom{\1}{\2}', DECIMAL.sub(_as_fraction, latex))
+    # math-verify's own `parse` takes the m of 2m for metres, and X for x
+    try:
+        expression = latex2sympy(
+            latex,
+            normalization_config=NormalizationConfig(malformed_operators=True, boxed='none'),
+            conversion_config=ConversionConfig(lowercase_symbols=False),
+        )
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # a parser of a parser generator: it raises whatever it likes
+        raise UnreadableError(text) from error
+    if not isinstance(expression, (Basic, MatrixBase)):
+        raise UnreadableError(text)
+    if isinstance(expression, Relational) or not hasattr(expression, 'free_symbols'):
+        raise UnreadableError(text)
+    try:
+        expression = expression.doit()
+        floats = {f: Rational(str(f)) for f in expression.atoms(Float)}
+        imaginary = {s: I for s in expression.free_symbols if s.name == 'i'}
+        plain = {s: Symbol(s.name) for s in expression.free_symbols if s.name != 'i'}
+        expression = expression.xreplace({**floats, **imaginary, **plain})
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise UnreadableError(text) from error
+    return expression
+
+
+def _as_fraction(match: re.Match[str]) -> str:
+    whole, part = match.groups()
+    return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
+
+
+def is_scalar(text: str) -> bool:
+    """Tell whether an expression is read as a single value and can be no vector."""
+    from sympy import Expr
+
+    if VECTOR.search(text):
+        return False
+    try:
+        return isinstance(read(text), Expr)
+    except UnreadableError:
+        return False
+
+
+def has_decimal(text: str) -> bool:
+    """Tell whether an expression holds a decimal, which may be rounded."""
+    return bool(re.search(r'\d\.\d', text))
