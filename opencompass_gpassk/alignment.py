@@ -12,7 +12,11 @@ from opencompass_gpassk.predictions import PredictionFiles, Response, read_predi
 __all__ = ['IncompletePredictionsError', 'align', 'read_handed_over']
 
 Identity = tuple[str, int]
-RESUME = 'run the inference to its end with opencompass CONFIG -r, which keeps what is there'
+RESUME = (
+    'run the inference to its end with opencompass CONFIG -r, which keeps what is there. If that '
+    'has nothing left to do, delete these prediction files and infer with --max-num-workers 1: '
+    'OpenCompass leaves rows out where it splits a test_range among workers'
+)
 
 
 class IncompletePredictionsError(ValueError):
@@ -99,8 +103,7 @@ def align(
         message = _gap(name, identities, missing, files)
         if 1 - len(missing) / len(identities) < min_coverage:
             raise IncompletePredictionsError(
-                f'{message}. {RESUME[0].upper()}{RESUME[1:]}, or lower min_coverage of '
-                'GPassKEvaluator to accept the gap'
+                f'{message}; {RESUME}. Or lower min_coverage of GPassKEvaluator to accept the gap'
             )
         report(message)
     lost = 'no prediction was found'

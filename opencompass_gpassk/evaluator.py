@@ -106,7 +106,8 @@ class GPassKEvaluator(BaseEvaluator):
             **score_kwargs: What the signature of :meth:`score` names, a row each.
 
         Returns:
-            The result, as it is stored in the result JSON.
+            The result, as it is stored in the result JSON. An undefined figure is NaN, which
+            OpenCompass writes as Python does: its summarizer asks the same numbers of all models.
 
         Raises:
             IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.

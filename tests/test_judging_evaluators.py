@@ -88,7 +88,7 @@ def test_an_evaluator_that_fails_on_everything_is_named_before_all_rows_were_tri
         return Stub('fails')
 
     columns = {'predictions': ['1'] * 50, 'references': ['1'] * 50}
-    with pytest.raises(JudgeError, match='Stub fails on every response.*the judge is down'):
+    with pytest.raises(JudgeError, match=r'Stub fails on every response.*the judge is down'):
         judge_replica(make, columns, 50)
     assert len(asked) < 10
 
