@@ -95,6 +95,41 @@ def test_k_beyond_n_is_refused_before_any_work(
     assert 'k is 5 and n is 4' in capsys.readouterr().err
 
 
+def test_what_cannot_be_written_or_read_is_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An output that is a folder, k beyond n, no such file: exit code 1 and a line."""
+
+    def work(*_: Any, **__: Any) -> None:
+        raise AssertionError('judged')
+
+    monkeypatch.setattr('opencompass_gpassk.judging.rules.judge_by_rule', work)
+    path = write(tmp_path / 'a.jsonl', rows())
+    for argv, message in (
+        ([path, '-o', str(tmp_path)], 'is a folder'),
+        ([path, '-k', '0'], 'k is 0 and n is 4'),
+        ([path, '--tau', '1.5'], 'taus holds 1.5'),
+        ([str(tmp_path / 'none.jsonl')], 'No such file'),
+    ):
+        assert main(['score', *argv]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_fewer_samples_than_k_leave_a_problem_out(tmp_path: Path) -> None:
+    """It is excluded and told, not counted as wrong."""
+    few = rows()
+    few[2]['samples'] = few[2]['samples'][:1]
+    output = tmp_path / 'r.json'
+    assert main(['score', write(tmp_path / 'a.jsonl', few), '-k', '2', '-o', str(output)]) == 0
+    result = json.loads(output.read_text())
+    assert result['pass@2'] == pytest.approx(100 * (0 + 5 / 6) / 2)
+    assert result['accuracy (4 runs average)'] == pytest.approx(100 * (0 + 0.5 + 1) / 3)
+    assert result['counts']['excluded'] == {'2': 1}
+    assert '1 of 3 problems have fewer than k = 2 judged' in ' '.join(result['warnings'])
+    assert '1 of 3 problems have fewer than 4 samples' in ' '.join(result['warnings'])
+    assert result['truncated'] is None  # nobody knows
+
+
 def make_run(folder: Path, datasets: list[str]) -> Path:
     """A run of OpenCompass's own inferencer on data sets repeated four times."""
     model = folder / '20260101_000000/predictions/demo'
@@ -128,6 +163,27 @@ def test_several_results_become_a_folder(
     assert main(['score', str(run), '-o', str(tmp_path / 'r.json')]) == 0
     assert sorted(p.name for p in (tmp_path / 'r/demo').glob('*.json')) == ['d.json', 'e.json']
     assert 'd: 3 problems' in capsys.readouterr().out
+
+
+def test_data_sets_of_a_run_that_cannot_be_scored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those without repetition are passed over, broken ones are an error or left out."""
+    run = make_run(tmp_path / 'run', ['d'])
+    model = run / '20260101_000000/predictions/demo'
+    once = {'0': {'origin_prompt': 'a', 'prediction': 'b', 'gold': 'c'}}
+    (model / 'once.json').write_text(json.dumps(once))
+    (model / 'torn.json').write_text('{"0": {"origin')
+    assert main(['score', str(run)]) == 1
+    assert 'torn.json: not a prediction file' in capsys.readouterr().err
+    assert main(['score', str(run), '--skip-bad', '-o', str(tmp_path / 'r')]) == 0
+    told = capsys.readouterr()
+    assert 'left out: demo, once: one response a problem' in told.err
+    assert 'd: 3 problems' in told.out
+    assert [path.name for path in (tmp_path / 'r/demo').glob('*.json')] == ['d.json']
+    (model / 'd.json').unlink()
+    assert main(['score', str(run), '--skip-bad']) == 1
+    assert 'no data set in it was repeated' in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
