@@ -10,7 +10,7 @@ VERSION = re.findall(
     r"^__version__ = '(.+)'$", (ROOT / 'opencompass_gpassk/__init__.py').read_text('utf-8'), re.M
 )[0]
 
-# The configs are a top-level folder of the repository and a package of the wheel.
+# The configs are a top-level folder, to which the package has a link: folders without __init__.py.
 CONFIG_PACKAGES = [
     'opencompass_gpassk.' + '.'.join(folder.relative_to(ROOT).parts)
     for folder in [ROOT / 'configs', *sorted((ROOT / 'configs').rglob('*'))]
@@ -54,7 +54,6 @@ setup(
     long_description_content_type='text/markdown',
     license='Apache-2.0',
     packages=[*find_packages(include=['opencompass_gpassk*']), *CONFIG_PACKAGES],
-    package_dir={'opencompass_gpassk.configs': 'configs'},
     package_data={
         'opencompass_gpassk': [
             f'**/*.{ending}' for ending in ('txt', 'jsonl', 'json', 'jinja', 'md', 'safetensors')

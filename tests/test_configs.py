@@ -251,15 +251,28 @@ def test_the_command_prints_the_folder(capsys: pytest.CaptureFixture[str]) -> No
     assert 'datasets/livemathbench/livemathbench_gpassk_gen.py' in listed
 
 
-def test_a_wheels_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wheel holds the configs inside the package."""
-    (tmp_path / 'package/configs/datasets').mkdir(parents=True)
-    (tmp_path / 'package/commands').mkdir()
+def test_an_installation_without_configs_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder and the remedy are in the message."""
     monkeypatch.setattr(configs, '__file__', str(tmp_path / 'package/commands/configs.py'))
-    assert configs.configs_folder() == tmp_path / 'package/configs'
-    (tmp_path / 'package/configs/datasets').rmdir()
-    with pytest.raises(ValueError, match='no configs in'):
+    with pytest.raises(ValueError, match=r'no configs in .*package/configs; install'):
         configs.configs_folder()
+
+
+def test_other_sweeps_read_configs_from_the_package(tmp_path: Path) -> None:
+    """By the package's name, from a config anywhere, as they read OpenCompass's own."""
+    (tmp_path / 'mine.py').write_text(
+        'from mmengine.config import read_base\n'
+        'with read_base():\n'
+        '    from opencompass.configs.datasets.gsm8k.gsm8k_gen import gsm8k_datasets\n'
+        '    from opencompass_gpassk.configs.datasets.math500_l5.math500_l5_gpassk_gen import (\n'
+        '        math500_l5_datasets,\n'
+        '    )\n'
+        'datasets = [*gsm8k_datasets, *math500_l5_datasets]\n'
+    )
+    read = dumped(load(tmp_path / 'mine.py'), tmp_path)
+    assert [each.abbr for each in read.datasets] == ['gsm8k', 'MATH500-L5-n48']
 
 
 def test_settings_import_nothing_heavy() -> None:

@@ -29,16 +29,15 @@ def add_parser(subparsers: Any) -> None:
 
 
 def configs_folder() -> Path:
-    """Return the folder: in the package if that was installed, else beside it in the repository.
+    """Return the folder, which in the repository is a link to the top level's.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If it isn't there.
     """
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package / 'configs', package.parent / 'configs'):
-        if (folder / 'datasets').is_dir():
-            return folder
-    raise ValueError(f'no configs in {package} or beside it; install opencompass-gpassk anew')
+    folder = Path(__file__).resolve().parent.parent / 'configs'
+    if not (folder / 'datasets').is_dir():
+        raise ValueError(f'no configs in {folder}; install opencompass-gpassk anew')
+    return folder
 
 
 def run(args: argparse.Namespace) -> int:
