@@ -64,6 +64,41 @@ def test_responses_to_other_data_are_refused() -> None:
         align(ROWS, GOLDS, files(*map(response, [0, 2, 3, 4, 5]), response(1, 'x')), name='d')
 
 
+@pytest.mark.parametrize(
+    ('now', 'accepted'),
+    [
+        (['a', 'b', 'c'], True),
+        (['A', 'B', 'C'], True),  # a postprocessor
+        (['a', 'b', 'C'], True),
+        (['b', 'c', 'a'], False),  # rows have moved
+        (['a', 'b', 'a'], True),
+        (['b', 'b', 'b'], True),
+        (['b', 'a', 'c'], False),
+        (['a', 'B', 'c', 'a', 'b', 'c'], False),  # no function
+    ],
+)
+def test_gold_answers_may_be_made_of_those_recorded(now: list[str], accepted: bool) -> None:
+    """A postprocessor is a function that leaves alone what it made; other changes are refused."""
+    told: list[str] = []
+    golds = now * (6 // len(now))
+    given = files(*map(response, range(6)))
+    if accepted:
+        align(ROWS, golds, given, name='d', exact_golds=False, report=told.append)
+        assert bool(told) == (now != ['a', 'b', 'c'])
+    else:
+        with pytest.raises(ValueError, match='the data have changed'):
+            align(ROWS, golds, given, name='d', exact_golds=False)
+
+
+def test_gold_answers_that_are_no_texts_are_compared_too() -> None:
+    """Numbers and lists, as JSON gives them back."""
+    for gold, changed in ((3, 4), (['a', 'b'], ['a']), (0.5, 0.25)):
+        recorded = files(Response('x', 'f#0', ROWS[0], record={'gold': gold}))
+        align(ROWS[:1], [gold], recorded, name='d')
+        with pytest.raises(ValueError, match='the data have changed'):
+            align(ROWS[:1], [changed], recorded, name='d')
+
+
 @pytest.mark.parametrize('processed', [False, True])
 def test_texts_behind_a_missing_shard_count_unless_others_were_postprocessed(
     tmp_path: Path, processed: bool

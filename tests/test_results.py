@@ -83,6 +83,22 @@ def test_unjudged_trials_leave_their_problem_and_no_other_with_fewer_samples() -
     assert found['coverage'] == pytest.approx(100 * 7 / 8)
 
 
+def test_shares_are_of_the_trials_they_can_be_told_of() -> None:
+    """No answer: of the responses there are; truncated: of those whose end is known."""
+    trials = [
+        Trial('0', 0, Verdict.UNJUDGED, lost=True),
+        Trial('0', 1, Verdict.CORRECT, answer='g', answer_class=0, truncated=True),
+        Trial('0', 2, Verdict.INCORRECT, truncated=False),
+        Trial('0', 3, Verdict.INCORRECT, answer='w', answer_class=1),
+    ]
+    found = figures(TrialTable([Problem('0')], trials), Protocol(n=4, k=(2,)))
+    assert found['no answer'] == pytest.approx(100 / 3)
+    assert found['truncated'] == 50.0
+    assert found['coverage'] == 75.0
+    unknown = figures(table([2], 4), Protocol(n=4, k=(2,)))
+    assert math.isnan(float(str(unknown['truncated'])))
+
+
 def test_groups_that_tell_nothing_new_are_left_out() -> None:
     """A single language makes no language group, and splits are not listed twice."""
     groups = [{'split': split, 'language': 'en', 'level': '3'} for split in ('A', 'A', 'B')]
@@ -122,7 +138,13 @@ def test_problem_rows_hold_answers_with_counts_and_are_json() -> None:
 
 @pytest.mark.parametrize(
     ('settings', 'field'),
-    [({'n': 0}, 'n is 0'), ({'n': 4, 'k': (5,)}, 'k is 5'), ({'n': 4, 'taus': (1.5,)}, 'taus')],
+    [
+        ({'n': 0}, 'n is 0'),
+        ({'n': '8'}, 'n is'),
+        ({'n': 4, 'k': (2.0,)}, 'k is'),
+        ({'n': 4, 'k': (5,)}, 'k is 5'),
+        ({'n': 4, 'taus': (1.5,)}, 'taus'),
+    ],
 )
 def test_settings_out_of_range_name_the_field(settings: dict[str, int], field: str) -> None:
     """Bad settings are a ValueError."""

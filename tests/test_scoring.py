@@ -121,6 +121,25 @@ def test_lost_responses_are_no_copies_of_one_another() -> None:
     assert audit_responses(lost).problems == 0
 
 
+def test_copies_are_looked_for_among_the_responses_as_the_model_gave_them() -> None:
+    """Cut down to their answers, responses are equal without being copies."""
+    cut = [
+        Response('B', '', (str(i), r), record={'prediction': f'{r}: so it is B'})
+        for i in range(20)
+        for r in range(4)
+    ]
+    assert audit_responses(cut).identical == 0
+
+
+def test_lost_responses_have_no_sampling_settings() -> None:
+    """A gap is no second setting."""
+    responses = respond(COUNTS, sampling={'temperature': 1.0})
+    responses[0] = Response('', '', ('0', 0), lost='no prediction was found')
+    result = score(responses)
+    assert result['signature']['sampling'] == {'temperature': 1.0}
+    assert not any('sampling settings' in warning for warning in result['warnings'])
+
+
 def test_a_response_without_identity_is_refused() -> None:
     """Nobody could say which problem it answers."""
     with pytest.raises(ValueError, match='f#9'):

@@ -101,3 +101,14 @@ def test_damaged_file_names_its_line(tmp_path: Path) -> None:
         file.write('{"kind": "meta"}\n{"kind": "trial", "verdict": "maybe"}\n')
     with pytest.raises(ValueError, match=r'x\.trials\.jsonl\.gz, line 2'):
         read_trials(path)
+
+
+def test_no_majority_where_right_responses_have_no_answer() -> None:
+    """As with programs: nobody voted, which is undefined; without right ones it is wrong."""
+    right = TrialTable(
+        [Problem('0'), Problem('1')],
+        [Trial('0', 0, Verdict.CORRECT), Trial('1', 0, Verdict.INCORRECT)],
+    )
+    assert np.isnan(right.majority_vote()).all()
+    wrong = TrialTable([Problem('0')], [Trial('0', 0, Verdict.INCORRECT)])
+    assert wrong.majority_vote().tolist() == [0.0]
