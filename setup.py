@@ -60,7 +60,7 @@ setup(
         ],
         **{package: ['*.py'] for package in CONFIG_PACKAGES},
     },
-    python_requires='>=3.10,<3.12',
+    python_requires='>=3.10,<3.13',
     install_requires=REQUIREMENTS,
     extras_require=EXTRAS,
     entry_points={'console_scripts': ['gpassk=opencompass_gpassk.cli:main']},
