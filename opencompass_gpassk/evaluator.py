@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
@@ -184,7 +185,7 @@ class GPassKEvaluator(BaseEvaluator):
                 },
                 'predictions': [responses[i].text for i in rows],
                 'references': [golds[i] for i in rows],
-                'test_set': test_set.select(rows),
+                'test_set': _with_golds(test_set.select(rows), [golds[i] for i in rows]),
                 'origin_prompt': [responses[i].record.get('origin_prompt') for i in rows],
             }
             make = partial(self._make_judge, f'replica_{replica}_{_content(columns)}', replica)
@@ -198,6 +199,8 @@ class GPassKEvaluator(BaseEvaluator):
     def _make_judge(self, folder: str, replica: int, row: int | None = None) -> BaseEvaluator:
         evaluator = ICL_EVALUATORS.build(copy.deepcopy(self.judge))
         evaluator._dataset_replica_idx = replica
+        if isinstance(evaluator, GenericLLMEvaluator):
+            evaluator.dataset_cfg = None  # else it loads the whole data set: not the rows at hand
         if hasattr(self, '_out_dir'):
             folder = folder if row is None else f'{folder}_row_{row}'
             evaluator._out_dir = str(Path(self._out_dir) / folder)
@@ -220,6 +223,13 @@ def _one_text(gold: Any) -> str:
             f"{gold!r}; give the config of the data set's own evaluator as judge"
         )
     return str(gold)
+
+
+def _with_golds(test_set: Dataset, golds: list[Any]) -> Dataset:
+    # The name that prompts of GenericLLMEvaluator give them.
+    return (
+        test_set if 'obj_gold' in test_set.column_names else test_set.add_column('obj_gold', golds)
+    )
 
 
 def _content(columns: Mapping[str, Any]) -> str:

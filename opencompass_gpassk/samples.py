@@ -224,6 +224,8 @@ def _refuse(constant: str) -> None:
 def _data_sets(model: Path) -> list[str]:
     names = set()
     for path in model.glob('*.json'):
+        if path.name.startswith('tmp_'):  # the progress of an unfinished inference
+            continue
         stem, _, shard = path.stem.rpartition('_')
         is_shard = shard.isdecimal() and (model / f'{stem}_0.json').exists()
         names.add(stem if is_shard and not (model / f'{stem}.json').exists() else path.stem)

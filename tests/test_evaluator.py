@@ -24,8 +24,10 @@ from eval_task import (
 )
 from opencompass.datasets import CustomDataset
 from opencompass.datasets.livemathbench import livemathbench as upstream
-from opencompass.evaluator import MATHVerifyEvaluator
+from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator, MATHVerifyEvaluator
+from opencompass.models.base import BaseModel
 from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
+from opencompass.openicl.icl_prompt_template import PromptTemplate
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.alignment import IncompletePredictionsError
@@ -64,6 +66,34 @@ class EqualityEvaluator(BaseEvaluator):
         if self.report == 'bleu':
             return {'bleu': 12.5}
         return {'accuracy': accuracy, 'details': rows}
+
+
+class Judge(BaseModel):
+    """A judge model that answers A or B, except on problem 7, where it writes prose."""
+
+    def __init__(self, path: str = '', **settings: Any) -> None:
+        super().__init__(path, tokenizer_only=True)
+
+    def generate(self, inputs: list[str], max_out_len: int, **settings: Any) -> list[str]:
+        """Judge prompts that end in the gold answer."""
+        return [self._reply(*prompt.split(' against ')) for prompt in inputs]
+
+    def _reply(self, response: str, gold: str) -> str:
+        if gold == '7':
+            return 'The Answer is wrong'
+        return 'A' if last_number(response) == gold else 'B'
+
+
+LLM_JUDGE = {
+    'type': GenericLLMEvaluator,
+    'prompt_template': {'type': PromptTemplate, 'template': '{prediction} against {obj_gold}'},
+    'judge_cfg': {'type': Judge, 'path': '', 'batch_size': 8, 'max_out_len': 8},
+    'dict_postprocessor': {'type': 'opencompass.datasets.generic.generic_llmjudge_postprocess'},
+    'dataset_cfg': {
+        'type': Sums,
+        'reader_cfg': {'input_columns': ['question'], 'output_column': 'answer'},
+    },
+}
 
 
 class YesNo:
@@ -144,6 +174,23 @@ def test_replicas_are_judged_each_for_itself_where_opencompass_reuses_the_first(
         else:
             assert YesNo.calls - before == 80
             assert counts(result) == COUNTS
+
+
+@pytest.mark.parametrize('kind', ['judge', 'cascade'])
+def test_llm_judges_of_opencompass(tmp_path: Path, kind: str) -> None:
+    """What the judge does not say is unjudged; OpenCompass takes its prose for an A or a no."""
+    judge = LLM_JUDGE
+    if kind == 'cascade':
+        rule = {'type': EqualityEvaluator}
+        judge = {'type': CascadeEvaluator, 'rule_evaluator': rule, 'llm_evaluator': LLM_JUDGE}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    lost = {'prediction': '', 'lost': 'HTTP 500'}  # of problem 2 a wrong one
+    predict(tmp_path, dataset, change=lambda row, r: r | lost if row == 12 else r)
+    rows = evaluate(tmp_path, dataset)['details']
+    expected = [(8, c) for c in COUNTS]
+    expected[2] = (7, COUNTS[2])
+    expected[7] = (COUNTS[7], COUNTS[7]) if kind == 'cascade' else (0, 0)
+    assert [(row['n'], row['c']) for row in rows] == expected
 
 
 def test_a_custom_data_set_of_opencompass_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:

@@ -105,6 +105,15 @@ def test_a_column_that_is_not_there_is_named() -> None:
         judge_replica(lambda row: Stub('list'), {'predictions': ['1']}, 1)
 
 
+def cascade(rule: bool, reply: str) -> dict[str, Any]:
+    """A detail of CascadeEvaluator, which takes a judge that said nothing for a no."""
+    return {
+        'rule_evaluation': {'correct': rule, 'pred': '1', 'answer': '1'},
+        'llm_evaluation': {'prediction': reply, 'gold': '1', 'llm_correct': reply == 'A'},
+        'cascade_correct': rule or reply == 'A',
+    }
+
+
 @pytest.mark.parametrize(
     ('detail', 'verdict'),
     [
@@ -114,6 +123,11 @@ def test_a_column_that_is_not_there_is_named() -> None:
         ({'is_correct': 1}, RIGHT),
         ({'cascade_correct': True, 'rule_evaluation': {'correct': False}}, RIGHT),
         ({'rule_evaluation': {'correct': True}}, RIGHT),
+        (cascade(True, 'B'), RIGHT),
+        (cascade(False, 'A'), RIGHT),
+        (cascade(False, 'B'), WRONG),
+        (cascade(False, ''), OPEN),
+        (cascade(True, ''), RIGHT),
         ({'prediction': 'A', 'gold': '1'}, RIGHT),
         ({'prediction': ' b.\n', 'gold': '1'}, WRONG),
         ({'prediction': 'The Answer is wrong', 'gold': '1'}, OPEN),

@@ -140,6 +140,7 @@ def test_the_newest_run_with_predictions_is_taken(tmp_path: Path) -> None:
     (tmp_path / '20250401_000000/predictions/model').mkdir(parents=True)
     (tmp_path / '20250501_000000/logs').mkdir(parents=True)
     (tmp_path / 'notes.txt').write_text('')
+    (newest / 'tmp_e.json').write_text('{}')
     assert recorded_data_sets(tmp_path) == [(newest, 'd')]
     assert recorded_data_sets(newest.parents[1]) == [(newest, 'd')]
 

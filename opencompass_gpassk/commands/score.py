@@ -109,18 +109,22 @@ def _note(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def _protocol(n: int, args: argparse.Namespace) -> Protocol:
+def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
     from opencompass_gpassk.results import DEFAULT_TAUS, Protocol
 
+    n = sampled.n
     ks = tuple(args.k) if args.k else tuple(k for k in (4, 8, 16) if k <= n) or (n,)
-    return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
+    try:
+        return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
+    except ValueError as error:
+        raise ValueError(f'{sampled.name}: {error}') from error
 
 
 def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None) -> dict[str, Any]:
     from opencompass_gpassk.judging.rules import judge_by_rule
     from opencompass_gpassk.scoring import make_result, make_table, text_hash
 
-    protocol = _protocol(sampled.n, args)
+    protocol = _protocol(sampled, args)
     golds = {problem.problem_id: problem.gold for problem in sampled.problems}
     present = [r for r in sampled.responses if not r.lost and r.identity]
     judgements = judge_by_rule(

@@ -17,10 +17,10 @@ from opencompass_gpassk.trials import Verdict
 __all__ = ['JudgeError', 'judge_replica', 'verdict_of_detail']
 
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct')
-NESTED_FIELDS = ('rule_evaluation',)  # CascadeEvaluator, where no sample reached its LLM
+NESTED_FIELDS = ('rule_evaluation', 'llm_evaluation')  # of CascadeEvaluator
 REPEATED_FIELDS = {  # what details repeat of what was asked
-    'predictions': ('pred', 'prediction', 'predictions'),
-    'references': ('answer', 'gold', 'reference', 'references'),
+    'predictions': ('pred',),
+    'references': ('answer', 'gold', 'ref', 'reference'),
 }
 METRICS = ('accuracy', 'score', 'exact_match')
 JUDGE_LETTERS = {
@@ -89,16 +89,18 @@ def verdict_of_detail(detail: Any) -> tuple[Verdict, str] | None:
     """Read one entry of an evaluator's ``details``; None if it holds no verdict.
 
     A reply of an LLM judge counts only if it is a letter of the menu and nothing else; other
-    replies leave the trial unjudged.
+    replies leave the trial unjudged, of a cascade too unless its rule found the response right.
     """
     if not isinstance(detail, Mapping):
         return None
+    nested = [verdict_of_detail(detail[name]) for name in NESTED_FIELDS if name in detail]
+    if len(nested) == len(NESTED_FIELDS) and None not in nested:
+        return next((one for one in nested if one and one[0] is Verdict.CORRECT), nested[-1])
     for name in CORRECTNESS_FIELDS:
         if detail.get(name) is not None:
             return _verdict(detail[name])
-    for name in NESTED_FIELDS:
-        if isinstance(detail.get(name), Mapping):
-            return verdict_of_detail(detail[name])
+    if nested:  # no response of the replica reached the cascade's LLM
+        return nested[0]
     if 'gold' in detail and isinstance(detail.get('prediction'), str):
         letter = detail['prediction'].strip().strip('.').upper()
         if letter in JUDGE_LETTERS:
