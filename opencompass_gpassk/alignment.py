@@ -9,7 +9,7 @@ from typing import Any
 
 from opencompass_gpassk.predictions import PredictionFiles, Response, read_predictions
 
-__all__ = ['IncompletePredictionsError', 'align', 'read_handed_over']
+__all__ = ['IncompletePredictionsError', 'align', 'prediction_folder', 'read_handed_over']
 
 Identity = tuple[str, int]
 RESUME = (
@@ -21,6 +21,15 @@ RESUME = (
 
 class IncompletePredictionsError(ValueError):
     """Predictions are missing that another run of the inference would bring."""
+
+
+def prediction_folder(out_dir: Path) -> Path:
+    """Return where the predictions are to the results ``WORK_DIR/results/MODEL/DATA SET``.
+
+    Names of models may hold slashes.
+    """
+    root, _, model = out_dir.parent.as_posix().rpartition('/results/')
+    return Path(root, 'predictions', model)
 
 
 def read_handed_over(folder: Path, name: str, texts: Sequence[Any]) -> PredictionFiles:

@@ -15,7 +15,7 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.alignment import align, read_handed_over
+from opencompass_gpassk.alignment import align, prediction_folder, read_handed_over
 from opencompass_gpassk.datasets.identity import identify
 from opencompass_gpassk.judging.evaluators import judge_replica
 from opencompass_gpassk.judging.rules import final_answer, judge_answers
@@ -46,7 +46,8 @@ class GPassKEvaluator(BaseEvaluator):
         judge: ``'rule'`` compares final answers with the gold answer; a config of any other
             OpenCompass evaluator lets that one score each replica.
         taus: The thresholds τ of G-Pass@k.
-        groups: Breakdowns, each a list of columns of the data set.
+        groups: Breakdowns, each a column of the data set or a list of columns; by default those of
+            :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses, in [0, 1], that must be there. Below it the
             evaluation ends with an error instead of a result that ``-r`` would never replace.
         benchmark: Name that results are joined by; the data set's own by default.
@@ -60,7 +61,7 @@ class GPassKEvaluator(BaseEvaluator):
         self,
         judge: str | dict[str, Any] = 'rule',
         taus: Sequence[float] = DEFAULT_TAUS,
-        groups: Sequence[Sequence[str]] = DEFAULT_GROUPS,
+        groups: Sequence[str | Sequence[str]] | None = None,
         min_coverage: float = 1.0,
         benchmark: str | None = None,
         pred_postprocessor: dict[str, Any] | None = None,
@@ -75,7 +76,7 @@ class GPassKEvaluator(BaseEvaluator):
             raise ValueError(f'min_coverage is {min_coverage}; it is a share from 0 to 1')
         self.judge = judge
         self.taus = tuple(float(tau) for tau in taus)
-        self.groups = tuple(tuple(group) for group in groups)
+        self.groups = groups
         self.min_coverage = min_coverage
         self.benchmark = benchmark
         self.logger = get_logger()
@@ -114,7 +115,8 @@ class GPassKEvaluator(BaseEvaluator):
             IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
         """
         ks = (k,) if isinstance(k, int) else tuple(k)
-        protocol = Protocol(n=n, k=ks, taus=self.taus, groups=self.groups)
+        groups = self._groups(original_dataset.column_names)
+        protocol = Protocol(n=n, k=ks, taus=self.taus, groups=groups)
         identities = identify(original_dataset)
         golds = score_kwargs['references'] or [None] * len(identities)
         files = self._read(score_kwargs['predictions'])
@@ -129,7 +131,7 @@ class GPassKEvaluator(BaseEvaluator):
         )
         present = [i for i, response in enumerate(responses) if not response.lost]
         self.logger.info(f'Judging {len(present)} responses')
-        problems = problems_of(original_dataset, identities, golds, self.groups)
+        problems = problems_of(original_dataset, identities, golds, groups)
         table = make_table(
             problems,
             responses,
@@ -152,12 +154,22 @@ class GPassKEvaluator(BaseEvaluator):
             store(Path(f'{self._out_dir}.trials.jsonl.gz'), table, result)
         return result
 
+    def _groups(self, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        if self.groups is None:
+            return DEFAULT_GROUPS
+        groups = tuple((g,) if isinstance(g, str) else tuple(g) for g in self.groups)
+        if unknown := {name for group in groups for name in group}.difference(columns):
+            raise ValueError(
+                f'groups of GPassKEvaluator names {", ".join(sorted(unknown))}; the columns of '
+                f'{self._abbr()} are {", ".join(columns)}'
+            )
+        return groups
+
     def _read(self, predictions: list[Any]) -> PredictionFiles:
         texts = self.pred_postprocess(predictions)
         if hasattr(self, '_out_dir'):
             out_dir = Path(self._out_dir)
-            folder = out_dir.parent.parent.with_name('predictions') / out_dir.parent.name
-            return read_handed_over(folder, out_dir.name, texts)
+            return read_handed_over(prediction_folder(out_dir), out_dir.name, texts)
         rows = [Response(text, f'#{index}') for index, text in enumerate(texts)]
         return PredictionFiles(rows, len(rows), [], [])
 

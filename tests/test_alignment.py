@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.alignment import IncompletePredictionsError, align, read_handed_over
+from opencompass_gpassk.alignment import (
+    IncompletePredictionsError,
+    align,
+    prediction_folder,
+    read_handed_over,
+)
 from opencompass_gpassk.predictions import PredictionFiles, Response
 
 ROWS = [(str(problem), replica) for replica in range(2) for problem in range(3)]
@@ -116,6 +121,13 @@ def test_texts_behind_a_missing_shard_count_unless_others_were_postprocessed(
     read = read_handed_over(tmp_path, 'd', texts)
     assert [r.text for r in read.responses] == texts + ([] if processed else ['text 2'])
     assert read.missing == ['d_1.json']
+
+
+@pytest.mark.parametrize('model', ['demo', 'org/demo'])
+def test_predictions_lie_beside_results(model: str) -> None:
+    """Also those of a model whose name holds a slash, and in a work dir that is called results."""
+    out_dir = Path('/x/results/20250101_000000/results') / model / 'd'
+    assert prediction_folder(out_dir) == Path('/x/results/20250101_000000/predictions') / model
 
 
 def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:

@@ -447,6 +447,18 @@ def test_bad_settings_are_named(tmp_path: Path, setting: dict[str, Any]) -> None
         evaluate(tmp_path, dataset)
 
 
+@pytest.mark.parametrize('groups', [['language'], [['language']]])
+def test_groups_are_columns(tmp_path: Path, groups: Any) -> None:
+    """One is enough; a name that isn't a column is an error naming it."""
+    dataset = data_set(OurSums, evaluator={'type': GPassKEvaluator, 'groups': groups})
+    predict(tmp_path, dataset)
+    assert list(evaluate(tmp_path, dataset)['groups']) == ['cn', 'en']
+    wrong = data_set(OurSums, evaluator={'type': GPassKEvaluator, 'groups': ['split', 'tongue']})
+    predict(tmp_path / 'wrong', wrong)
+    with pytest.raises(ValueError, match='groups of GPassKEvaluator names tongue'):
+        evaluate(tmp_path / 'wrong', wrong)
+
+
 def test_the_result_says_everything(tmp_path: Path) -> None:
     """All figures, groups, problems with their answers, the signature; strict JSON; the trials."""
     dataset = data_set(OurSums, k=[4, 2])
