@@ -148,10 +148,11 @@ def make_run(folder: Path, datasets: list[str]) -> Path:
     return folder
 
 
-def test_an_old_run_is_scored_again(tmp_path: Path) -> None:
+def test_an_old_run_is_scored_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Problems are told apart by what was asked; one result is one file."""
     output = tmp_path / 'r.json'
     assert main(['score', str(make_run(tmp_path / 'run', ['d'])), '-o', str(output)]) == 0
+    assert f'run: {tmp_path}/run/20260101_000000\n' in capsys.readouterr().err
     assert [row['c'] for row in json.loads(output.read_text())['details']] == [0, 2, 4]
 
 

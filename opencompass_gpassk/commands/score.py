@@ -88,6 +88,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
         yield sampled, args.output
         return
     recorded = recorded_data_sets(Path(args.samples))
+    _note(f'run: {recorded[0][0].parents[1]}')
     for model, name in recorded:
         try:
             sampled = read_data_set(model, name)
