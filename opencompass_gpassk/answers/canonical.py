@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opencompass_gpassk.answers.form import Form, Kind
 from opencompass_gpassk.answers.lists import spread
+from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.numbers import Number
 from opencompass_gpassk.answers.values import fingerprint
 
@@ -22,7 +23,7 @@ def canonical_form(form: Form) -> str:
     if form.number:
         return _canonical_number(form.number)
     if form.kind is Kind.EXPRESSION:
-        return fingerprint(form.text) or form.text.replace(' ', '')
+        return fingerprint(form.text) or unspaced(form.text)
     if form.kind in (Kind.LIST, Kind.SET):
         return '{' + ', '.join(sorted(canonical_form(part) for part in spread(form))) + '}'
     parts = [canonical_form(part) for part in form.parts]

@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.comparison import compare_forms
 from opencompass_gpassk.answers.form import Form, Kind
 from opencompass_gpassk.answers.forms import parse_form
 from opencompass_gpassk.answers.latex import UnreadableError
-from opencompass_gpassk.answers.normalise import normalise
+from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.statements import stated_value
 
@@ -19,8 +19,6 @@ __all__ = ['Relation', 'canonical', 'check', 'compare', 'compare_quickly', 'is_p
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # pairs of elements that are compared without a time limit
-# Spaces that say nothing: not between two letters, not between two digits, not behind a comma.
-IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d])\s(?=\d)')
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?\d+,(?:\d{1,2}|\d{4,})')
 
@@ -72,7 +70,7 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
     first, second = normalise(gold), normalise(answer)
     if not first:
         return Relation.UNKNOWN, 'gold empty'
-    if _unspaced(first) == _unspaced(second) or _comma_decimal(first, second):
+    if unspaced(first) == unspaced(second) or _comma_decimal(first, second):
         return Relation.SAME, None
     left, right = parse_form(first), parse_form(second)
     small = _leaves(left) * _leaves(right) <= PAIRS_LIMIT
@@ -109,10 +107,6 @@ def _comma_decimal(gold: str, answer: str) -> bool:
     """Tell whether one is the other with a decimal comma; 12,345 is twelve thousand."""
     pairs = ((gold, answer), (answer, gold))
     return any(COMMA_DECIMAL.fullmatch(a) and a.replace(',', '.') == b for a, b in pairs)
-
-
-def _unspaced(text: str) -> str:
-    return IDLE_SPACE.sub('', text)
 
 
 def _respaced(gold: str, answer: str) -> bool:

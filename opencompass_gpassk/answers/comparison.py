@@ -14,6 +14,7 @@ from opencompass_gpassk.answers.form import Form, Kind
 from opencompass_gpassk.answers.kinds import compare_kinds
 from opencompass_gpassk.answers.lists import compare_lists, compare_ordered, compare_unordered
 from opencompass_gpassk.answers.names import names_agree, renamed
+from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.numbers import compare_numbers
 from opencompass_gpassk.answers.relation import Relation
 
@@ -58,7 +59,7 @@ def _units_agree(gold: Form, answer: Form) -> bool:
 
 
 def _compare_scalars(gold: Form, answer: Form) -> Relation:
-    if gold.text and gold.text.replace(' ', '') == answer.text.replace(' ', ''):
+    if gold.text and unspaced(gold.text) == unspaced(answer.text):
         return Relation.SAME
     signs = [INFINITE.get(form.text.replace(' ', '')) for form in (gold, answer)]
     if any(signs) and (all(signs) or gold.number or answer.number):

@@ -15,7 +15,10 @@ THINK_TAG = re.compile(
 # What may stand between the boxes of one list of answers.
 BETWEEN_BOXES = re.compile(
     r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
+    r'(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?'
 )
+# The name of a box's value: y_2 = \\boxed{…}.
+BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
 BETWEEN_LIMIT = 60
 PHRASE = re.compile(
     r'####'
@@ -68,15 +71,17 @@ def boxed(text: str) -> str | None:
     if not found:
         # a response that went through one JSON encoder too many
         return boxed(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
-    last = found.pop()
-    contents, start = [last[2]], last[0]
+    listed = [found.pop()]
     while found:
-        between = text[found[-1][1] : start]
+        between = text[found[-1][1] : listed[-1][0]]
         if len(between) > BETWEEN_LIMIT or not BETWEEN_BOXES.fullmatch(between):
             break
-        start = found[-1][0]
-        contents.append(found.pop()[2])
-    return ', '.join(dict.fromkeys(_unboxed(content) for content in reversed(contents)))
+        listed.append(found.pop())
+    contents = [_unboxed(content) for *_, content in reversed(listed)]
+    names = [BOX_NAME.search(text[max(0, start - 30) : start]) for start, *_ in reversed(listed)]
+    if len(listed) > 1 and all(names):  # x = \\boxed{1}, y = \\boxed{2}
+        contents = [f'{n[1]} = {content}' for n, content in zip(names, contents, strict=True) if n]
+    return ', '.join(dict.fromkeys(contents))
 
 
 def last_statement(response: str) -> str:

@@ -54,6 +54,8 @@ class Form:
         """Return the LaTeX of a number, an expression or a matrix of these."""
         if self.number:
             value = self.number.value / (100 if self.number.percent else 1)
+            if value.denominator == 1:
+                return str(value.numerator)
             return f'\\frac{{{value.numerator}}}{{{value.denominator}}}'
         if self.kind is Kind.MATRIX:
             width = int(self.text.partition('x')[2])

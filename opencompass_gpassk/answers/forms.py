@@ -69,9 +69,8 @@ def words(text: str) -> str:
     """Return a text's words in lower case without punctuation and articles."""
     text = TEXT_COMMAND.sub(r' \1 ', text).lower()
     text = re.sub(r"[^\w\\^+*/=<>()\[\]|'%!-]+", ' ', text)
-    return ' '.join(
-        word for word in WORD_BANG.sub(r'\1', text).split() if word not in {'the', 'a', 'an'}
-    )
+    found = WORD_BANG.sub(r'\1', text).split()
+    return ' '.join(word for word in found if word not in {'the', 'a', 'an'})
 
 
 def _is_words(text: str) -> bool:

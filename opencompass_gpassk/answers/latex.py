@@ -14,8 +14,10 @@ DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
+# Two numbers in a row, dots, ±, permutations (A_5^2), and x2, which may be x^2 or 2x.
 UNSAFE = re.compile(
-    r'(?<![a-zA-Z\\])[AP]_\{?\d+\}?\^|\d\s+\d|\\text|\\ldots|\\cdots|\\dots|[\u3400-\u9fff]|\\pm|\\mp|\.\.\.'
+    r'\d\s+\d|\\text|\\ldots|\\cdots|\\dots|\.\.\.|\\pm|\\mp'
+    r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d)'
 )
 # One-letter bases and arguments in a row: \log_2 8.
 LOG_BASE = re.compile(r'(\\log)\s?_\s?(\w)\s')

@@ -7,7 +7,7 @@ import unicodedata
 
 from opencompass_gpassk.answers.extract import boxed
 
-__all__ = ['normalise']
+__all__ = ['normalise', 'unspaced']
 
 CHARACTERS = str.maketrans(
     {
@@ -79,6 +79,8 @@ MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
 SPACE = re.compile(r'\s+')
+# Spaces that say nothing: not between two letters, not between two digits, not behind a comma.
+IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d])\s(?=\d)')
 
 
 def normalise(text: str) -> str:
@@ -100,6 +102,11 @@ def normalise(text: str) -> str:
     for pattern, replacement in COMMANDS:
         text = pattern.sub(replacement, text)
     return _trimmed(SPACE.sub(' ', text))
+
+
+def unspaced(text: str) -> str:
+    """Return a text without the spaces that say nothing; those of 1 2 and x y stay."""
+    return IDLE_SPACE.sub('', text)
 
 
 def _halfwidth(char: str) -> str:

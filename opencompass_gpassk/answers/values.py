@@ -14,7 +14,8 @@ from opencompass_gpassk.answers.numbers import Number
 
 __all__ = ['as_number', 'fingerprint', 'names_of', 'values_at_points']
 
-PRECISION = 40
+PRECISION = 120  # digits
+DENOMINATOR_DIGITS = 9
 # Generic points: the i-th variable takes the i-th number of a row.
 POINTS = (
     ('1.2394', '0.7193', '2.1377', '1.6091', '0.3911', '2.7713'),
@@ -37,7 +38,7 @@ def values_at_points(expression: Any, other: Any) -> list[Any]:
     for point in POINTS if names else POINTS[:1]:
         chosen = {Symbol(n): sympify(Fraction(v)) for n, v in zip(names, point, strict=False)}
         try:
-            value = expression.xreplace(chosen).evalf(PRECISION)
+            value = expression.xreplace(chosen).evalf(PRECISION, maxn=2 * PRECISION)
             with mpmath.workdps(PRECISION):
                 number = value._to_mpmath(mpmath.mp.prec, allow_ints=False)
                 number = mpmath.mpc(number)
@@ -73,6 +74,8 @@ def fingerprint(text: str) -> str | None:
     values = values_at_points(expression, expression)
     if not values or None in values:
         return None
+    if expression.is_Rational and max(map(abs, (expression.p, expression.q))) < 10**4000:
+        return str(Fraction(int(expression.p), int(expression.q)))
     names = ','.join(names_of(expression))
     if not names:
         return _shown(values[0])
@@ -80,10 +83,21 @@ def fingerprint(text: str) -> str | None:
 
 
 def _shown(value: Any) -> str:
+    real, imaginary = _digits(value.real), _digits(value.imag)
+    return real if imaginary == '0' else f'{real}+{imaginary}i'
+
+
+def _digits(part: Any) -> str:
+    """Return a number as a fraction of small numbers if it is one, else rounded."""
     import mpmath
 
-    real, imaginary = (mpmath.nstr(part, 15) for part in (value.real, value.imag))
-    return real if imaginary in ('0', '0.0') else f'{real}+{imaginary}i'
+    if abs(part) < 10**DENOMINATOR_DIGITS:
+        with mpmath.workdps(PRECISION):
+            exact = Fraction(mpmath.nstr(part, PRECISION, strip_zeros=False))
+            near = exact.limit_denominator(10**DENOMINATOR_DIGITS)
+        if abs(exact - near) < Fraction(1, 10**80):
+            return str(near)
+    return str(mpmath.nstr(part, 30))
 
 
 def names_of(expression: Any) -> list[str]:
