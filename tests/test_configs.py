@@ -180,7 +180,7 @@ def test_aime_of_45_is_called_so_only_with_a_file(
     """A folder without such a file gives the 30, and the name says it."""
     path = FOLDER / 'datasets/aime2024_45/aime2024_45_gpassk_gen.py'
     monkeypatch.setenv('GPASSK_DATA', str(tmp_path))
-    assert (dataset(path)['abbr'], dataset(path)['path']) == ('AIME2024-30-n48', None)
+    assert (dataset(path)['abbr'], dataset(path)['path']) == ('AIME2024-30-n48', str(tmp_path))
     (tmp_path / 'aime').mkdir()
     file = tmp_path / 'aime/AIME2024_45.csv'
     file.write_text('')

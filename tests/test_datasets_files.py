@@ -125,6 +125,11 @@ def test_aime_of_45_is_the_users_file_or_honestly_the_30(
     rows = AIME.load(edition='2024-45', path=str(file))
     assert (len(rows), rows['benchmark'][0]) == (45, 'AIME2024-45')
     assert rows['data_version'][0].startswith('user:')
+    assert len(AIME.load(edition='2024-45', path=str(tmp_path))) == 45
+    file.unlink()
+    write(tmp_path / 'aime2024.jsonl', aime_rows())
+    rows = AIME.load(edition='2024-45', path=str(tmp_path))
+    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024')
     (tmp_path / 'data').mkdir()
     rows_of_30 = [{'origin_prompt': r['question'], 'gold_answer': r['answer']} for r in aime_rows()]
     write(tmp_path / 'data/aime.jsonl', rows_of_30)

@@ -18,6 +18,7 @@ from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_datas
 from opencompass_gpassk.datasets.counts import check_counts
 from opencompass_gpassk.datasets.parts import Part
 from opencompass_gpassk.datasets.rows import Row, text_field
+from opencompass_gpassk.datasets.settings import forty_five_file
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 
 __all__ = ['AIME', 'EDITIONS']
@@ -58,10 +59,11 @@ class AIME(GPassKDataset):
         """Load the problems.
 
         Args:
-            edition: One of ``EDITIONS``. ``2024-45`` without a ``path`` gives the 30 problems of
-                AIME 2024, under that name.
-            path: A file, or a folder with ``aime2024.jsonl``, ``aime2025.jsonl``, or
-                ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. Nothing else is tried then.
+            edition: One of ``EDITIONS``. ``2024-45`` without a list of your own in ``path`` gives
+                the 30 problems of AIME 2024, under that name.
+            path: A file, or a folder with ``aime2024.jsonl``, ``aime2024-45.jsonl``,
+                ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. Nothing else
+                is tried then.
             hub: Repository on the Hugging Face hub, None to leave it out.
             modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
             download: Let OpenCompass download the data if nothing else has them.
@@ -76,11 +78,13 @@ class AIME(GPassKDataset):
         if edition not in EDITIONS:
             raise ValueError(f'edition is {edition!r}; choose one of {", ".join(EDITIONS)}')
         if edition == '2024-45':
-            if path is None:
+            own = forty_five_file(path)
+            if own:
+                path = own
+                told = f'{path} is a list of your own, which may differ from that behind the'
+            else:
                 edition = '2024'
                 told = "these are its 30, under the name AIME2024; they can't be compared with the"
-            else:
-                told = f'{path} is a list of your own, which may differ from that behind the'
             get_logger().warning(f'AIME2024-45: {UNPUBLISHED}: {told} published column')
         forty_five = edition == '2024-45'
         benchmark = f'AIME{edition}'

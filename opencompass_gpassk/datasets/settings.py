@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ['VERSIONS', 'aime', 'livemathbench', 'math500_l5']
+__all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5']
 
 # Of LiveMathBench, with their languages.
 VERSIONS = {
@@ -65,12 +65,25 @@ def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
 def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
 
-    Edition ``'2024-45'`` is called AIME2024-30 where GPASSK_DATA has no file of 45 problems, since
+    Edition ``'2024-45'`` is called AIME2024-30 where GPASSK_DATA has no list of 45 problems, since
     the 30 of AIME 2024 are loaded then.
     """
-    path = _forty_five_path() if edition == '2024-45' else _data_path()
-    name = 'AIME2024-30' if edition == '2024-45' and path is None else f'AIME{edition}'
+    path = _data_path()
+    name = f'AIME{edition}'
+    if edition == '2024-45':
+        own = forty_five_file(path)
+        name, path = (name, own) if own else ('AIME2024-30', path)
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
+
+
+def forty_five_file(path: str | None) -> str | None:
+    """Return the user's own list: a file, or ``aime2024-45.*`` in a folder or its aime/."""
+    if path is None or Path(path).is_file():
+        return path
+    for file in sorted([*Path(path).glob('*'), *Path(path).glob('aime/*')]):
+        if file.stem.lower().replace('_', '-') == 'aime2024-45' and file.is_file():
+            return str(file)
+    return None
 
 
 def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
@@ -109,19 +122,6 @@ def _data_path() -> str | None:
     if not path.exists():
         raise ValueError(f'GPASSK_DATA is {given!r}, where there is no file or folder')
     return str(path)
-
-
-def _forty_five_path() -> str | None:
-    """Return the user's own list: the file ``aime2024-45``, or that in a folder or its aime/."""
-    given = _data_path()
-    if given is None:
-        return None
-    path = Path(given)
-    candidates = [path] if path.is_file() else [*path.glob('*'), *path.glob('aime/*')]
-    for file in sorted(candidates):
-        if file.stem.lower().replace('_', '-') == 'aime2024-45' and file.is_file():
-            return str(file)
-    return None
 
 
 def _positive(name: str, text: str) -> int:
