@@ -15,7 +15,8 @@ Identity = tuple[str, int]
 RESUME = (
     'run the inference to its end with opencompass CONFIG -r, which keeps what is there. If that '
     'has nothing left to do, delete these prediction files and infer with --max-num-workers 1: '
-    'OpenCompass leaves rows out where it splits a test_range among workers'
+    'among workers OpenCompass leaves out rows of a test_range, or of a data set that has grown '
+    'since .cache/dataset_size.json was written'
 )
 
 
