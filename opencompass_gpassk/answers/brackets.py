@@ -23,6 +23,7 @@ LIST = re.compile(
 SEMICOLON = re.compile(
     r';|\\text\{\s?(?:and|or)\s?\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|或者?|和'
 )
+AND = re.compile(r'(?<![a-zA-Z\\])and(?![a-zA-Z])|且|和')
 COMMA = re.compile(r',')
 RATIO = re.compile(r':')
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
@@ -31,6 +32,7 @@ MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{
 # The end of a row, with the space LaTeX may be told to leave below it.
 ROW = re.compile(r'\\\\(?:\[[^\]]*\])?')
 CELL = re.compile(r'&')
+POINT = re.compile(r'[A-Z]\s?\(')  # A(1, 2)
 PM = re.compile(r'\\pm(?![a-zA-Z])|\+/-|\+-')
 
 
@@ -50,7 +52,7 @@ def read_list(text: str, parse: Parse) -> Form | None:
         return Form(Kind.LIST, parts=(first, *parts[1:]), name=name)
     names = {part.name for part in parts}
     ranges = all(part.kind in (Kind.TUPLE, Kind.UNION) for part in parts)
-    if ranges and len(names) == 1 and '' not in names:  # x < 1 or x > 2
+    if ranges and len(names) == 1 and '' not in names and not AND.search(text):  # x < 1 or x > 2
         inner = [p for part in parts for p in (part.parts if part.kind is Kind.UNION else [part])]
         return Form(Kind.UNION, parts=tuple(inner), name=names.pop())
     if len(names) == 1 and '' not in names:
@@ -77,6 +79,10 @@ def read_union(text: str, parse: Parse) -> Form | None:
 
 def read_bracketed(text: str, parse: Parse) -> Form | None:
     """Read coordinates, an interval or a set."""
+    point = POINT.match(text)
+    if point and not text.startswith('('):
+        form = parse(text[1:])
+        return form.named(text[0]) if form.kind is Kind.TUPLE else None
     if text.startswith('\\{') and text.endswith('\\}') and balanced(text[2:-2]):
         opening, inner = '{', text[2:-2]
     elif len(text) > 1 and text[0] in '([{' and text[-1] in ')]}' and balanced(text[1:-1]):

@@ -118,7 +118,14 @@ def _compare_ratios(gold: Sequence[Form], answer: Sequence[Form]) -> Relation:
         if any(a * scale[1] != b * scale[0] for a, b in zip(first, second, strict=True)):
             return Relation.DIFFERENT
         return Relation.UNKNOWN
-    return Relation.DIFFERENT
+    if len(gold) == len(answer) == 2:
+        quotients = [
+            Form(Kind.EXPRESSION, f'\\frac{{{above.latex()}}}{{{below.latex()}}}')
+            for above, below in (gold, answer)
+        ]
+        relation = compare_forms(quotients[0], quotients[1])
+        return Relation.DIFFERENT if relation is Relation.DIFFERENT else Relation.UNKNOWN
+    return Relation.DIFFERENT if len(gold) != len(answer) else Relation.UNKNOWN
 
 
 def _compare_unions(gold: Form, answer: Form) -> Relation:

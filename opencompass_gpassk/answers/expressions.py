@@ -18,7 +18,7 @@ DECIMAL_TOLERANCE = 1e-6
 DECIMAL_DOUBT = 2e-3
 DIGITS_LIMIT = 2000  # before the point; more than that is not computed
 # A numeral with its base: 1010_2.
-BASE = re.compile(r'(\d+)\s?_\s?\{?\s?(\d+)\s?\}?')
+BASE = re.compile(r'(\d{1,1000})\s?_\s?\{?\s?(\d+)\s?\}?')
 
 
 def compare_expressions(gold: str, answer: str) -> Relation:
@@ -162,9 +162,9 @@ def _compare_bases(
         return Relation.SAME if same else Relation.DIFFERENT
     numeral, other = (first, answer) if first else (second, gold)
     if numeral and other.isdigit() and len(other) < 4000 and 2 <= int(numeral[2]) <= 10:
-        if int(other) == int(numeral[1]):
-            return Relation.SAME if first else Relation.UNKNOWN
         digits, base = numeral[1], int(numeral[2])
+        if int(other) == int(digits):
+            return Relation.UNKNOWN
         valid = max(digits) < str(base) or base == 10
         return Relation.UNKNOWN if valid and int(digits, base) == int(other) else Relation.DIFFERENT
     return Relation.UNKNOWN

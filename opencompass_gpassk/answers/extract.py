@@ -17,16 +17,25 @@ BETWEEN_BOXES = re.compile(
     r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
     r'(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?'
 )
+# A box without braces around its one word: \\boxed 7.
+BARE_BOX = re.compile(r'\\(?:boxed|fbox)\s{1,3}([^\s\\{}$.,;]{1,50})')
+PERCENT = re.compile(r'\s?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
 BETWEEN_LIMIT = 60
+# What announces a final answer: #### of GSM8K, <answer>, "the final answer is", "correct option:",
+# a heading that says "Answer", 答案是, 答：, 故选.
 PHRASE = re.compile(
-    r'####'
-    r'|\b(?:final\s{1,3})?(?:answer|result)\*{0,2}\s{0,3}(?:is|are|=|:|：)(?=[\s:：*$\\\d(\[{-])'
+    r'####|<answer>'
+    r'|\b(?:final\s{1,3})?(?:answers?|results?)\*{0,2}\s{0,3}(?:is|are|=|:|：)(?=[\s:：*$\\\d(\[{-])'
+    r'|\b(?:correct|right)\s{1,3}(?:option|choice)\*{0,2}\s{0,3}(?:is|:|：)'
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
+    r'|(?:^|\n)[#* ]{0,8}(?:final )?answer[*: ]{0,4}\n'
     r'|(?:最终|最后|正确)?(?:答案|结果)\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
-    r'|故选|故答案为',
+    r'|故答案为|故选'
+    r'|(?:应|應|所以|因此|答案|[,，。])\s?(?:选|選)择?\s?[:：]?\s?(?=[(（]?[A-J])'
+    r'|(?:^|[\n。])\s?答\s?[:：]',
     re.IGNORECASE,
 )
 PHRASE_FILL = re.compile(r'[\s:：*]*(?:therefore|thus|simply|为|是)?[\s:：*]*', re.IGNORECASE)
@@ -37,7 +46,9 @@ MATH_END = {
     '\\(': re.compile(r'\\\)'),
     '\\[': re.compile(r'\\\]'),
 }
-SENTENCE_END = re.compile(r'\n|[。！？]|[.!?](?=\s|$|\*)|<\|')
+SENTENCE_END = re.compile(
+    r'\n|[。！？]|[.!?](?=\s|$|\*)|<\||</answer>|,?\s(?:because|since)\s', re.IGNORECASE
+)
 PHRASE_LIMIT = 1000
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
 COURTESY = re.compile(r'I hope (?:it|this) (?:is correct|helps)[.!]?', re.IGNORECASE)
@@ -67,7 +78,11 @@ def boxed(text: str) -> str | None:
         if found and command < found[-1][1]:  # inside the box before
             continue
         if content:
-            found.append((command, end + 1, content))
+            percent = PERCENT.match(text, end + 1)  # \\boxed{50}\\%
+            behind = percent.end() if percent else end + 1
+            found.append((command, behind, content + (percent.group() if percent else '')))
+    if not found and (bare := BARE_BOX.findall(text)):
+        return str(bare[-1])
     if not found:
         # a response that went through one JSON encoder too many
         return boxed(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None

@@ -25,13 +25,25 @@ __all__ = ['parse_form', 'words']
 WHOLE_TEXT = re.compile(r'\\text\{([^{}]*)\}')
 TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 CHOICE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
-CHOICE_LEAD = re.compile(r'(?:\(([A-J])\)|([A-J])(?:[.)]|:\s))\s*\S')
+# A choice before what it stands for: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice called one.
+CHOICE_LEAD = re.compile(
+    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*\S'
+    r'|(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?$'
+)
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
 FUNCTIONS = frozenset(
     'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
     'det'.split()
 )
+NUMBER_WORDS = {
+    word: str(number)
+    for words_ in (
+        'zero one two three four five six seven eight nine ten eleven twelve',
+        '零 一 二 三 四 五 六 七 八 九 十 十一 十二',
+    )
+    for number, word in enumerate(words_.split())
+} | {'两': '2'}
 ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 
 
@@ -44,7 +56,7 @@ def parse_form(text: str, level: int = 0) -> Form:
     choice = CHOICE.fullmatch(text)
     if choice:
         return Form(Kind.CHOICE, choice.group(1))
-    number = parse_number(text)
+    number = parse_number(NUMBER_WORDS.get(text.lower(), text))
     if number:
         return Form(Kind.NUMBER, number=number)
     if level > 6:
@@ -54,8 +66,9 @@ def parse_form(text: str, level: int = 0) -> Form:
         form = parse_form(bare, level + 1)
         if form.kind in (Kind.NUMBER, Kind.EXPRESSION):
             return Form(form.kind, form.text, form.parts, form.number, form.name, unit)
-    if CHOICE_LEAD.match(text):
-        return Form(Kind.CHOICE, next(g for g in CHOICE_LEAD.match(text).groups() if g))  # type: ignore[union-attr]
+    lead = CHOICE_LEAD.match(text)
+    if lead:
+        return Form(Kind.CHOICE, next(letter for letter in lead.groups() if letter))
     if _is_words(text):
         return Form(Kind.TEXT, words(text))
     for read in READERS:

@@ -39,7 +39,7 @@ def compare_kinds(gold: Form, answer: Form, compare: Compare) -> Relation:
     if Kind.RELATION in pair:
         first, second = _equation(gold), _equation(answer)
         return compare(first, second) if first and second else Relation.UNKNOWN
-    if '::' in (gold.text, answer.text):
+    if '::' in (gold.text, answer.text) or pair == {Kind.LIST, Kind.UNION}:
         return Relation.UNKNOWN
     if Kind.EXPRESSION in pair:
         text = gold.text if gold.kind is Kind.EXPRESSION else answer.text
