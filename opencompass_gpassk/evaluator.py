@@ -17,7 +17,7 @@ from opencompass.utils import get_logger
 
 from opencompass_gpassk.alignment import align, prediction_folder, read_handed_over
 from opencompass_gpassk.datasets.identity import identify
-from opencompass_gpassk.judging.evaluators import judge_replica
+from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
 from opencompass_gpassk.judging.rules import final_answer, judge_answers
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import PredictionFiles, Response
@@ -30,6 +30,7 @@ from opencompass_gpassk.testsets import (
     prompt_hash,
     version_of,
 )
+from opencompass_gpassk.trials import Verdict
 
 __all__ = ['GPassKEvaluator']
 
@@ -113,6 +114,8 @@ class GPassKEvaluator(BaseEvaluator):
 
         Raises:
             IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
+            JudgeError: If an evaluator as judge fails, or judges nothing.
+            ValueError: If settings, test set and predictions don't fit, naming what does not.
         """
         ks = (k,) if isinstance(k, int) else tuple(k)
         groups = self._groups(original_dataset.column_names)
@@ -203,6 +206,11 @@ class GPassKEvaluator(BaseEvaluator):
             make = partial(self._make_judge, f'replica_{replica}_{_content(columns)}', replica)
             judged = judge_replica(make, columns, len(rows), report=self.logger.warning)
             verdicts.update(zip(rows, judged, strict=True))
+        if verdicts and all(one.verdict is Verdict.UNJUDGED for one in verdicts.values()):
+            raise JudgeError(
+                f'judge: {self._judge_name()} judged none of {len(verdicts)} responses, the first '
+                f'because {verdicts[present[0]].reason}'
+            )
         return [
             dataclasses.replace(verdicts[i], answer=answer)
             for i, answer in zip(present, answers, strict=True)

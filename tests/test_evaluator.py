@@ -365,6 +365,16 @@ def test_a_judge_without_verdicts_is_named(
     assert not (tmp_path / 'results/demo/sums_en.json').exists()
 
 
+def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> None:
+    """Its prompt asks for something else than A or B, or nobody answers."""
+    evaluator = {'type': GPassKEvaluator, 'judge': LLM_JUDGE}
+    dataset = data_set(Sums, golds=['7'] * 10, evaluator=evaluator)
+    predict(tmp_path, dataset)
+    with pytest.raises(JudgeError, match=r'none of 80 responses.* replied neither A nor B'):
+        evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+
+
 def test_verdicts_on_other_responses_are_not_taken_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

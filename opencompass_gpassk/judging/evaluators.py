@@ -34,7 +34,7 @@ PATIENCE = 3  # rows; an evaluator that fails on the first ones fails on all
 
 
 class JudgeError(RuntimeError):
-    """An evaluator of OpenCompass failed, whatever it was asked."""
+    """An evaluator of OpenCompass gave no verdict, whatever it was asked."""
 
 
 def judge_replica(
