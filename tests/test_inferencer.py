@@ -230,6 +230,22 @@ def test_truncation_and_length_are_known(chat: Any, tmp_path: Path) -> None:
             assert record['num_tokens'] == spoken + 1  # the end token
 
 
+def test_responses_end_where_the_model_has_no_more_positions(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A protocol of more tokens than the checkpoint was made for gives them no noise."""
+    monkeypatch.setattr(chat.model.config, 'max_position_embeddings', 40)
+    recorder = Recorder(monkeypatch, chat)
+    records = run(chat, tmp_path, max_out_len=64, replicas=8)
+    prompt = recorder.calls[0]['input_ids'].shape[1]
+    longest = max(record['num_tokens'] for record in records)
+    assert longest == 40 - prompt
+    assert {r['truncated'] for r in records if r['num_tokens'] == longest} == {True}
+    monkeypatch.setattr(chat.model.config, 'rope_scaling', {'factor': 4.0})
+    records = run(chat, tmp_path, 'scaled', max_out_len=64, replicas=8)
+    assert max(record['num_tokens'] for record in records) == 64
+
+
 def test_stop_word_ends_a_response(chat: Any, tmp_path: Path) -> None:
     """A response cut at a stop word is not truncated, and its length ends there."""
     records = run(chat, tmp_path, replicas=4, stopping_criteria=['e', '1', '7', 'z'])

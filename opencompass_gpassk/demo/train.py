@@ -41,7 +41,7 @@ def make_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
         intermediate_size=344,
         num_hidden_layers=4,
         num_attention_heads=4,
-        max_position_embeddings=4096,
+        max_position_embeddings=1024,
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

@@ -71,6 +71,7 @@ class HuggingFaceBackend(Backend):
         engine = model.model
 
         def generate(*args: Any, **kwargs: Any) -> Any:
+            kwargs['max_new_tokens'] = self._within_context(engine, kwargs)
             ids = engine.generate(*args, **kwargs)
             self._measure(ids, kwargs, stops)
             return ids
@@ -111,6 +112,23 @@ class HuggingFaceBackend(Backend):
             if getattr(checkpoint, name, value) not in (value, None)
         }
         return {**overruled, **chosen}
+
+    def _within_context(self, engine: Any, kwargs: dict[str, Any]) -> int:
+        """Return how many tokens may be generated: no more than the model has positions for.
+
+        Beyond them lies noise, or an index error. With scaled positions their number is unknown.
+        """
+        wanted: int = kwargs['max_new_tokens']
+        config = getattr(engine, 'config', None)
+        positions = getattr(config, 'max_position_embeddings', None)
+        if not isinstance(positions, int) or getattr(config, 'rope_scaling', None):
+            return wanted
+        if positions < wanted:
+            self.note(
+                f'max_out_len = {wanted}, but the model has {positions} positions for prompt and '
+                'response: responses that reach the last one are cut off there'
+            )
+        return min(wanted, max(positions - kwargs['input_ids'].shape[1], 1))
 
     def _measure(self, ids: Any, kwargs: dict[str, Any], stops: Sequence[str]) -> None:
         """Note of each generated row whether it ran into the limit, and its length."""
