@@ -19,6 +19,8 @@ UNSAFE = re.compile(
     r'\d\s+\d|\\text|\\ldots|\\cdots|\\dots|\.\.\.|\\pm|\\mp'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d)'
 )
+# A mixed number in an expression: 1\frac{1}{2}\pi.
+MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
 # One-letter bases and arguments in a row: \log_2 8.
 LOG_BASE = re.compile(r'(\\log)\s?_\s?(\w)\s')
 # Combinations of 5 things, 2 at a time, as they are written in Chinese: C_5^2.
@@ -46,8 +48,7 @@ def read(text: str) -> Any:
     Raises:
         UnreadableError: If it cannot be read.
     """
-    from latex2sympy2_extended import NormalizationConfig, latex2sympy
-    from latex2sympy2_extended.latex2sympy2 import ConversionConfig
+    from latex2sympy2_extended.math_normalization import NormalizationConfig, normalize_latex
     from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
     from sympy.core.relational import Relational
 
@@ -58,13 +59,9 @@ def read(text: str) -> Any:
     latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
     latex = ROOT_POWER.sub(r'(\1)', latex)
     latex = COMBINATIONS.sub(r'\\binom{\1}{\2}', DECIMAL.sub(_as_fraction, latex))
-    # math-verify's own `parse` takes the m of 2m for metres, and X for x
+    normalization = NormalizationConfig(malformed_operators=True, boxed='none')
     try:
-        expression = latex2sympy(
-            latex,
-            normalization_config=NormalizationConfig(malformed_operators=True, boxed='none'),
-            conversion_config=ConversionConfig(lowercase_symbols=False),
-        )
+        expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # a parser of a parser generator: it raises whatever it likes
@@ -84,9 +81,44 @@ def read(text: str) -> Any:
     return expression
 
 
+def _converter() -> Any:
+    """Return math-verify's converter, told that X is not x, and 2(3) not the mixed number 2 + 3.
+
+    Its own `parse` would also take the m of 2m for metres, and drop it.
+    """
+    from latex2sympy2_extended.latex2sympy2 import ConversionConfig, _Latex2Sympy
+
+    class Converter(_Latex2Sympy):
+        def __init__(self) -> None:
+            super().__init__(config=ConversionConfig(lowercase_symbols=False))
+            self.known: dict[Any, Any] = {}
+
+        def convert_postfix(self, node: Any) -> Any:
+            if node not in self.known:  # asked for twice, at each of many levels
+                self.known[node] = super().convert_postfix(node)
+            return self.known[node]
+
+        def convert_postfix_list(self, nodes: Any, i: int = 0) -> Any:
+            first = self.convert_postfix(nodes[i])
+            if i + 1 == len(nodes) or not getattr(first, 'is_Integer', False):
+                return super().convert_postfix_list(nodes, i)
+            rest = self.convert_postfix_list(nodes, i + 1)
+            matrix = getattr(rest, 'is_Matrix', False)
+            return self.mat_mul_flat(first, rest) if matrix else self.mul_flat(first, rest)
+
+    return Converter()
+
+
 def _as_fraction(match: re.Match[str]) -> str:
     whole, part = match.groups()
     return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
+
+
+def _as_sum(match: re.Match[str]) -> str:
+    whole, command, above, below = match.groups()
+    if len(above) > len(below) or (above >= below and len(above) == len(below)):
+        return match.group()
+    return f'({whole}+{command}{{{above}}}{{{below}}})'
 
 
 def is_scalar(text: str) -> bool:

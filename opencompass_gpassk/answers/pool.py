@@ -113,7 +113,7 @@ class _Worker:
         try:
             if self.process is None:
                 self._start()
-            self._write((json.dumps(task) + '\n').encode('ascii'))
+            self._write((json.dumps({**task, 'time_limit': time_limit}) + '\n').encode('ascii'))
             reply = self._read(time_limit)
         except _WorkerError as failure:
             self.stop()

@@ -1,0 +1,234 @@
+"""Whether answers are compared as a careful reader would, and never the same where they differ."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.answers.check import canonical, check, compare, compare_quickly, is_plain
+from opencompass_gpassk.answers.numbers import parse_number
+from opencompass_gpassk.answers.pool import CheckResult, check_pairs
+from opencompass_gpassk.answers.relation import Relation
+
+ROOT = Path(__file__).parent.parent
+PAIRS = json.loads((ROOT / 'tests/cases/answers_pairs.json').read_text('utf-8'))
+CLASSES = json.loads((ROOT / 'tests/cases/answers_classes.json').read_text('utf-8'))
+ALLOWED = {
+    'same': {'same'},
+    'different': {'different'},
+    'not same': {'different', 'unknown'},
+    'not different': {'same', 'unknown'},
+}
+DATA = os.environ.get('GPASSK_TEST_DATA')
+needs_data = pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
+
+settings.register_profile('busy machine', deadline=None)
+settings.load_profile('busy machine')
+
+
+@pytest.fixture(scope='module')
+def verdicts() -> dict[tuple[str, str], CheckResult]:
+    """Return what the checker says of every pair of the cases."""
+    return check_pairs([(case['gold'], case['answer']) for case in PAIRS])
+
+
+@pytest.mark.parametrize('case', PAIRS, ids=[case['id'] for case in PAIRS])
+def test_pair(case: dict[str, str], verdicts: dict[tuple[str, str], CheckResult]) -> None:
+    """A pair is the same, different or left open as the case allows."""
+    verdict = verdicts[case['gold'], case['answer']]
+    assert verdict.relation.value in ALLOWED[case['expected']], verdict
+
+
+def test_cases_hold_both_kinds() -> None:
+    """The cases have names of their own, many that are the same and more that aren't."""
+    assert len({case['id'] for case in PAIRS}) == len(PAIRS)
+    counts = Counter(case['expected'] for case in PAIRS)
+    assert counts['same'] > 250
+    assert counts['different'] + counts['not same'] > 300
+
+
+@pytest.mark.parametrize('case', CLASSES, ids=[case['id'] for case in CLASSES])
+def test_canonical_forms(case: dict[str, Any]) -> None:
+    """Equivalent answers share a canonical form; others, and other classes, don't."""
+    forms = {canonical(answer) for answer in case['equivalent']}
+    assert len(forms) == 1
+    assert forms.isdisjoint(canonical(answer) for answer in case['others'])
+
+
+def test_reasons() -> None:
+    """An unknown names its reason; all else has none."""
+    assert compare('', '5') == (Relation.UNKNOWN, 'gold empty')
+    assert compare('5', ' ') == (Relation.DIFFERENT, None)
+    assert compare('5', '<b>6</b>') == (Relation.UNKNOWN, 'answer unparsable')
+    assert compare('\\frac{', '5') == (Relation.UNKNOWN, 'gold unparsable')
+    assert compare('5', '6' * 6000) == (Relation.UNKNOWN, 'answer too long')
+    assert compare('5', '{' * 50 + '}' * 50) == (Relation.UNKNOWN, 'answer too deeply nested')
+    assert compare('1/2', '\\frac12') == (Relation.SAME, None)
+
+
+# Expressions of rational numbers, with their values worked out here by fractions.
+Valued = tuple[str, Fraction]
+
+
+def _sum(parts: tuple[Valued, Valued]) -> Valued:
+    (left, a), (right, b) = parts
+    return f'({left})+({right})', a + b
+
+
+def _product(parts: tuple[Valued, Valued]) -> Valued:
+    (left, a), (right, b) = parts
+    return f'({left})({right})', a * b
+
+
+def _quotient(parts: tuple[Valued, Valued]) -> Valued:
+    (left, a), (right, b) = parts
+    return (f'\\frac{{{left}}}{{{right}}}', a / b) if b else (left, a)
+
+
+def _square_root(part: Valued) -> Valued:
+    return f'\\sqrt{{({part[0]})^2}}', abs(part[1])
+
+
+LEAVES = st.one_of(
+    st.integers(-30, 30).map(lambda n: (str(n), Fraction(n))),
+    st.tuples(st.integers(-20, 20), st.integers(1, 9)).map(
+        lambda p: (f'\\frac{{{p[0]}}}{{{p[1]}}}', Fraction(*p))
+    ),
+    st.integers(-400, 400).map(lambda n: (f'{n / 8}', Fraction(n, 8))),
+)
+
+
+def _wider(inner: st.SearchStrategy[Valued]) -> st.SearchStrategy[Valued]:
+    pairs = st.tuples(inner, inner)
+    makers: tuple[Callable[[Any], Valued], ...] = (_sum, _product, _quotient)
+    return st.one_of(*(pairs.map(make) for make in makers), inner.map(_square_root))
+
+
+EXPRESSIONS = st.recursive(LEAVES, _wider, max_leaves=4)
+
+
+@settings(max_examples=150)
+@given(EXPRESSIONS, EXPRESSIONS)
+def test_rational_values_decide(first: Valued, second: Valued) -> None:
+    """Rational expressions are the same if and only if their values are, in either order."""
+    equal = first[1] == second[1]
+    for gold, answer in ((first, second), (second, first)):
+        relation = check(gold[0], answer[0])
+        assert (relation is Relation.SAME) == equal or relation is Relation.UNKNOWN
+        if 'frac' not in gold[0] + answer[0] and '.' not in gold[0] + answer[0]:
+            assert relation is not Relation.UNKNOWN
+
+
+@settings(max_examples=150)
+@given(EXPRESSIONS, st.integers(-5, 5))
+def test_value_is_found_however_it_is_written(expression: Valued, shift: int) -> None:
+    """An expression is its own value, and is not the value next to it."""
+    text, value = expression
+    for gold in (str(value), f'\\frac{{{value.numerator}}}{{{value.denominator}}}', f'x = {value}'):
+        assert check(gold, text) is Relation.SAME
+        assert (check(gold, f'{text} + {shift}') is Relation.SAME) == (shift == 0)
+
+
+@given(
+    st.text('0123456789+-*/^_=<>(){}[]\\,.;: abxyABC%$!|√π°，。≤和或m\n', max_size=40),
+)
+def test_quick_comparison_is_reflexive(text: str) -> None:
+    """Any text is itself unless it is blank; to the quick rules it is never anything else."""
+    verdict = compare_quickly(text, text)
+    assert verdict is None or verdict[0] is not Relation.DIFFERENT or not text.strip()
+    spaced = compare_quickly(text, f' ${text}$ ')
+    assert spaced is None or spaced[0] is not Relation.DIFFERENT or not text.strip()
+
+
+TOKENS = (
+    '{', '}', '(', ')', '[', ']', '\\{', '\\}', '1', '12', '3,', ',', '; ', ' ', '  ', '.', '%', '-', '+',
+    'x', 'x=', '=', '<', '\\le ', '\\pm ', 'a', 'A', 'and ', ' or ', '和', 'cm', ' m', '度', '^', '_',
+    '\\frac', '\\frac{1}{2}', '\\sqrt', '√', '\\text{', '\\text{a}', '\\begin{pmatrix}', '&', '\\\\',
+    '\\end{pmatrix}', '\\begin{cases}', '\\cup', '\\in', '\\infty', '$', '\\(', '\\boxed{', ':', '|',
+    '1,000', '1 000', '1e5', '0.\\overline{', "'", 'f(x)', '\x00', '\u2028', '\ud800', '<b>', '~',
+)  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=5), st.integers(1, 4900))
+def test_any_text_is_taken_apart_in_little_time(tokens: list[str], length: int) -> None:
+    """What runs in the caller's process takes below a second for any text, and never raises."""
+    text = (''.join(tokens) * length)[:length]
+    start = time.process_time()
+    compare_quickly(text, text[::-1])
+    compare_quickly(text[1:], text[:-1])
+    if is_plain(text):
+        canonical(text)
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    'text', ['9' * 4990, '1e999', '-1e-999', '0.' + '\\overline{' + '37' * 490]
+)
+def test_long_numbers_have_a_canonical_form(text: str) -> None:
+    """Numbers longer than Python prints by default are read and written all the same."""
+    text += '}' * text.count('{')
+    assert canonical(text) == canonical(f' {text} ') != canonical(f'{text}1')
+
+
+def test_numbers_are_exact() -> None:
+    """Numbers are read to their last digit: 2^100 is not 2^100 - 1, and 0.1 is a tenth."""
+    number = parse_number('0.1')
+    assert number
+    assert number.value == Fraction(1, 10)
+    assert check(str(2**100), str(2**100 - 1)) is Relation.DIFFERENT
+    assert check('2^{100}', str(2**100)) is Relation.SAME
+    assert check('2^{100}', str(2**100 - 1)) is Relation.DIFFERENT
+
+
+@needs_data
+def test_recall_of_labelled_pairs() -> None:
+    """At least 92 % of the pairs that authors of checkers call the same are found to be."""
+    from opencompass_gpassk.answers.extract import extract_answer, last_statement
+
+    path = Path(str(DATA)) / 'equivalence/labelled_pairs.jsonl'
+    rows = [json.loads(line) for line in path.read_text('utf-8').split('\n') if line]
+    rows = [row for row in rows if row['label'] and not row.get('conflict')]
+    pairs = []
+    for row in rows:
+        text = row['prediction']
+        short = text if len(text) <= 200 or text == row['gold'] else last_statement(text)
+        pairs.append((row['gold'], extract_answer(text) or short))
+    results = check_pairs(pairs)
+    same = sum(results[pair].relation is Relation.SAME for pair in pairs)
+    assert len(rows) > 400
+    assert same / len(rows) >= 0.92
+
+
+def _benchmark() -> ModuleType:
+    path = ROOT / 'benchmarks/false_positives.py'
+    spec = importlib.util.spec_from_file_location('false_positives', path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_data
+def test_unequal_gold_answers_are_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most one in a thousand pairs of unequal gold answers of three benchmarks is the same."""
+    benchmark = _benchmark()
+    monkeypatch.setattr(benchmark, 'NEIGHBOURS', 8)
+    pairs = benchmark.draw_pairs(benchmark.gold_answers(Path(str(DATA))))
+    results = check_pairs(pairs)
+    same = [pair for pair in pairs if results[pair].relation is Relation.SAME]
+    assert len(pairs) >= 5000
+    assert len(same) / len(pairs) <= 0.001, same
