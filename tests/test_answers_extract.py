@@ -17,11 +17,12 @@ CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_t
 SIZE = 200_000
 # What the patterns begin with, repeat, and end with: many of them, and never the end.
 BAIT = (
-    '{', '}', '\\boxed{', '\\boxed{}', '\\boxed', '\\\\boxed{', '\\boxed{a}, ', '\\boxed{a}%', ' ',
-    '\n', '\n ', '#', '\n# ', '*', 'answer', 'answer ', 'answer is ', 'final ', 'final final ',
-    'the answer is: $', 'answer is \\(', 'answer: **', 'answer\n', '答案', '答案是', '答：', '故选', '，选',
-    '<think>', '</think>', '<', '<|', '<answer>', '$', '. ', '。', ' because ', 'x=\\boxed{',
-    'x_{1', '\\text{ and ', 'I hope it ', '\x00', '\ud800', '\u2028', '<div>',
+    '{', '}', '\\boxed{', '\\boxed{}', '\\boxed', '\\\\boxed{', '\\boxed{a}, ', '\\boxed{a}%',
+    ' ', '\n', '\n ', '#', '\n# ', '*', 'answer', 'answer ', 'answer is ', 'final ',
+    'final final ', 'the answer is: $', 'answer is \\(', 'answer: **', 'answer\n', '答案',
+    '答案是', '答：', '故选', '，选', '<think>', '</think>', '<', '<|', '<answer>', '$', '. ',
+    '。', ' because ', 'x=\\boxed{', 'x_{1', '\\text{ and ', 'I hope it ', '\x00', '\ud800',
+    '\u2028', '<div>',
 )  # fmt: skip
 
 settings.register_profile('busy machine', deadline=None)

@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
             line['label'] = row['label']
             counts[_outcome(relation.value, row['label'])] += 1
         print(json.dumps(line))
+    sys.stdout.flush()  # before the summary, and while a reader that left is still our concern
     if counts:
         names = ('agree', 'false_positives', 'false_negatives', 'unknown')
         summary = {'n': counts.total(), **{name: counts[name] for name in names}}
-        sys.stdout.flush()
         print(json.dumps(summary), file=sys.stderr)
     return 0
 
@@ -91,7 +91,7 @@ def _read(path: str) -> list[dict[str, Any]]:
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             try:
-                rows.append(_row(line))
+                rows.append(_row(line.strip()))
             except ValueError as error:
                 raise ValueError(f'{name}, line {number}: {error}') from error
     if not rows:
@@ -103,16 +103,19 @@ def _row(line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except ValueError as error:
-        raise ValueError(f'not JSON: {error}') from error
+        raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
     if not isinstance(row, dict):
-        raise ValueError(f'a row is an object, not {type(row).__name__}')
+        raise ValueError(f'a row is an object with gold and prediction, not a {type(row).__name__}')
     for field in ('gold', 'prediction'):
-        value = row.get(field)
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError(f'field {field}: a text is needed, not {json.dumps(value)[:60]}')
-    if 'label' in row and not (isinstance(row['label'], bool) or row['label'] in (0, 1)):
-        raise ValueError(
-            f'field label: true or false is needed, not {json.dumps(row["label"])[:60]}'
-        )
+        if isinstance(row.get(field), bool) or not isinstance(row.get(field), (str, int, float)):
+            raise ValueError(f'{_named(row, field)}; give {field} as a text in quotes')
+    if 'label' in row and row['label'] not in (True, False):
+        raise ValueError(f'{_named(row, "label")}; give true or false, or leave it out')
     kept = {field: str(row[field]) for field in ('gold', 'prediction')}
     return {**kept, 'label': bool(row['label'])} if 'label' in row else kept
+
+
+def _named(row: dict[str, Any], field: str) -> str:
+    if field not in row:
+        return f'field {field} is missing'
+    return f'field {field} is {json.dumps(row[field])[:60]}'

@@ -1,0 +1,157 @@
+"""``gpassk check`` as it is run: files, standard input, labels, rows that make no sense."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.cli import main
+
+GPASSK = [sys.executable, '-m', 'opencompass_gpassk.cli']
+ROWS: list[dict[str, Any]] = [
+    {'gold': '\\frac{1}{2}', 'prediction': 'So the answer is \\boxed{0.5}.', 'label': True},
+    {'gold': '12', 'prediction': '答案是 13。', 'label': False},
+    {'gold': '12', 'prediction': '12 cm', 'label': False},
+    {'gold': '12', 'prediction': '13', 'label': True},
+    {'gold': '5 cm', 'prediction': '5 m', 'label': False},
+]
+SUMMARY = {'n': 5, 'agree': 2, 'false_positives': 1, 'false_negatives': 1, 'unknown': 1}
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    """Return rows as JSON lines."""
+    return ''.join(json.dumps(row) + '\n' for row in rows)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a file of five labelled rows."""
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text(lines(ROWS))
+    return path
+
+
+def test_verdicts_and_summary(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row gets a line with its verdict; the last line on standard error counts the labels."""
+    assert main(['check', str(file)]) == 0
+    out, err = capsys.readouterr()
+    found = [json.loads(line) for line in out.splitlines()]
+    verdicts = [row['verdict'] for row in found]
+    assert verdicts == ['same', 'different', 'same', 'different', 'unknown']
+    assert [row['row'] for row in found] == [1, 2, 3, 4, 5]
+    assert found[0] == {
+        'row': 1,
+        'verdict': 'same',
+        'gold': '\\frac{1}{2}',
+        'answer': '0.5',
+        'label': True,
+    }
+    assert found[4]['reason'] == 'undecided'
+    assert json.loads(err.splitlines()[-1]) == SUMMARY
+
+
+def test_no_summary_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows without labels are checked, not counted."""
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text('{"gold": 5, "prediction": 5.0}\n')
+    assert main(['check', str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {'row': 1, 'verdict': 'same', 'gold': '5', 'answer': '5.0'}
+    assert not err
+
+
+@pytest.mark.parametrize('packed', [False, True], ids=['plain', 'gzip'])
+def test_standard_input(packed: bool) -> None:
+    """Rows are read from standard input, gzipped or not; a verdict is printed where it is piped."""
+    text = lines(ROWS[:2]).encode()
+    done = subprocess.run(
+        [*GPASSK, 'check', '-'], input=gzip.compress(text) if packed else text, capture_output=True
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 2
+    assert json.loads(done.stderr) == {**dict.fromkeys(SUMMARY, 0), 'n': 2, 'agree': 2}
+
+
+def test_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A gzipped file is read as it is."""
+    path = tmp_path / 'pairs.jsonl.gz'
+    path.write_bytes(gzip.compress(lines(ROWS).encode()))
+    assert main(['check', str(path)]) == 0
+    assert json.loads(capsys.readouterr().err) == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ('line', 'message'),
+    [
+        ('{"gold": "1"}', 'field prediction is missing; give prediction as a text'),
+        ('{"prediction": "1"}', 'field gold is missing; give gold as a text'),
+        ('{"gold": null, "prediction": "1"}', 'field gold is null; give gold as a text'),
+        ('{"gold": ["1"], "prediction": "1"}', 'field gold is ["1"]; give gold as a text'),
+        ('{"gold": true, "prediction": "1"}', 'field gold is true; give gold as a text'),
+        ('{"gold": "1", "prediction": "1", "label": "no"}', 'field label is "no"; give true or'),
+        ('[1, 2]', 'a row is an object with gold and prediction, not a list'),
+        ('{"gold": "1", "predic', 'not JSON: Unterminated string'),
+    ],
+)
+def test_bad_row(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row that makes no sense is named by file, line and field, with what to do."""
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text(f'{{"gold": "1", "prediction": "1"}}\n\n{line}\n')
+    assert main(['check', str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith(f'gpassk check: {path}, line 3: {message}')
+
+
+def test_empty_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file without rows and one that isn't there are errors that name it."""
+    path = tmp_path / 'pairs.jsonl'
+    assert main(['check', str(path)]) == 1
+    assert str(path) in capsys.readouterr().err
+    path.write_text('\n')
+    assert main(['check', str(path)]) == 1
+    assert 'there is no row in it' in capsys.readouterr().err
+
+
+def test_strange_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Line separators inside a text, lone surrogates and bytes that aren't UTF-8 break no row."""
+    path = tmp_path / 'pairs.jsonl'
+    path.write_bytes(
+        '{"gold": "1", "prediction": "The answer is 1\u2028"}\n'.encode()
+        + b'{"gold": "\\ud800", "prediction": "\\u0000"}\n'
+        + b'{"gold": "\xff 2", "prediction": "2"}\n'
+    )
+    assert main(['check', str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_reader_that_leaves(tmp_path: Path) -> None:
+    """When the reader of the output leaves early, as head does, the command ends without a word."""
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text(lines(ROWS[:1] * 5000))
+    process = subprocess.Popen(
+        [*GPASSK, 'check', str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stderr
+    assert json.loads(process.stdout.readline())['verdict'] == 'same'
+    process.stdout.close()
+    assert process.stderr.read() == b''
+    assert process.wait() == 1
+
+
+def test_long_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A long prediction that announces no answer is judged by its last sentence."""
+    path = tmp_path / 'pairs.jsonl'
+    text = 'We add the numbers and find more of them. ' * 20 + 'In all there are 34.'
+    path.write_text(lines([{'gold': '34', 'prediction': text, 'label': True}]))
+    assert main(['check', str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)['answer'] == 'In all there are 34'
