@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import transformers.utils.logging as logging_of_transformers
+from datasets import Dataset
 from opencompass.models import HuggingFace, HuggingFaceBaseModel, HuggingFacewithChatTemplate
 from tiny import PAPER, Problems, run, save_checkpoint
 
@@ -230,19 +231,39 @@ def test_truncation_and_length_are_known(chat: Any, tmp_path: Path) -> None:
             assert record['num_tokens'] == spoken + 1  # the end token
 
 
+class UnequalProblems(Problems):
+    """The first problem is too long for a model of 60 positions."""
+
+    @staticmethod
+    def load(problems: int = 4, replicas: int = 3) -> Dataset:
+        rows = Problems.load(problems, replicas)
+        longer = 'what is 1+1, and again, and again, and again, and once more, and again'
+        return rows.map(lambda row: {'prompt': longer} if row['problem_id'] == 'p/0' else {})
+
+
+@pytest.mark.parametrize('kind', [HuggingFacewithChatTemplate, HuggingFaceBaseModel, HuggingFace])
 def test_responses_end_where_the_model_has_no_more_positions(
-    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A protocol of more tokens than the checkpoint was made for gives them no noise."""
-    monkeypatch.setattr(chat.model.config, 'max_position_embeddings', 40)
-    recorder = Recorder(monkeypatch, chat)
-    records = run(chat, tmp_path, max_out_len=64, replicas=8)
-    prompt = recorder.calls[0]['input_ids'].shape[1]
-    longest = max(record['num_tokens'] for record in records)
-    assert longest == 40 - prompt
-    assert {r['truncated'] for r in records if r['num_tokens'] == longest} == {True}
-    monkeypatch.setattr(chat.model.config, 'rope_scaling', {'factor': 4.0})
-    records = run(chat, tmp_path, 'scaled', max_out_len=64, replicas=8)
+    """A row that is too long, or ends early, costs the others of its batch nothing."""
+    model = build(kind, checkpoint, **({'batch_padding': True} if kind is HuggingFace else {}))
+    monkeypatch.setattr(model.model.config, 'max_position_embeddings', 60)
+    recorder = Recorder(monkeypatch, model)
+    records = run(model, tmp_path, max_out_len=64, replicas=12, dataset=UnequalProblems)
+    prompts = [
+        int(length) for call in recorder.calls for length in call['attention_mask'].sum(dim=1)
+    ]
+    assert max(prompts) > 60 > min(prompts)
+    longest = 60 - min(prompts)
+    lengths = {'long': [], 'short': []}
+    for record, prompt in zip(records, prompts, strict=True):
+        lengths['long' if prompt > 60 else 'short'].append(record['num_tokens'])
+        spoken = len(model.tokenizer.encode(record['prediction'], add_special_tokens=False))
+        assert spoken <= record['num_tokens']  # special tokens are not spoken
+    assert set(lengths['long']) == {1}
+    assert max(lengths['short']) == longest
+    monkeypatch.setattr(model.model.config, 'rope_scaling', {'factor': 4.0})
+    records = run(model, tmp_path, 'scaled', max_out_len=64, replicas=12)
     assert max(record['num_tokens'] for record in records) == 64
 
 

@@ -71,10 +71,9 @@ class HuggingFaceBackend(Backend):
         engine = model.model
 
         def generate(*args: Any, **kwargs: Any) -> Any:
-            kwargs['max_new_tokens'] = self._within_context(engine, kwargs)
-            ids = engine.generate(*args, **kwargs)
-            self._measure(ids, kwargs, stops)
-            return ids
+            rooms = self._rooms(engine, kwargs)
+            ids = engine.generate(*args, **{**kwargs, 'max_new_tokens': max(rooms)})
+            return self._measure(ids, kwargs, rooms, stops)
 
         model.model = Tap(engine, generate=generate)
         limit = self.max_out_len
@@ -113,29 +112,39 @@ class HuggingFaceBackend(Backend):
         }
         return {**overruled, **chosen}
 
-    def _within_context(self, engine: Any, kwargs: dict[str, Any]) -> int:
-        """Return how many tokens may be generated: no more than the model has positions for.
+    def _rooms(self, engine: Any, kwargs: dict[str, Any]) -> list[int]:
+        """Return how many tokens each row may be given: no more than the model has positions for.
 
-        Beyond them lies noise, or an index error. With scaled positions their number is unknown.
+        Beyond them lies noise. With scaled positions their number is not known.
         """
         wanted: int = kwargs['max_new_tokens']
+        ids, mask = kwargs['input_ids'], kwargs.get('attention_mask')
+        prompts = [ids.shape[1]] * len(ids) if mask is None else mask.sum(dim=1).tolist()
         config = getattr(engine, 'config', None)
         positions = getattr(config, 'max_position_embeddings', None)
         if not isinstance(positions, int) or getattr(config, 'rope_scaling', None):
-            return wanted
+            return [wanted] * len(prompts)
         if positions < wanted:
             self.note(
                 f'max_out_len = {wanted}, but the model has {positions} positions for prompt and '
                 'response: responses that reach the last one are cut off there'
             )
-        return min(wanted, max(positions - kwargs['input_ids'].shape[1], 1))
+        return [min(wanted, max(positions - prompt, 1)) for prompt in prompts]
 
-    def _measure(self, ids: Any, kwargs: dict[str, Any], stops: Sequence[str]) -> None:
-        """Note of each generated row whether it ran into the limit, and its length."""
+    def _measure(
+        self, ids: Any, kwargs: dict[str, Any], rooms: Sequence[int], stops: Sequence[str]
+    ) -> Any:
+        """Note of each generated row whether it ran into its limit, and its length.
+
+        Returns:
+            The ids, each row ended where its limit is.
+        """
         checkpoint = getattr(self.model.model, 'generation_config', None)
         ends = kwargs.get('eos_token_id', getattr(checkpoint, 'eos_token_id', None))
-        ends = set(ends) if isinstance(ends, list | tuple) else {ends}
-        for row in ids[:, kwargs['input_ids'].shape[1] :].tolist():
+        ends = list(ends) if isinstance(ends, list | tuple) else [ends]
+        width = kwargs['input_ids'].shape[1]
+        rows = [row[:limit] for row, limit in zip(ids[:, width:].tolist(), rooms, strict=True)]
+        for row, limit in zip(rows, rooms, strict=True):
             end = next((i for i, token in enumerate(row) if token in ends), None)
             # A stop word may come before: the row went on while others of its batch weren't done.
             stop = self._stop(row[: None if end is None else end + 1], stops)
@@ -143,7 +152,11 @@ class HuggingFaceBackend(Backend):
             if end is not None:
                 self.ends.append((False, end + 1))
             else:
-                self.ends.append((len(row) >= kwargs['max_new_tokens'], len(row)))
+                self.ends.append((len(row) >= limit, len(row)))
+        if ends[0] is not None:
+            for row_ids, limit in zip(ids, rooms, strict=True):
+                row_ids[width + limit :] = ends[0]  # wrappers cut a response there
+        return ids
 
     def _stop(self, row: list[int], stops: Sequence[str]) -> int | None:
         """Return the position of the token that completes a stop word, None if none does."""
