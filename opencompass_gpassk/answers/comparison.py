@@ -68,6 +68,8 @@ def _compare_scalars(gold: Form, answer: Form) -> Relation:
     relation = compare_expressions(*texts)
     if relation is not Relation.DIFFERENT:
         return relation
+    if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?
+        return Relation.UNKNOWN
     rounded = compare_rounded(gold.number or gold.text, answer.number or answer.text)
     return rounded or relation
 

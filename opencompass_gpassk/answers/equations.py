@@ -23,7 +23,7 @@ FIGURE = re.compile(
     r'|\\(?:Delta|angle)\s?[a-zA-Z]'
 )
 VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
-NAME = re.compile(r"\\?[a-zA-Z]+(?:_\{?[\w,\\ ]+\}?)?'*(?:\s?\(\s?\\?[\w, ]+\s?\))?")
+NAME = re.compile(r"\\?(?:[a-zA-Z]+|[a-zA-Z]\d)(?:_\{?[\w,\\ ]+\}?)?'*(?:\s?\(\s?\\?[\w, ]+\s?\))?")
 TUPLE_NAME = re.compile(r"\([\w\\{}, ']+\)")
 COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod)(?![a-zA-Z])')
 FLIP = {'>': '<', '\\ge': '\\le'}

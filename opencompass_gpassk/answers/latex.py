@@ -9,14 +9,16 @@ from typing import Any
 __all__ = ['UnreadableError', 'has_decimal', 'is_scalar', 'read']
 
 # What math-verify reads wrongly or in part.
-ALLOWED = re.compile(r"[0-9a-zA-Z+\-*/^_(){}\[\]|!.,'\s\\&%]*")
+ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
-# Two numbers in a row, dots, ±, permutations (A_5^2), and x2, which may be x^2 or 2x.
+# Two numbers in a row; 1/2x, which may be (1/2)x or 1/(2x); x2, which may be x^2 or 2x; dots, ±,
+# and permutations, A_5^2.
 UNSAFE = re.compile(
-    r'\d\s+\d|\\text|\\ldots|\\cdots|\\dots|\.\.\.|\\pm|\\mp'
+    r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
+    r'|\\text|\\ldots|\\cdots|\\dots|\.\.\.|\\pm|\\mp'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d)'
 )
 # A mixed number in an expression: 1\frac{1}{2}\pi.

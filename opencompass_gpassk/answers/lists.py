@@ -52,7 +52,12 @@ def compare_lists(gold: Form, answer: Form, compare: Compare) -> Relation:
         if any(part.name for part in (second if known[0] else first)):
             return Relation.UNKNOWN
         return compare_ordered(first, second, compare)
-    return compare_unordered(first, second, compare)
+
+    def compare_elements(part: Form, other: Form) -> Relation:
+        nested = (part.kind is Kind.SET) != (other.kind is Kind.SET)  # {1, {2}} is not {1, 2}
+        return Relation.UNKNOWN if nested else compare(part, other)
+
+    return compare_unordered(first, second, compare_elements)
 
 
 def spread(form: Form) -> list[Form]:

@@ -39,6 +39,8 @@ COMMANDS = [
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|~|&nbsp;', ' '),
         (r'\\[dtc]frac(?![a-zA-Z])', r'\\frac'),
+        (r'\\frac\s(?=\w)', r'\\frac'),
+        (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),
         (r'\\[dt]binom(?![a-zA-Z])', r'\\binom'),
         (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
          r'\\text{'),
