@@ -120,7 +120,7 @@ class LiveMathBench(GPassKDataset):
         return make_dataset(
             questions,
             benchmark=title + _selection(version, wanted),
-            version='sample:1' if version == 'sample' else version,
+            version='1' if version == 'sample' else version,
             prompt=prompt,
             cot=cot,
         )
