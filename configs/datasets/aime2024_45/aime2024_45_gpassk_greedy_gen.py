@@ -9,41 +9,24 @@ Environment variables:
 GPASSK_DATA: the file, or its folder.
 """
 
-from opencompass.openicl.icl_prompt_template import PromptTemplate
-from opencompass.openicl.icl_retriever import ZeroRetriever
+from mmengine.config import read_base
 
 from opencompass_gpassk.datasets import AIME
-from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+
+with read_base():
+    from ..protocol import gpassk_eval_cfg, gpassk_greedy_infer_cfg, gpassk_reader_cfg
 
 # abbr, path, n and k. What a config imports can't be called, hence this way.
 aime2024_45_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).aime('2024-45', greedy=True)
 
-aime2024_45_greedy_reader_cfg = dict(input_columns=['prompt'], output_column='answer')
-
-aime2024_45_greedy_infer_cfg = dict(
-    prompt_template=dict(
-        type=PromptTemplate,
-        template=dict(round=[dict(role='HUMAN', prompt='{prompt}')]),
-    ),
-    retriever=dict(type=ZeroRetriever),
-    inferencer=dict(
-        type=GPassKGenInferencer,
-        sampling='greedy',
-        max_out_len=8192,  # 32768 for models with long reasoning
-    ),
-)
-
-aime2024_45_greedy_eval_cfg = dict(evaluator=dict(type=GPassKEvaluator, judge='rule'))
-
 aime2024_45_greedy_datasets = [
     dict(
         type=AIME,
         **aime2024_45_greedy_settings,
-        reader_cfg=aime2024_45_greedy_reader_cfg,
-        infer_cfg=aime2024_45_greedy_infer_cfg,
-        eval_cfg=aime2024_45_greedy_eval_cfg,
+        reader_cfg=gpassk_reader_cfg,
+        infer_cfg=gpassk_greedy_infer_cfg,
+        eval_cfg=gpassk_eval_cfg,
     )
 ]

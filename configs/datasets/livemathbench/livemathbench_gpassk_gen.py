@@ -7,41 +7,24 @@ GPASSK_N, GPASSK_K: samples of each problem, and the k such as 4,8,16.
 GPASSK_DATA: folder or file with the data; else the hub and OpenCompass are asked.
 """
 
-from opencompass.openicl.icl_prompt_template import PromptTemplate
-from opencompass.openicl.icl_retriever import ZeroRetriever
+from mmengine.config import read_base
 
 from opencompass_gpassk.datasets import LiveMathBench
-from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+
+with read_base():
+    from ..protocol import gpassk_eval_cfg, gpassk_infer_cfg, gpassk_reader_cfg
 
 # abbr, path, n and k. What a config imports can't be called, hence this way.
 livemathbench_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).livemathbench()
 
-livemathbench_reader_cfg = dict(input_columns=['prompt'], output_column='answer')
-
-livemathbench_infer_cfg = dict(
-    prompt_template=dict(
-        type=PromptTemplate,
-        template=dict(round=[dict(role='HUMAN', prompt='{prompt}')]),
-    ),
-    retriever=dict(type=ZeroRetriever),
-    inferencer=dict(
-        type=GPassKGenInferencer,
-        sampling=dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0),
-        max_out_len=8192,  # 32768 for models with long reasoning
-    ),
-)
-
-livemathbench_eval_cfg = dict(evaluator=dict(type=GPassKEvaluator, judge='rule'))
-
 livemathbench_datasets = [
     dict(
         type=LiveMathBench,
         **livemathbench_settings,
-        reader_cfg=livemathbench_reader_cfg,
-        infer_cfg=livemathbench_infer_cfg,
-        eval_cfg=livemathbench_eval_cfg,
+        reader_cfg=gpassk_reader_cfg,
+        infer_cfg=gpassk_infer_cfg,
+        eval_cfg=gpassk_eval_cfg,
     )
 ]

@@ -5,41 +5,24 @@ GPASSK_N, GPASSK_K: samples of each problem, and the k such as 4,8,16.
 GPASSK_DATA: folder or file with the data; else the hub and OpenCompass are asked.
 """
 
-from opencompass.openicl.icl_prompt_template import PromptTemplate
-from opencompass.openicl.icl_retriever import ZeroRetriever
+from mmengine.config import read_base
 
 from opencompass_gpassk.datasets import MATH500L5
-from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+
+with read_base():
+    from ..protocol import gpassk_eval_cfg, gpassk_infer_cfg, gpassk_reader_cfg
 
 # abbr, path, n and k. What a config imports can't be called, hence this way.
 math500_l5_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).math500_l5()
 
-math500_l5_reader_cfg = dict(input_columns=['prompt'], output_column='answer')
-
-math500_l5_infer_cfg = dict(
-    prompt_template=dict(
-        type=PromptTemplate,
-        template=dict(round=[dict(role='HUMAN', prompt='{prompt}')]),
-    ),
-    retriever=dict(type=ZeroRetriever),
-    inferencer=dict(
-        type=GPassKGenInferencer,
-        sampling=dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0),
-        max_out_len=8192,  # 32768 for models with long reasoning
-    ),
-)
-
-math500_l5_eval_cfg = dict(evaluator=dict(type=GPassKEvaluator, judge='rule'))
-
 math500_l5_datasets = [
     dict(
         type=MATH500L5,
         **math500_l5_settings,
-        reader_cfg=math500_l5_reader_cfg,
-        infer_cfg=math500_l5_infer_cfg,
-        eval_cfg=math500_l5_eval_cfg,
+        reader_cfg=gpassk_reader_cfg,
+        infer_cfg=gpassk_infer_cfg,
+        eval_cfg=gpassk_eval_cfg,
     )
 ]
