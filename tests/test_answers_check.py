@@ -119,7 +119,7 @@ def _wider(inner: st.SearchStrategy[Valued]) -> st.SearchStrategy[Valued]:
 EXPRESSIONS = st.recursive(LEAVES, _wider, max_leaves=4)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_rational_values_decide(first: Valued, second: Valued) -> None:
     """Rational expressions are the same if and only if their values are, in either order."""
@@ -131,7 +131,7 @@ def test_rational_values_decide(first: Valued, second: Valued) -> None:
             assert relation is not Relation.UNKNOWN
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(EXPRESSIONS, st.integers(-5, 5))
 def test_value_is_found_however_it_is_written(expression: Valued, shift: int) -> None:
     """An expression is its own value, and is not the value next to it."""
@@ -162,7 +162,7 @@ TOKENS = (
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=5), st.integers(1, 4900))
 def test_any_text_is_taken_apart_in_little_time(tokens: list[str], length: int) -> None:
     """What runs in the caller's process takes below a second for any text, and never raises."""
@@ -227,7 +227,8 @@ def _benchmark() -> ModuleType:
 def test_unequal_gold_answers_are_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most one in a thousand pairs of unequal gold answers of three benchmarks is the same."""
     benchmark = _benchmark()
-    monkeypatch.setattr(benchmark, 'NEIGHBOURS', 8)
+    monkeypatch.setattr(benchmark, 'NEIGHBOURS', 4)
+    monkeypatch.setattr(benchmark, 'RANDOM_PAIRS', 1500)
     pairs = benchmark.draw_pairs(benchmark.gold_answers(Path(str(DATA))))
     results = check_pairs(pairs)
     same = [pair for pair in pairs if results[pair].relation is Relation.SAME]
