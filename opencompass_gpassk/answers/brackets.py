@@ -23,7 +23,7 @@ LIST = re.compile(
 SEMICOLON = re.compile(
     r';|\\text\{\s?(?:and|or)\s?\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|或者?|和'
 )
-AND = re.compile(r'(?<![a-zA-Z\\])and(?![a-zA-Z])|且|和')
+OR = re.compile(r'(?<![a-zA-Z\\])or(?![a-zA-Z])|或')
 COMMA = re.compile(r',')
 RATIO = re.compile(r':')
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
@@ -52,7 +52,7 @@ def read_list(text: str, parse: Parse) -> Form | None:
         return Form(Kind.LIST, parts=(first, *parts[1:]), name=name)
     names = {part.name for part in parts}
     ranges = all(part.kind in (Kind.TUPLE, Kind.UNION) for part in parts)
-    if ranges and len(names) == 1 and '' not in names and not AND.search(text):  # x < 1 or x > 2
+    if ranges and len(names) == 1 and '' not in names and OR.search(text):  # x < 1 or x > 2
         inner = [p for part in parts for p in (part.parts if part.kind is Kind.UNION else [part])]
         return Form(Kind.UNION, parts=tuple(inner), name=names.pop())
     if len(names) == 1 and '' not in names:

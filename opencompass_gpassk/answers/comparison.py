@@ -22,6 +22,7 @@ __all__ = ['compare_forms']
 
 INFINITE = {'\\infty': 1, '-\\infty': -1}
 SCALAR = {Kind.NUMBER, Kind.EXPRESSION}
+WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])')
 AFFIRMATIVE = frozenset({'yes', 'true', 'correct', 'right', '是', '对', '正确', '真', '能', '可以'})
 NEGATIVE = frozenset({'no', 'false', 'incorrect', 'wrong', '否', '错', '错误', '假', '不能', '不'})
@@ -70,8 +71,18 @@ def _compare_scalars(gold: Form, answer: Form) -> Relation:
         return relation
     if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?
         return Relation.UNKNOWN
+    if _same_form(gold.text, answer.text):
+        return Relation.UNKNOWN
     rounded = compare_rounded(gold.number or gold.text, answer.number or answer.text)
     return rounded or relation
+
+
+def _same_form(gold: str, answer: str) -> bool:
+    """Tell whether the letters for any whole number alone differ: k\\pi and n\\pi."""
+    found = [set(WHOLE.findall(text)) for text in (gold, answer)]
+    return all(len(letters) == 1 for letters in found) and (
+        WHOLE.sub('n', unspaced(gold)) == WHOLE.sub('n', unspaced(answer))
+    )
 
 
 def _in_radians(gold: Form, answer: Form) -> tuple[str, str] | None:

@@ -32,6 +32,7 @@ CHOICE_LEAD = re.compile(
 )
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
+CLOCK = re.compile(r'\d\s?[ap]\.?m\.?$', re.IGNORECASE)
 FUNCTIONS = frozenset(
     'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
     'det'.split()
@@ -95,7 +96,8 @@ def _is_words(text: str) -> bool:
         if word.lower() not in FUNCTIONS
         and not (word.isupper() and word.isascii() and len(word) < 6)
     ]
-    return bool(found) and '\\operatorname' not in text
+    clock = CLOCK.search(text)
+    return bool(found or clock or text.lower() == 'no') and '\\operatorname' not in text
 
 
 def _unwrapped(text: str) -> str:

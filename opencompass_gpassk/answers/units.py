@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['split_unit']
+__all__ = ['UNITS', 'WORDS', 'split_unit']
 
 # Spelling → the unit's one name.
 NAMES = {
@@ -44,10 +44,18 @@ NAMES = {
 UNITS = {spelling: name for name, spellings in NAMES.items() for spelling in spellings.split()}
 LEADING = ('USD', '¥', '€', '£')
 WORDS = '|'.join(re.escape(word) for word in sorted(UNITS, key=len, reverse=True))
+# The power of a unit, cm^2; a unit at the end; one with its power in words, square cm; and
+# \\text{…} at the end, of whatever words.
 POWER = r'(?:\^\s?\{?\s?([23])\s?\}?)?'
 SUFFIX = re.compile(rf'(?<=[\d\s)}}.])({WORDS}){POWER}$')
 PRE_POWER = re.compile(rf'(?<=[\d\s)}}.])(square|sq\.?|cubic|cu\.?|平方|立方)\s?({WORDS})$')
 BRACED = re.compile(rf'\\text\{{([^{{}}]*)\}}\s?{POWER}$')
+# Words in \\text{…} that change a value instead of measuring it: 3 \\text{ million}.
+FACTOR = re.compile(
+    r'\b(?:hundred|thousand|million|billion|trillion|dozen|pairs?|half|halves|thirds?|quarters?|more|less|fewer'
+    r'|least|most|greater|negative|not|base|mod|squared|cubed|factorial|plus|minus|over|if|for|when'
+    r'|where)\b|[百千万亿倍]'
+)
 FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
 
@@ -74,7 +82,7 @@ def split_unit(text: str) -> tuple[str, str]:
             unit = UNITS[name]
         else:
             unit = re.sub(r'[\s.]+', ' ', name).lower()
-            if re.fullmatch(r'(?:and|or|,|\s|if|for|when|where)*', unit) or ' if ' in f' {unit} ':
+            if re.fullmatch(r'(?:and|or|,|\s)*', unit) or FACTOR.search(unit):
                 return text, ''
         return text[: match.start()].strip(), unit + (match.group(2) or '')
     match = PRE_POWER.search(text)
