@@ -22,6 +22,8 @@ __all__ = ['compare_forms']
 
 INFINITE = {'\\infty': 1, '-\\infty': -1}
 SCALAR = {Kind.NUMBER, Kind.EXPRESSION}
+GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
+# Letters for any whole number, as in 2k + 1.
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])')
 AFFIRMATIVE = frozenset({'yes', 'true', 'correct', 'right', '是', '对', '正确', '真', '能', '可以'})
@@ -96,7 +98,7 @@ def _in_radians(gold: Form, answer: Form) -> tuple[str, str] | None:
 
 def _compare_text(gold: Form, answer: Form) -> Relation:
     texts = gold.text, answer.text
-    if texts[0].replace(' ', '') == texts[1].replace(' ', ''):
+    if GAP.sub('', texts[0]) == GAP.sub('', texts[1]):
         return Relation.SAME
     sides = [1 if text in AFFIRMATIVE else -1 if text in NEGATIVE else 0 for text in texts]
     if all(sides):

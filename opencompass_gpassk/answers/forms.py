@@ -22,16 +22,19 @@ from opencompass_gpassk.answers.units import split_unit
 
 __all__ = ['parse_form', 'words']
 
-WHOLE_TEXT = re.compile(r'\\text\{([^{}]*)\}')
 TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
+# The letter of a choice alone: A, (A), [A], A., (A):
 CHOICE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
 # A choice before what it stands for: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice called one.
 CHOICE_LEAD = re.compile(
     r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*\S'
     r'|(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?$'
 )
+# Three letters or more that are no command, or a letter of another script but Greek.
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
+# What is no part of words; a point, comma or colon between digits is: 1.5 is not 15.
+PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]|'%!-])+")
 CLOCK = re.compile(r'\d\s?[ap]\.?m\.?$', re.IGNORECASE)
 FUNCTIONS = frozenset(
     'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
@@ -51,7 +54,7 @@ ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 def parse_form(text: str, level: int = 0) -> Form:
     """Take an answer in its normal spelling apart."""
     text = _unwrapped(text.strip())
-    whole = WHOLE_TEXT.fullmatch(text)
+    whole = TEXT_COMMAND.fullmatch(text)
     if whole:
         text = whole.group(1).strip()
     choice = CHOICE.fullmatch(text)
@@ -82,7 +85,7 @@ def parse_form(text: str, level: int = 0) -> Form:
 def words(text: str) -> str:
     """Return a text's words in lower case without punctuation and articles."""
     text = TEXT_COMMAND.sub(r' \1 ', text).lower()
-    text = re.sub(r"[^\w\\^+*/=<>()\[\]|'%!-]+", ' ', text)
+    text = PUNCTUATION.sub(' ', text)
     found = WORD_BANG.sub(r'\1', text).split()
     return ' '.join(word for word in found if word not in {'the', 'a', 'an'})
 

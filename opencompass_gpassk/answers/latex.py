@@ -8,11 +8,13 @@ from typing import Any
 
 __all__ = ['UnreadableError', 'has_decimal', 'is_scalar', 'read']
 
-# What math-verify reads wrongly or in part.
+# The characters of what math-verify reads; it skips others, such as the prime of f'.
 ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
+# A root before a power, of which the parser would take the power into the root.
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
+# A power and a number after a space: 2^3 5^2 is a product.
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # Two numbers in a row; 1/2x, which may be (1/2)x or 1/(2x); x2, which may be x^2 or 2x; dots, ±,
 # and permutations, A_5^2.
