@@ -20,7 +20,7 @@ LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # pairs of elements that are compared without a time limit
 COMMA_SPACE = re.compile(r',\s')
-COMMA_DECIMAL = re.compile(r'-?\d+,(?:\d{1,2}|\d{4,})')
+COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 
 
 def check(gold: str, answer: str) -> Relation:

@@ -17,7 +17,7 @@ HEDGE = re.compile(
     r'|rather) than|up to|about|around|approximately|roughly|nearly|almost|between|above|below'
     r'|exceeds?|minus|negative|half of|root of|factorial|squared|cubed'
     r'|dozen|hundred|thousand|million|billion|trillion)\b'
-    r'|至少|至多|最多|最少|大于|小于|超过|多于|少于|以上|以下|大约|左右|之间|分之|百|千|万|亿|负|根号'
+    r'|至少|至多|最多|最少|大于|小于|超过|多于|少于|以上|以下|大约|左右|之间|分之|百|千(?![克米])|万|亿|负|根号'
 )
 MATH = re.compile(r'\$\$([^$]+)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]', re.DOTALL)
 BOLD = re.compile(r'\*\*([^*]+)\*\*')
