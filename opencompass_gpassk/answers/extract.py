@@ -19,7 +19,7 @@ BETWEEN_BOXES = re.compile(
 )
 # A box without braces around its one word: \\boxed 7.
 BARE_BOX = re.compile(r'\\(?:boxed|fbox)\s{1,3}([^\s\\{}$.,;]{1,50})')
-EMPTY_BOX = re.compile(r'\0\\(?:boxed|fbox)\s{0,3}\{\s{0,3}\}\0')
+EMPTY_BOX = re.compile(r'\$?\\(?:boxed|fbox)\s{0,3}\{\s{0,3}\}\$?')
 PERCENT = re.compile(r'\s?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
