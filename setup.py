@@ -10,10 +10,11 @@ VERSION = re.findall(
     r"^__version__ = '(.+)'$", (ROOT / 'opencompass_gpassk/__init__.py').read_text('utf-8'), re.M
 )[0]
 
-# The configs are a top-level folder, to which the package has a link: folders without __init__.py.
+# Folders without __init__.py; in the repository the package has a link to the top level's.
+CONFIGS = ROOT / 'opencompass_gpassk/configs'
 CONFIG_PACKAGES = [
-    'opencompass_gpassk.' + '.'.join(folder.relative_to(ROOT).parts)
-    for folder in [ROOT / 'configs', *sorted((ROOT / 'configs').rglob('*'))]
+    '.'.join(folder.relative_to(ROOT).parts)
+    for folder in [CONFIGS, *sorted(CONFIGS.rglob('*'))]
     if folder.is_dir() and folder.name != '__pycache__'
 ]
 

@@ -52,9 +52,12 @@ datasets = [
     *aime2024_45_greedy_datasets,
     *aime2024_45_datasets,
 ]
+max_out_len = 32768 if long_reasoning else 8192
 for dataset in datasets:
-    dataset['infer_cfg']['inferencer']['max_out_len'] = 32768 if long_reasoning else 8192
-for model in models:
-    model.update(max_out_len=32768 if long_reasoning else 8192)
+    dataset['infer_cfg']['inferencer'].update(max_out_len=max_out_len)
+for model in models:  # with room for prompts of 8192 tokens
+    model.update(max_out_len=max_out_len, max_seq_len=max_out_len + 8192)
+    if 'max_model_len' in model.get('model_kwargs', {}):
+        model['model_kwargs'].update(max_model_len=max_out_len + 8192)
 del dataset, model, sampled, greedy
 work_dir = 'outputs/paper'

@@ -129,13 +129,13 @@ def test_aime_of_45_is_the_users_file_or_honestly_the_30(
     file.unlink()
     write(tmp_path / 'aime2024.jsonl', aime_rows())
     rows = AIME.load(edition='2024-45', path=str(tmp_path))
-    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024')
+    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024-30')
     (tmp_path / 'data').mkdir()
     rows_of_30 = [{'origin_prompt': r['question'], 'gold_answer': r['answer']} for r in aime_rows()]
     write(tmp_path / 'data/aime.jsonl', rows_of_30)
     monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))
     rows = AIME.load(edition='2024-45', hub=None, download=False)
-    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024')
+    assert (len(rows), rows['benchmark'][0]) == (30, 'AIME2024-30')
 
 
 def math_rows() -> list[dict[str, Any]]:

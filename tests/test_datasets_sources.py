@@ -121,6 +121,16 @@ def test_modelscope_takes_the_place_of_the_hub(
     ]
 
 
+def test_the_hub_is_asked_for_what_modelscope_lacks(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AIME has no repository there."""
+    monkeypatch.setenv('DATASET_SOURCE', 'ModelScope')
+    reachable(monkeypatch)
+    monkeypatch.setattr('datasets.load_dataset', lambda *args, **kwargs: AIME_ROWS)
+    assert len(AIME.load(edition='2024')) == 30
+
+
 def test_opencompass_download_is_the_last_resort(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,13 +92,13 @@ def test_solutions_are_true_equations() -> None:
 
 def test_no_training_prompt_is_a_sample_prompt() -> None:
     """No training prompt holds a question of `sample`, nor asks one with its numbers permuted."""
-    from opencompass_gpassk.demo.train import STREAM
+    from opencompass_gpassk.demo.train import BATCH, STEPS, STREAM
 
     texts = {re.sub(r'\s', '', question) for question in QUESTIONS}
     asked = {masked(question) for question in QUESTIONS}
     assert len(texts) == len(asked) == len(QUESTIONS) >= 48
     seen = set()
-    for problem in problems(STREAM, 20_000):
+    for problem in problems(STREAM, STEPS * BATCH):
         prompt = re.sub(r'\s', '', problem.prompt)
         assert not any(text in prompt for text in texts)
         assert masked(problem.question) not in asked

@@ -60,7 +60,7 @@ class AIME(GPassKDataset):
 
         Args:
             edition: One of ``EDITIONS``. ``2024-45`` without a list of your own in ``path`` gives
-                the 30 problems of AIME 2024, under that name.
+                the 30 problems of AIME 2024, named AIME2024-30.
             path: A file, or a folder with ``aime2024.jsonl``, ``aime2024-45.jsonl``,
                 ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. Nothing else
                 is tried then.
@@ -77,17 +77,17 @@ class AIME(GPassKDataset):
         """
         if edition not in EDITIONS:
             raise ValueError(f'edition is {edition!r}; choose one of {", ".join(EDITIONS)}')
+        benchmark = f'AIME{edition}'
         if edition == '2024-45':
             own = forty_five_file(path)
             if own:
                 path = own
                 told = f'{path} is a list of your own, which may differ from that behind the'
             else:
-                edition = '2024'
-                told = "these are its 30, under the name AIME2024; they can't be compared with the"
+                edition, benchmark = '2024', 'AIME2024-30'
+                told = f"these are its 30, called {benchmark}; they can't be compared with the"
             get_logger().warning(f'AIME2024-45: {UNPUBLISHED}: {told} published column')
         forty_five = edition == '2024-45'
-        benchmark = f'AIME{edition}'
         part = PARTS[edition]
         sources = Sources(
             title=benchmark,
@@ -128,7 +128,8 @@ def _question(row: Row, number: int) -> Question:
 
 def _part(row: Row) -> str:
     """Return I or II, wherever the row, its source or its file says so; '' if nothing does."""
-    told = [row.fields.get('part'), row.fields.get('url'), row.fields.get('id'), row.place]
+    file = row.place.rpartition('/')[2]
+    told = [row.fields.get('part'), row.fields.get('url'), row.fields.get('id'), file]
     for text in told:
         match = re.search(r'(?:^|[-_ ])(I{1,2})(?:$|[-_ .,])', str(text))
         if match:

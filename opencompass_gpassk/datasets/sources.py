@@ -31,8 +31,8 @@ class Sources:
         path: A file or folder of the user's. If given, nothing else is tried.
         subfolders: Where in a folder the files may lie, beside directly in it.
         hub: Its repository on the HuggingFace hub, None to leave the hub out.
-        modelscope: Its repository on ModelScope, used where the environment variable
-            DATASET_SOURCE is ``ModelScope``; None to leave it out.
+        modelscope: Its repository on ModelScope, which takes the hub's place where the environment
+            variable DATASET_SOURCE is ``ModelScope``; None if it isn't there.
         opencompass: Its id in OpenCompass's table of data sets, None to leave its files out.
         download: Let OpenCompass download what it hasn't got.
         narrowing: How the user may ask for less, for the message about a missing file.
@@ -83,14 +83,13 @@ def _attempts(sources: Sources) -> Iterator[tuple[str, Callable[[], RowsByPart]]
     if sources.opencompass:
         for folder in _cache_folders(sources.opencompass):
             yield f"OpenCompass's files in {folder}", partial(_read_path, sources, folder)
-    modelscope = os.environ.get('DATASET_SOURCE') == 'ModelScope'
-    if sources.hub and not modelscope:
-        yield f'HuggingFace hub, {sources.hub}', partial(read_hub, sources.hub, sources.parts)
-    if modelscope and sources.modelscope:
+    if sources.modelscope and os.environ.get('DATASET_SOURCE') == 'ModelScope':
         yield (
             f'ModelScope, {sources.modelscope}',
             partial(read_modelscope, sources.modelscope, sources.parts),
         )
+    elif sources.hub:
+        yield f'HuggingFace hub, {sources.hub}', partial(read_hub, sources.hub, sources.parts)
     if sources.opencompass and sources.download:
         known = sources.opencompass
         yield (

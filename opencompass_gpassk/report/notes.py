@@ -9,15 +9,25 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Result
 
 __all__ = ['benchmark_notes', 'threshold_notes']
 
-SAMPLE_NOTE = (
-    'sample: demonstration problems written for this package, not LiveMathBench; '
-    'no published figure can be compared with these'
-)
+# What must be known of a benchmark, whatever the results.
+CAVEATS = {
+    'sample': (
+        'sample: demonstration problems written for this package, not LiveMathBench; '
+        'no published figure can be compared with these'
+    ),
+    'AIME2024-30': (
+        'AIME2024-30: the 30 problems of AIME 2024, in place of the unpublished list of 45; '
+        'the published AIME2024-45 cannot be compared with these'
+    ),
+    'AIME2024-45': (
+        'AIME2024-45: a list of your own; the published list is not known, and may differ'
+    ),
+}
 
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return what holds for all figures of a benchmark."""
-    notes = [SAMPLE_NOTE] if benchmark.name == 'sample' else []
+    notes = [CAVEATS[benchmark.name]] if benchmark.name in CAVEATS else []
     notes += [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)
