@@ -26,7 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 an error or an unfinished run, 2 bad usage."""
+    """Run one command; return 0 if all is well, 1 on an error or an unfinished run, 2 on misuse."""
     args = build_parser().parse_args(argv)
     try:
         return int(args.run(args))

@@ -89,6 +89,16 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     assert paths[3].read_bytes().startswith(b'\x89PNG')
 
 
+def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
+    """Names that are alike but for characters no file name has don't share one."""
+    pytest.importorskip('matplotlib')
+    names = ['高考', '竞赛', 'a/b', 'a b']
+    results = {'m': {n: make_result(COUNTS, 8, (2,), benchmark=n) for n in names}}
+    paths = write_figures(tmp_path / 'g', results)
+    assert [path.name for path in paths] == ['g_高考.png', 'g_竞赛.png', 'g_a_b.png', 'g_a_b_3.png']
+    assert all(path.exists() for path in paths)
+
+
 def test_without_matplotlib_the_command_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

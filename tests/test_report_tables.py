@@ -139,11 +139,20 @@ def test_odd_k_has_its_caveat(k: int, note: str) -> None:
     assert even.notes == []
 
 
-def test_the_sample_problems_are_called_so() -> None:
-    """No table of them can be taken for LiveMathBench."""
-    table = benchmark_tables(results(m=[make_result(COUNTS, 4, (4,), benchmark='sample')]))[0]
-    assert table.title.startswith('sample: ')
-    assert any('not LiveMathBench' in note for note in table.notes)
+@pytest.mark.parametrize(
+    ('benchmark', 'words'),
+    [
+        ('sample', 'not LiveMathBench'),
+        ('AIME2024-30', 'in place of the unpublished list of 45'),
+        ('AIME2024-45', 'a list of your own'),
+    ],
+)
+def test_what_is_no_published_benchmark_is_called_so(benchmark: str, words: str) -> None:
+    """The caveat stands under the table."""
+    results = {'m': {'x': make_result(COUNTS, 8, (4,), benchmark=benchmark)}}
+    (table, *_) = benchmark_tables(results)
+    assert table.title.startswith(f'{benchmark}: ')
+    assert any(words in note for note in table.notes)
 
 
 def test_warnings_name_whom_they_concern() -> None:

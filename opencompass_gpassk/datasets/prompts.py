@@ -1,7 +1,8 @@
 """What a model is asked: the question, and how to answer it.
 
 Presets: ``'default'``, this package's own words, and ``'opencompass'``, those that the installed
-OpenCompass has for LiveMathBench. Both exist in Chinese and English, with and without a request for reasoning.
+OpenCompass has for LiveMathBench. Both exist in Chinese and English, with and without a request for
+reasoning.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ def write_figures(stem: Path, results: Results) -> list[Path]:
             figure = draw_benchmark(benchmark)
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        path = stem.with_name(f'{stem.name}_{re.sub(r"[^\w.-]+", "_", benchmark.name)}.png')
+        name = re.sub(r'[^\w.-]+', '_', benchmark.name)
+        path = stem.with_name(f'{stem.name}_{name}.png')
         if path in paths:
             path = path.with_stem(f'{path.stem}_{len(paths)}')
         save_figure(figure, path)
