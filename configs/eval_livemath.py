@@ -15,7 +15,7 @@ As it stands it runs anywhere, offline, on a CPU: the demonstration model answer
    Versions are 202412, 202412-hard, 202505, 202505-hard and sample. Without GPASSK_DATA the data
    come from the Hugging Face hub or OpenCompass's own download.
 
-An interrupted run goes on with ``opencompass configs/eval_livemath.py -r``.
+An interrupted run goes on with ``opencompass configs/eval_livemath.py -r``, and the same variables.
 """
 
 from mmengine.config import read_base

@@ -5,7 +5,8 @@
 1. `n` and `k`, and an abbr that says so: OpenCompass repeats the problems.
 2. The inferencer samples, whatever the model config says about decoding.
 3. The evaluator asks the data set's own for the verdict of each response. `judge='rule'` compares
-   final answers by this package's rules instead, which is faster.
+   final answers by this package's rules instead, which is faster. A judge that loads a model needs
+   ``upgraded['eval_cfg'].update(num_gpus=1)`` too.
 
 The data set here is OpenCompass's MATH-500, which it downloads. The model is the demonstration
 model, whose scores mean nothing: put yours in its place.
