@@ -9,7 +9,13 @@ from typing import Any
 
 from opencompass_gpassk.predictions import PredictionFiles, Response, read_predictions
 
-__all__ = ['IncompletePredictionsError', 'align', 'prediction_folder', 'read_handed_over']
+__all__ = [
+    'IncompletePredictionsError',
+    'align',
+    'prediction_folder',
+    'read_handed_over',
+    'retry_note',
+]
 
 Identity = tuple[str, int]
 RESUME = (
@@ -33,7 +39,12 @@ def prediction_folder(out_dir: Path) -> Path:
     return Path(root, 'predictions', model)
 
 
-def read_handed_over(folder: Path, name: str, texts: Sequence[Any]) -> PredictionFiles:
+def read_handed_over(
+    folder: Path,
+    name: str,
+    texts: Sequence[Any],
+    is_answer: Callable[[str, str], bool] = lambda raw, text: False,
+) -> PredictionFiles:
     """Read the prediction files behind the texts that OpenCompass hands to an evaluator.
 
     Args:
@@ -41,6 +52,7 @@ def read_handed_over(folder: Path, name: str, texts: Sequence[Any]) -> Predictio
         name: The data set's abbreviation.
         texts: The texts handed over, which OpenCompass may have postprocessed: it reads the files
             up to the first missing shard. What is no text by now, such as a number, becomes one.
+        is_answer: Tells of a raw response and of its text whether that is the answer alone.
 
     Returns:
         The files' responses with those texts. Behind a missing shard nothing was postprocessed:
@@ -57,16 +69,32 @@ def read_handed_over(folder: Path, name: str, texts: Sequence[Any]) -> Predictio
         )
     read, unread = files.responses[: files.contiguous], files.responses[files.contiguous :]
     responses = [
-        response if response.text == text else dataclasses.replace(response, text=_as_text(text))
-        for response, text in zip(read, texts, strict=True)
+        dataclasses.replace(response, text=text, is_answer=is_answer(response.raw, text))
+        for response, text in zip(read, map(_as_text, texts), strict=True)
     ]
-    if responses == read:
+    if all(one.text == other.text for one, other in zip(read, responses, strict=True)):
         responses += unread
     return dataclasses.replace(files, responses=responses)
 
 
 def _as_text(value: Any) -> str:
     return '' if value is None else str(value)
+
+
+def retry_note(responses: Sequence[Response], model: str, name: str) -> str | None:
+    """Return how to ask again for the responses that are recorded as lost, None if there is none.
+
+    A gap where no record is found is another matter: the inference has not ended there.
+    """
+    lost = {r.location.rpartition('#')[0] for r in responses if r.lost and r.record}
+    if not lost:
+        return None
+    files = sorted(lost)
+    shown = ', '.join(files[:3]) + (f' and {len(files) - 3} more' if len(files) > 3 else '')
+    return (
+        f'to try the lost responses again, delete {shown} and results/{model}/{name}.json, and '
+        'resume with opencompass CONFIG -r: only the lost ones are asked again'
+    )
 
 
 def align(
@@ -86,14 +114,14 @@ def align(
         golds: The gold answer of each row.
         files: The responses. If none says what it answers, they must be as many as the rows.
         name: The data set's name, for messages.
-        min_coverage: Share of the rows, in [0, 1], that must have a response. A trial whose
-            loss was recorded counts as there: another run would not bring it.
+        min_coverage: Share of the rows, in [0, 1], that must have a record. One that says that
+            its response was lost counts as there: the inference has ended, and a result is made.
         exact_golds: The gold answers are those of the inference. If not, each may be what a
             ``dataset_postprocessor`` of OpenCompass makes of that.
         report: Is told of a gap or of gold answers that are accepted.
 
     Raises:
-        IncompletePredictionsError: If fewer responses are there.
+        IncompletePredictionsError: If fewer records are there.
         ValueError: If a response was made with another gold answer than its row's.
     """
     known = {r.identity: r for r in files.responses if r.identity is not None}

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
-from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.alignment import align, prediction_folder, read_handed_over
+from opencompass_gpassk.alignment import align, prediction_folder, read_handed_over, retry_note
 from opencompass_gpassk.datasets.identity import identify
-from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
+from opencompass_gpassk.judging.configs import check_gpus
+from opencompass_gpassk.judging.replicas import ReplicaJudge, with_answers
 from opencompass_gpassk.judging.rules import final_answer, judge_answers
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.predictions import PredictionFiles, Response
+from opencompass_gpassk.postprocessing import answer_test
+from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
 from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
-from opencompass_gpassk.scoring import make_result, make_table, store, text_hash
+from opencompass_gpassk.running import running_task
+from opencompass_gpassk.scoring import make_result, make_table, store
 from opencompass_gpassk.testsets import (
     constant,
-    is_ours,
+    has_our_columns,
     problems_of,
     prompt_hash,
     version_of,
 )
-from opencompass_gpassk.trials import Verdict
 
 __all__ = ['GPassKEvaluator']
-
-Identity = tuple[str, int]
 
 
 @ICL_EVALUATORS.register_module()
@@ -49,8 +45,11 @@ class GPassKEvaluator(BaseEvaluator):
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
             :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
-        min_coverage: Share of the expected responses, in [0, 1], that must be there. Below it the
-            evaluation ends with an error instead of a result that ``-r`` would never replace.
+        min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
+            have a record of. Below it the inference hasn't ended, and the evaluation ends with an
+            error instead of a result that ``-r`` would never replace. A record that says that its
+            response was lost counts as there: a result is made, its ``coverage`` tells the share
+            of the responses that were judged, and a warning says how to try the lost ones again.
         benchmark: Name that results are joined by; the data set's own by default.
         pred_postprocessor: As in any OpenCompass evaluator.
 
@@ -75,7 +74,7 @@ class GPassKEvaluator(BaseEvaluator):
             )
         if not 0 <= min_coverage <= 1:
             raise ValueError(f'min_coverage is {min_coverage}; it is a share from 0 to 1')
-        self.judge = judge
+        self.judge_config = judge if isinstance(judge, dict) else None
         self.taus = tuple(float(tau) for tau in taus)
         self.groups = groups
         self.min_coverage = min_coverage
@@ -120,6 +119,7 @@ class GPassKEvaluator(BaseEvaluator):
         ks = (k,) if isinstance(k, int) else tuple(k)
         groups = self._groups(original_dataset.column_names)
         protocol = Protocol(n=n, k=ks, taus=self.taus, groups=groups)
+        judge = self._replica_judge()
         identities = identify(original_dataset)
         golds = score_kwargs['references'] or [None] * len(identities)
         files = self._read(score_kwargs['predictions'])
@@ -129,18 +129,14 @@ class GPassKEvaluator(BaseEvaluator):
             files,
             name=self._abbr(),
             min_coverage=self.min_coverage,
-            exact_golds=is_ours(original_dataset),
+            exact_golds=has_our_columns(original_dataset),
             report=self.logger.warning,
         )
-        present = [i for i, response in enumerate(responses) if not response.lost]
-        self.logger.info(f'Judging {len(present)} responses')
+        self.logger.info(f'Judging {sum(not response.lost for response in responses)} responses')
         problems = problems_of(original_dataset, identities, golds, groups)
+        judgements = self._judge(judge, original_dataset, golds, responses)
         table = make_table(
-            problems,
-            responses,
-            self._judge(original_dataset, golds, identities, responses, present),
-            source=self._judge_name(),
-            progress=True,
+            problems, responses, judgements, source=judge.name if judge else 'rule', progress=True
         )
         result = make_result(
             table,
@@ -148,8 +144,9 @@ class GPassKEvaluator(BaseEvaluator):
             responses,
             benchmark=self.benchmark or constant(original_dataset, 'benchmark', self._abbr()),
             data_version=version_of(original_dataset, problems),
-            judge=self._judge_name(),
-            prompt=prompt_hash(original_dataset, responses),
+            judge=judge.signature if judge else 'rule',
+            prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
+            notes=self._notes(judge, responses),
         )
         for warning in result['warnings']:
             self.logger.warning(f'{self._abbr()}: {warning}')
@@ -170,67 +167,51 @@ class GPassKEvaluator(BaseEvaluator):
 
     def _read(self, predictions: list[Any]) -> PredictionFiles:
         texts = self.pred_postprocess(predictions)
+        is_answer = answer_test(
+            self._config('eval_cfg'), self._config('model_cfg'), self.pred_postprocessor
+        )
         if hasattr(self, '_out_dir'):
             out_dir = Path(self._out_dir)
-            return read_handed_over(prediction_folder(out_dir), out_dir.name, texts)
-        rows = [Response(text, f'#{index}') for index, text in enumerate(texts)]
+            return read_handed_over(prediction_folder(out_dir), out_dir.name, texts, is_answer)
+        rows = [
+            Response(text, f'#{index}', is_answer=is_answer(raw, text))
+            for index, (raw, text) in enumerate(zip(predictions, texts, strict=True))
+        ]
         return PredictionFiles(rows, len(rows), [], [])
+
+    def _replica_judge(self) -> ReplicaJudge | None:
+        if self.judge_config is None:
+            return None
+        check_gpus(self.judge_config)
+        folder = Path(self._out_dir) if hasattr(self, '_out_dir') else None
+        return ReplicaJudge(self.judge_config, folder, self.logger)
 
     def _judge(
         self,
+        judge: ReplicaJudge | None,
         test_set: Dataset,
         golds: Sequence[Any],
-        identities: list[Identity],
-        responses: list[Response],
-        present: list[int],
+        responses: Sequence[Response],
     ) -> list[Judgement]:
-        processed = any(responses[i].text != responses[i].raw for i in present)
-        answers = [final_answer(responses[i].text, processed=processed) for i in present]
-        if self.judge == 'rule':
-            return judge_answers([_one_text(golds[i]) for i in present], answers, progress=True)
-        verdicts: dict[int, Judgement] = {}
-        replicas = sorted({identities[i][1] for i in present})
-        for replica in replicas:
-            rows = [i for i in present if identities[i][1] == replica]
-            self.logger.info(f'{self._judge_name()}: replica {replica + 1} of {len(replicas)}')
-            columns = {
-                **{
-                    name: [responses[i].record.get(name) for i in rows]
-                    for name in responses[rows[0]].record
-                },
-                'predictions': [responses[i].text for i in rows],
-                'references': [golds[i] for i in rows],
-                'test_set': _with_golds(test_set.select(rows), [golds[i] for i in rows]),
-                'origin_prompt': [responses[i].record.get('origin_prompt') for i in rows],
-            }
-            make = partial(self._make_judge, f'replica_{replica}_{_content(columns)}', replica)
-            judged = judge_replica(make, columns, len(rows), report=self.logger.warning)
-            verdicts.update(zip(rows, judged, strict=True))
-        if verdicts and all(one.verdict is Verdict.UNJUDGED for one in verdicts.values()):
-            raise JudgeError(
-                f'judge: {self._judge_name()} judged none of {len(verdicts)} responses, the first '
-                f'because {verdicts[present[0]].reason}'
-            )
-        return [
-            dataclasses.replace(verdicts[i], answer=answer)
-            for i, answer in zip(present, answers, strict=True)
+        """Judge the responses that are not lost, in their order."""
+        present = [i for i, response in enumerate(responses) if not response.lost]
+        answers = [
+            final_answer(responses[i].text, processed=responses[i].is_answer) for i in present
         ]
+        if judge:
+            return with_answers(judge.judge(test_set, golds, responses), answers)
+        return judge_answers([_one_text(golds[i]) for i in present], answers, progress=True)
 
-    def _make_judge(self, folder: str, replica: int, row: int | None = None) -> BaseEvaluator:
-        evaluator = ICL_EVALUATORS.build(copy.deepcopy(self.judge))
-        evaluator._dataset_replica_idx = replica
-        if isinstance(evaluator, GenericLLMEvaluator):
-            evaluator.dataset_cfg = None  # else it loads the whole data set: not the rows at hand
+    def _notes(self, judge: ReplicaJudge | None, responses: Sequence[Response]) -> list[str]:
+        notes = list(judge.notes) if judge else []
         if hasattr(self, '_out_dir'):
-            folder = folder if row is None else f'{folder}_row_{row}'
-            evaluator._out_dir = str(Path(self._out_dir) / folder)
-        return evaluator
+            model = model_name(prediction_folder(Path(self._out_dir)))
+            notes += filter(None, [retry_note(responses, model, self._abbr())])
+        return notes
 
-    def _judge_name(self) -> str:
-        if isinstance(self.judge, str):
-            return self.judge
-        kind = self.judge['type']
-        return kind.rsplit('.', 1)[-1] if isinstance(kind, str) else kind.__name__
+    def _config(self, name: str) -> Mapping[str, Any]:
+        """Return a config of the task that this is part of; OpenCompass doesn't hand it over."""
+        return getattr(running_task('OpenICLEvalTask'), name, None) or {}
 
     def _abbr(self) -> str:
         return Path(self._out_dir).name if hasattr(self, '_out_dir') else 'data set'
@@ -243,17 +224,3 @@ def _one_text(gold: Any) -> str:
             f"{gold!r}; give the config of the data set's own evaluator as judge"
         )
     return str(gold)
-
-
-def _with_golds(test_set: Dataset, golds: list[Any]) -> Dataset:
-    # The name that prompts of GenericLLMEvaluator give them.
-    return (
-        test_set if 'obj_gold' in test_set.column_names else test_set.add_column('obj_gold', golds)
-    )
-
-
-def _content(columns: Mapping[str, Any]) -> str:
-    # An evaluator takes what it finds in its folder for done: other responses, another folder.
-    return text_hash(
-        [str(value) for name in ('predictions', 'references') for value in columns[name]]
-    )

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ['PredictionFiles', 'Response', 'read_predictions']
+__all__ = ['PredictionFiles', 'Response', 'model_name', 'read_predictions', 'shard_numbers']
+
+LONGEST_GAP = 7
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Response:
         num_tokens: Its length in tokens, None where nobody knows.
         sampling: The parameters that were applied, None where nobody knows.
         record: The whole record, for evaluators that ask for more.
+        is_answer: Postprocessing has cut the text down to the answer alone.
     """
 
     text: str
@@ -40,6 +43,7 @@ class Response:
     num_tokens: int | None = None
     sampling: dict[str, Any] | None = None
     record: dict[str, Any] = field(default_factory=dict, repr=False)
+    is_answer: bool = False
 
     @property
     def raw(self) -> str:
@@ -66,8 +70,9 @@ class PredictionFiles:
         responses: In the order of the files.
         contiguous: How many of them OpenCompass hands to an evaluator: it stops at the first
             missing shard.
-        missing: Names of the shards that are missing between others.
-        unfinished: Names of progress files that an interrupted inference left.
+        missing: Names of the shards that are missing before or between others, finished or not.
+        unfinished: Names of the progress files of what is missing. One beside its finished file is
+            none of them: that keeps responses for another try of those that were lost.
     """
 
     responses: list[Response]
@@ -76,15 +81,25 @@ class PredictionFiles:
     unfinished: list[str]
 
 
-def read_predictions(folder: Path, name: str) -> PredictionFiles:
+def read_predictions(
+    folder: Path, name: str, others: Collection[str] = frozenset()
+) -> PredictionFiles:
     """Read the responses to the data set ``name`` below ``predictions/<model>``.
+
+    Args:
+        folder: ``predictions/<model>``; a model's name may hold slashes.
+        name: The data set's abbreviation.
+        others: Data sets of their own, whatever number they end in.
 
     Raises:
         FileNotFoundError: If there is neither a whole file nor a shard.
         ValueError: If a file isn't what OpenCompass writes, naming file and record.
     """
     whole = folder / f'{name}.json'
-    shards = {} if whole.exists() else _numbered(folder, name, '', '.json')
+    stems = [path.stem for path in folder.glob('*.json')]
+    begun = [path.stem.removeprefix('tmp_') for path in folder.glob('tmp_*.jsonl')]
+    expected = [] if whole.exists() else shard_numbers(name, [*stems, *begun], others)
+    shards = [number for number in expected if f'{name}_{number}' in stems]
     if not whole.exists() and not shards:
         raise FileNotFoundError(
             f'no predictions: neither {whole} nor {folder / f"{name}_0.json"} exists; '
@@ -92,27 +107,49 @@ def read_predictions(folder: Path, name: str) -> PredictionFiles:
         )
     responses: list[Response] = []
     contiguous = 0
-    for number, path in shards.items() or [(0, whole)]:
-        rows = list(_responses(path))
+    for place, number in enumerate(shards):
+        rows = list(_responses(folder / f'{name}_{number}.json'))
         responses += rows
-        if all(earlier in shards for earlier in range(number)) or not shards:
-            contiguous += len(rows)
+        contiguous += len(rows) if place == number else 0
+    if not shards:
+        responses = list(_responses(whole))
+        contiguous = len(responses)
+    missing = sorted(set(range(max(expected, default=-1) + 1)).difference(shards))
     return PredictionFiles(
         responses=responses,
         contiguous=contiguous,
-        missing=[f'{name}_{i}.json' for i in range(max(shards, default=-1)) if i not in shards],
-        unfinished=[p.name for p in _numbered(folder, name, 'tmp_', '.jsonl').values()],
+        missing=[f'{name}_{number}.json' for number in missing],
+        unfinished=[f'tmp_{name}_{i}.jsonl' for i in missing if f'{name}_{i}' in begun],
     )
 
 
-def _numbered(folder: Path, name: str, prefix: str, suffix: str) -> dict[int, Path]:
-    pattern = re.compile(re.escape(f'{prefix}{name}') + r'(?:_(\d+))?' + re.escape(suffix))
-    found = {}
-    for path in folder.glob(f'{prefix}*{suffix}'):
-        match = pattern.fullmatch(path.name)
-        if match:
-            found[int(match.group(1) or 0)] = path
-    return dict(sorted(found.items()))
+def shard_numbers(
+    name: str, stems: Iterable[str], others: Collection[str] = frozenset()
+) -> list[int]:
+    """Return the numbers of those files that are shards of a data set, ascending.
+
+    A number alone makes no shard: ``aime_2024`` is a data set. Shards are counted from 0, and of
+    those that are there no more than ``LONGEST_GAP`` in a row are missing.
+
+    Args:
+        name: The data set's abbreviation.
+        stems: Names of files, without suffix.
+        others: Names that are known for those of data sets.
+    """
+    pattern = re.compile(re.escape(name) + r'_(0|[1-9]\d*)')
+    matches = (pattern.fullmatch(stem) for stem in set(stems).difference(others))
+    numbers: list[int] = []
+    for number in sorted(int(match.group(1)) for match in matches if match):
+        if number - (numbers[-1] if numbers else -1) > LONGEST_GAP + 1:
+            break
+        numbers.append(number)
+    return numbers
+
+
+def model_name(folder: Path) -> str:
+    """Return the model that ``…/predictions/<model>`` belongs to; its name may hold slashes."""
+    _, found, model = folder.as_posix().rpartition('/predictions/')
+    return model if found else folder.name
 
 
 def _responses(path: Path) -> Iterator[Response]:
@@ -136,7 +173,7 @@ def _responses(path: Path) -> Iterator[Response]:
             identity = (str(record['problem_id']), int(record['replica']))
         yield Response(
             text=text,
-            location=f'{path.parent.parent.name}/{path.parent.name}/{path.name}#{key}',
+            location=f'predictions/{model_name(path.parent)}/{path.name}#{key}',
             identity=identity,
             lost=str(record.get('lost') or ''),
             truncated=record.get('truncated'),

@@ -15,7 +15,8 @@ from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.results import Protocol, figures, problem_rows
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials_file import write_trials
 
 __all__ = ['MANY_TRUNCATED', 'audit_responses', 'make_result', 'make_table', 'store', 'text_hash']
 
@@ -92,6 +93,7 @@ def make_result(
     data_version: str,
     judge: str,
     prompt: str,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
 
@@ -103,6 +105,7 @@ def make_result(
         data_version: Version of the problems.
         judge: Who judged.
         prompt: Hash of the prompts.
+        notes: Warnings besides those that the responses and the figures give cause for.
     """
     result = figures(table, protocol)
     audit = audit_responses(responses)
@@ -122,7 +125,7 @@ def make_result(
             'judge': judge,
             'prompt': prompt,
         },
-        'warnings': _warnings(table, protocol, result, audit, sampling),
+        'warnings': [*_warnings(table, protocol, result, audit, sampling), *notes],
         'details': problem_rows(table),
     }
     return result

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.judging.configs import config_hash
 from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['constant', 'is_ours', 'problems_of', 'prompt_hash', 'version_of']
+__all__ = ['constant', 'has_our_columns', 'problems_of', 'prompt_hash', 'version_of']
+
+TEMPLATES = ('prompt_template', 'ice_template')  # of infer_cfg
 
 
-def is_ours(test_set: Any) -> bool:
-    """Tell whether a test set is of this package, and so says its version and its prompts."""
+def has_our_columns(test_set: Any) -> bool:
+    """Tell whether the rows of a test set say their version and their prompts, as ours do."""
     return {'problem_id', 'data_version', 'prompt'} <= set(test_set.column_names)
 
 
@@ -50,11 +53,24 @@ def version_of(test_set: Any, problems: Sequence[Problem]) -> str:
     return constant(test_set, 'data_version', content)
 
 
-def prompt_hash(test_set: Any, responses: Sequence[Response]) -> str:
-    """Return a hash of what was asked: the prompts of our own data sets, else the recorded ones.
+def prompt_hash(test_set: Any, config: Mapping[str, Any]) -> str:
+    """Return a hash of what is asked, the same for all models and whatever responses are missing.
 
-    Recorded prompts hold the roles of a model's template, which may differ between models.
+    The prompts of our own data sets are a column. Of others it is the data set's prompt template
+    and the columns that fill it, before a model's template gives them its roles.
+
+    Args:
+        test_set: The rows.
+        config: The data set's config.
     """
-    prompts = test_set['prompt'] if is_ours(test_set) else [r.prompt for r in responses]
-    distinct = list(dict.fromkeys(prompt for prompt in prompts if prompt))
-    return text_hash(distinct) if distinct else 'unknown'
+    if has_our_columns(test_set):
+        return text_hash(list(dict.fromkeys(test_set['prompt'])))
+    asked = config.get('reader_cfg', {}).get('input_columns') or ['question', 'problem']
+    columns = [asked] if isinstance(asked, str) else asked
+    rows = zip(*(test_set[name] for name in columns if name in test_set.column_names), strict=True)
+    distinct = list(dict.fromkeys(json.dumps(row, default=str) for row in rows))
+    if not distinct:
+        return 'unknown'
+    infer_cfg = config.get('infer_cfg', {})
+    templates = {name: infer_cfg[name] for name in TEMPLATES if name in infer_cfg}
+    return text_hash([config_hash(templates), *distinct])

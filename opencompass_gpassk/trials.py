@@ -6,21 +6,15 @@ Left of the table is text, right of it are numbers: metrics are functions of its
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['Problem', 'Trial', 'TrialTable', 'Verdict', 'read_trials', 'write_trials']
-
-FORMAT = 1
+__all__ = ['Problem', 'Trial', 'TrialTable', 'Verdict']
 
 
 class Verdict(str, Enum):
@@ -154,9 +148,10 @@ class TrialTable:
         """Return the majority answer's correctness for each problem, shape (P,), in [0, 1].
 
         Equivalent answers vote together and ties are split: of two leading answers of which one
-        is right, the vote is 0.5. Responses without an answer don't vote; a problem with no votes
-        is wrong if it was judged. NaN where a leading answer has no judged trial, and everywhere
-        if responses are right but none has an answer, as with programs.
+        is right, the vote is 0.5. An answer that a wavering judge called right and wrong counts
+        as the share of its judged trials that are right. Responses without an answer don't vote; a
+        problem with no votes is wrong if it was judged. NaN where a leading answer has no judged
+        trial, and everywhere if responses are right but none has an answer, as with programs.
         """
         n, _ = self.counts()
         vote = np.where(n > 0, 0.0, np.nan)
@@ -193,59 +188,3 @@ class TrialTable:
 
     def _verdict_is(self, verdict: Verdict) -> NDArray[np.bool_]:
         return np.array([trial.verdict is verdict for trial in self.trials], dtype=bool)
-
-
-def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
-    """Write a table as gzipped JSON lines: one ``meta`` line, the problems, the trials.
-
-    The file appears whole or not at all. Fields at their default are left out.
-    """
-    part = path.with_name(f'{path.name}.{os.getpid()}.part')
-    with gzip.open(part, 'wt', encoding='ascii', newline='\n') as file:
-        file.write(json.dumps({'kind': 'meta', 'format': FORMAT, **meta}) + '\n')
-        for problem in table.problems:
-            file.write(_line('problem', problem, Problem('')))
-        for trial in table.trials:
-            file.write(_line('trial', trial, Trial('', -1, Verdict.UNJUDGED, source='')))
-    part.replace(path)
-
-
-def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
-    """Read what :func:`write_trials` wrote.
-
-    Raises:
-        ValueError: If a line can't be read, naming the file and the line.
-    """
-    meta: dict[str, object] = {}
-    problems: list[Problem] = []
-    trials: list[Trial] = []
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            row = json.loads(line)
-            kind = row.pop('kind')
-            if kind == 'meta':
-                meta = row
-            elif kind == 'problem':
-                problems.append(Problem(**row))
-            elif kind == 'trial':
-                trials.append(Trial(**{**row, 'verdict': Verdict(row['verdict'])}))
-            else:
-                raise ValueError(f'unknown kind {kind!r}')
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                f'{path}, line {number}: not a trials file of format {FORMAT}: {error}'
-            ) from error
-    return TrialTable(problems, trials), meta
-
-
-def _line(kind: str, record: Problem | Trial, default: Problem | Trial) -> str:
-    fields = vars(record).items()
-    row = {key: value for key, value in fields if value != getattr(default, key)}
-    if isinstance(record, Trial):
-        row['verdict'] = record.verdict.value
-    return json.dumps({'kind': kind, **row}) + '\n'
-
-
-def _lines(path: Path) -> Iterable[str]:
-    with gzip.open(path, 'rt', encoding='utf-8', newline='\n') as file:
-        yield from file

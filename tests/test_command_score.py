@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.cli import main
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.trials_file import read_trials
 
 DATA = os.environ.get('GPASSK_TEST_DATA')
 

@@ -33,7 +33,7 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.alignment import IncompletePredictionsError
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.evaluators import JudgeError
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.trials_file import read_trials
 
 
 def last_number(text: str) -> str:
@@ -208,7 +208,7 @@ def test_a_custom_data_set_of_opencompass_is_scored_by_its_own_evaluator(tmp_pat
     predict(tmp_path, dataset)
     result = evaluate(tmp_path, dataset)
     assert counts(result) == COUNTS[:4]
-    assert result['signature']['judge'] == 'AccEvaluator'
+    assert re.fullmatch('AccEvaluator:[0-9a-f]{8}', result['signature']['judge'])
     assert result['details'][0]['answers'][0] == {
         'answer': '0',
         'count': 4,

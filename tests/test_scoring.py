@@ -11,7 +11,8 @@ from opencompass_gpassk.judging.rules import judge_by_rule
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.results import Protocol
 from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store, text_hash
-from opencompass_gpassk.trials import Problem, TrialTable, Verdict, read_trials
+from opencompass_gpassk.trials import Problem, TrialTable, Verdict
+from opencompass_gpassk.trials_file import read_trials
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
 N = 8

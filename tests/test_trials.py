@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials, write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials_file import read_trials, write_trials
 
 VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
 

@@ -1,7 +1,8 @@
 """Verdicts by any evaluator of OpenCompass, which thereby gains G-Pass@k.
 
 Each replica is scored separately, by an evaluator object and in an output folder of its own, since
-evaluators keep state in both. The verdict of a trial is read from the evaluator's ``details``.
+evaluators keep state in both. The verdict of a trial is what the evaluator's LLM replied, where the
+reply can be found, else what the evaluator's ``details`` say.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from opencompass_gpassk.judging.replies import (
+    Reading,
+    is_letter_detail,
+    read_letter,
+    readings,
+    unread_judge,
+)
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
@@ -23,13 +31,11 @@ REPEATED_FIELDS = {  # what details repeat of what was asked
     'references': ('answer', 'gold', 'ref', 'reference'),
 }
 METRICS = ('accuracy', 'score', 'exact_match')
-JUDGE_LETTERS = {
-    'A': Verdict.CORRECT,
-    'CORRECT': Verdict.CORRECT,
-    'B': Verdict.INCORRECT,
-    'INCORRECT': Verdict.INCORRECT,
-}
 FAILED = 'the evaluator failed:'
+UNREAD = (
+    'the replies of the LLM behind {} are read by its own postprocessor, which may count one that '
+    'it cannot read as wrong'
+)
 PATIENCE = 3  # rows; an evaluator that fails on the first ones fails on all
 
 
@@ -43,6 +49,7 @@ def judge_replica(
     size: int,
     *,
     report: Callable[[str], None] = lambda message: None,
+    note: Callable[[str], None] = lambda message: None,
 ) -> list[Judgement]:
     """Judge the trials of one replica.
 
@@ -52,6 +59,7 @@ def judge_replica(
         columns: What its ``score`` may ask for, each of ``size`` rows.
         size: Rows of the replica.
         report: Is told why the evaluator had to be asked one row at a time.
+        note: Is told what a reader of the result has to know of the verdicts.
 
     Returns:
         One judgement a row, without its answer. Where the evaluator fails, or its details hold no
@@ -69,11 +77,13 @@ def judge_replica(
     details: list[Any] = []
     try:
         details = _details(_score(evaluator, wanted, range(size)))
-        judgements = _judgements(details, wanted, range(size))
+        judgements = _judgements(evaluator, details, wanted, range(size))
         fault = 'its details do not hold a verdict of every response in the order of the responses'
     except Exception as error:
         judgements, fault = None, f'it failed: {error!r}'
     if judgements is not None:
+        if unread_judge(evaluator, details):
+            note(UNREAD.format(name))
         return judgements
     report(f'judge: {name} is asked one response at a time, since {fault}')
     ask = partial(_judge_row, make_evaluator, wanted, drops_rows=0 < len(details) < size)
@@ -85,31 +95,37 @@ def judge_replica(
     return judgements
 
 
-def verdict_of_detail(detail: Any) -> tuple[Verdict, str] | None:
+def verdict_of_detail(detail: Any, reading: Reading | None = None) -> Reading | None:
     """Read one entry of an evaluator's ``details``; None if it holds no verdict.
 
-    A reply of an LLM judge counts only if it is a letter of the menu and nothing else; other
-    replies leave the trial unjudged, of a cascade too unless its rule found the response right.
+    What an LLM judge replied comes before what the evaluator made of it: a reply outside its menu
+    leaves the trial unjudged, where the evaluator calls it wrong. Of a cascade a rule that found
+    the response right comes before both. Where no reply is known, the evaluator's flag counts,
+    and so does its mistake about a reply that it couldn't read.
+
+    Args:
+        detail: The entry. In one of a judge who was asked for A or B without a flag, ``prediction``
+            is the reply.
+        reading: What the LLM judge replied, read from its own file; None if that isn't known.
     """
     if not isinstance(detail, Mapping):
         return None
-    nested = [verdict_of_detail(detail[name]) for name in NESTED_FIELDS if name in detail]
-    if len(nested) == len(NESTED_FIELDS) and None not in nested:
-        return next((one for one in nested if one and one[0] is Verdict.CORRECT), nested[-1])
+    nested = [detail[name] for name in NESTED_FIELDS if detail.get(name) is not None]
+    if len(nested) == len(NESTED_FIELDS):
+        by_rule, by_llm = verdict_of_detail(nested[0]), verdict_of_detail(nested[1], reading)
+        if by_rule and by_llm:
+            return by_rule if by_rule[0] is Verdict.CORRECT else by_llm
+    if reading:
+        return reading
     for name in CORRECTNESS_FIELDS:
         if detail.get(name) is not None:
             return _verdict(detail[name])
     if nested:  # no response of the replica reached the cascade's LLM
-        return nested[0]
-    if 'gold' in detail and isinstance(detail.get('prediction'), str):
-        letter = detail['prediction'].strip().strip('.').upper()
-        if letter in JUDGE_LETTERS:
-            return JUDGE_LETTERS[letter], ''
-        return Verdict.UNJUDGED, 'the judge replied neither A nor B'
-    return None
+        return verdict_of_detail(nested[0])
+    return read_letter(detail['prediction']) if is_letter_detail(detail) else None
 
 
-def _verdict(value: Any) -> tuple[Verdict, str] | None:
+def _verdict(value: Any) -> Reading | None:
     if isinstance(value, str):
         value = {'true': True, 'false': False}.get(value.strip().lower())
     if value is None or value not in (0, 1):
@@ -132,7 +148,7 @@ def _judge_row(
     details = _details(result)
     if drops_rows and not details:
         return Judgement(Verdict.UNJUDGED, reason='the evaluator left the response out')
-    judgements = _judgements(details, wanted, [row]) or _judgement_of_metric(result)
+    judgements = _judgements(evaluator, details, wanted, [row]) or _judgement_of_metric(result)
     if not judgements:
         keys = ', '.join(map(str, result)) if isinstance(result, Mapping) else result
         raise ValueError(
@@ -154,11 +170,12 @@ def _details(result: Any) -> list[Any]:
 
 
 def _judgements(
-    details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]
+    evaluator: Any, details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]
 ) -> list[Judgement] | None:
     if len(details) != len(rows) or _reordered(details, wanted, rows):
         return None
-    verdicts = [verdict_of_detail(detail) for detail in details]
+    replies = readings(evaluator, details)
+    verdicts = [verdict_of_detail(*pair) for pair in zip(details, replies, strict=True)]
     judgements = [Judgement(one[0], reason=one[1]) for one in verdicts if one is not None]
     return judgements if len(judgements) == len(rows) else None
 

@@ -64,22 +64,28 @@ def answer_classes(
 ) -> list[int]:
     """Number the answers of each problem so that equivalent ones share a number; -1 is none.
 
-    All answers that are right are one class; others are equivalent if their canonical forms are.
+    Answers are equivalent if their canonical forms are, whatever was judged of them: a judge may
+    waver. All forms of which one answer was judged right are one class.
     """
-    wrong = {
-        j.answer for j in judgements if j.answer is not None and j.verdict is not Verdict.CORRECT
+    answers = {j.answer for j in judgements if j.answer is not None}
+    forms = canonical_forms(answers, progress=progress)
+    keys = [
+        (problem, None if judgement.answer is None else forms[judgement.answer])
+        for problem, judgement in zip(problems, judgements, strict=True)
+    ]
+    right = {
+        key
+        for key, judgement in zip(keys, judgements, strict=True)
+        if judgement.verdict is Verdict.CORRECT
     }
-    forms = canonical_forms(wrong, progress=progress)
     numbers: dict[Hashable, dict[str | None, int]] = {}
     classes = []
-    for problem, judgement in zip(problems, judgements, strict=True):
-        if judgement.answer is None:
+    for problem, form in keys:
+        if form is None:
             classes.append(-1)
             continue
-        right = judgement.verdict is Verdict.CORRECT
         known = numbers.setdefault(problem, {})
-        form = None if right else forms[judgement.answer]
-        classes.append(known.setdefault(form, len(known)))
+        classes.append(known.setdefault(None if (problem, form) in right else form, len(known)))
     return classes
 
 
