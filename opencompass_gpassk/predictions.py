@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ['PredictionFiles', 'Response', 'model_name', 'read_predictions', 'shard_numbers']
+__all__ = [
+    'PredictionFiles',
+    'Response',
+    'model_name',
+    'prediction_parts',
+    'read_predictions',
+    'shard_numbers',
+]
 
 LONGEST_GAP = 7
 
@@ -96,10 +103,9 @@ def read_predictions(
         ValueError: If a file isn't what OpenCompass writes, naming file and record.
     """
     whole = folder / f'{name}.json'
-    stems = [path.stem for path in folder.glob('*.json')]
-    begun = [path.stem.removeprefix('tmp_') for path in folder.glob('tmp_*.jsonl')]
-    expected = [] if whole.exists() else shard_numbers(name, [*stems, *begun], others)
-    shards = [number for number in expected if f'{name}_{number}' in stems]
+    done, begun = prediction_parts(folder)
+    expected = [] if whole.exists() else shard_numbers(name, done | begun.keys(), others)
+    shards = [number for number in expected if f'{name}_{number}' in done]
     if not whole.exists() and not shards:
         raise FileNotFoundError(
             f'no predictions: neither {whole} nor {folder / f"{name}_0.json"} exists; '
@@ -119,8 +125,20 @@ def read_predictions(
         responses=responses,
         contiguous=contiguous,
         missing=[f'{name}_{number}.json' for number in missing],
-        unfinished=[f'tmp_{name}_{i}.jsonl' for i in missing if f'{name}_{i}' in begun],
+        unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
     )
+
+
+def prediction_parts(folder: Path) -> tuple[set[str], dict[str, str]]:
+    """Return the data sets and shards in ``predictions/<model>`` that were finished and begun.
+
+    Those that were begun are the keys to the names of their progress files; of a finished one such
+    a file may be left.
+    """
+    files = [*folder.glob('*.json'), *folder.glob('tmp_*.jsonl')]
+    done = {path.stem for path in files if not path.name.startswith('tmp_')}
+    names = {path.stem.removeprefix('tmp_'): path.name for path in files if path.stem not in done}
+    return done, names
 
 
 def shard_numbers(

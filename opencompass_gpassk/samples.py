@@ -1,29 +1,26 @@
-"""Responses that were made elsewhere: JSON lines of problems with their samples, and old runs.
+"""Responses that were made elsewhere, as JSON lines of problems with their samples.
 
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
-optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object). An old
-run is an OpenCompass work dir whose data sets were repeated by ``n``.
+optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object).
 """
 
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
-import statistics
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.predictions import Response, read_predictions
+from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['SampledProblems', 'read_data_set', 'read_lines', 'read_samples', 'recorded_data_sets']
+__all__ = ['SampledProblems', 'read_lines', 'read_samples']
 
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 
@@ -131,57 +128,6 @@ def read_samples(
     return SampledProblems(stem, problems, responses)
 
 
-def recorded_data_sets(folder: Path) -> list[tuple[Path, str]]:
-    """Return (``predictions/<model>``, data set) of everything inferred in a run of OpenCompass.
-
-    Args:
-        folder: A timestamp folder, or a work dir: its newest run with predictions is taken.
-
-    Raises:
-        ValueError: If there are no predictions.
-    """
-    runs = [folder, *sorted(folder.glob('*/'), reverse=True)]
-    for run in runs:
-        models = sorted(path for path in run.glob('predictions/*/') if path.is_dir())
-        found = [(model, name) for model in models for name in _data_sets(model)]
-        if found:
-            return found
-    raise ValueError(
-        f'{folder}: there are no predictions in it; name a timestamp folder of OpenCompass'
-    )
-
-
-def read_data_set(model: Path, name: str) -> SampledProblems:
-    """Read the responses of a model to a data set in a run of OpenCompass.
-
-    Problems are told apart by prompt and gold answer, which neither shards nor a ``test_range``
-    can shift; their samples are numbered in the order of the files.
-
-    Args:
-        model: ``predictions/<model>``.
-        name: The data set's abbreviation.
-
-    Raises:
-        ValueError: If a record isn't one of generated text, or doesn't hold its prompt.
-    """
-    responses = read_predictions(model, name).responses
-    if all(response.identity for response in responses):
-        identities = [response.identity or ('', 0) for response in responses]
-    else:
-        identities = _identities(responses)
-    problems: dict[str, Problem] = {}
-    for (problem_id, _), response in zip(identities, responses, strict=True):
-        if problem_id not in problems:
-            gold = response.record.get('gold')
-            text = '' if gold is None else str(gold)
-            problems[problem_id] = Problem(problem_id, response.prompt, _final(text))
-    identified = [
-        replace(response, identity=identity)
-        for response, identity in zip(responses, identities, strict=True)
-    ]
-    return SampledProblems(name, list(problems.values()), identified, model.name, prompts=True)
-
-
 def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     try:
         row = json.loads(line, parse_constant=_refuse)
@@ -219,46 +165,3 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f'{constant} is no number of JSON')
-
-
-def _data_sets(model: Path) -> list[str]:
-    names = set()
-    for path in model.glob('*.json'):
-        if path.name.startswith('tmp_'):  # the progress of an unfinished inference
-            continue
-        stem, _, shard = path.stem.rpartition('_')
-        is_shard = shard.isdecimal() and (model / f'{stem}_0.json').exists()
-        names.add(stem if is_shard and not (model / f'{stem}.json').exists() else path.stem)
-    return sorted(names)
-
-
-def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
-    """Return (problem_id, replica) of responses that hold their prompt and gold answer.
-
-    Two problems of a data set may read the same: what occurs m times as often as most does is
-    taken for m problems, whose responses take turns, as OpenCompass repeats whole data sets.
-    """
-    asked = []
-    for response in responses:
-        if not response.prompt:
-            raise ValueError(
-                f'{response.location}: the record holds no origin_prompt, so nobody can say which '
-                'problem it answers; generated responses alone can be scored again'
-            )
-        asked.append((response.prompt, str(response.record.get('gold'))))
-    counts = Counter(asked)
-    usual = min(statistics.multimode(counts.values()), default=1)
-    twins = {key: count // usual if count % usual == 0 else 1 for key, count in counts.items()}
-    first = dict(zip(counts, itertools.accumulate(twins.values(), initial=0), strict=False))
-    seen: Counter[tuple[str, str]] = Counter()
-    identities = []
-    for key in asked:
-        replica, twin = divmod(seen[key], twins[key])
-        seen[key] += 1
-        identities.append((str(first[key] + twin), replica))
-    return identities
-
-
-def _final(gold: str) -> str:
-    # GSM8K's gold answer is a worked solution, which OpenCompass cuts off at the evaluation.
-    return gold.rsplit('####', 1)[-1].strip()

@@ -187,6 +187,37 @@ def test_data_sets_of_a_run_that_cannot_be_scored(
     assert 'no data set in it was repeated' in capsys.readouterr().err
 
 
+def test_a_run_that_has_not_ended_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is missing and the remedy; left out by --skip-bad, the others are scored."""
+    run = make_run(tmp_path / 'run', ['d', 'e_0'])
+    model = run / '20260101_000000/predictions/demo'
+    (model / 'tmp_e_1.jsonl').write_text('{}\n')
+    assert main(['score', str(run)]) == 1
+    error = capsys.readouterr().err
+    for told in ('demo, e: missing e_1.json, unfinished tmp_e_1.jsonl', 'CONFIG -r', '--skip-bad'):
+        assert told in error
+    assert main(['score', str(run), '--skip-bad']) == 0
+    told = capsys.readouterr()
+    assert 'left out: demo, e: missing e_1.json' in told.err
+    assert 'd: 3 problems' in told.out
+    assert 'e: 3 problems' not in told.out
+
+
+def test_a_model_whose_name_holds_a_slash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its results lie in folders of that name."""
+    run = make_run(tmp_path / 'run', ['d', 'e'])
+    (run / '20260101_000000/predictions/org').mkdir()
+    (run / '20260101_000000/predictions/demo').rename(run / '20260101_000000/predictions/org/demo')
+    assert main(['score', str(run), '-o', str(tmp_path / 'r')]) == 0
+    assert 'org/demo' in capsys.readouterr().out
+    table, _ = read_trials(tmp_path / 'r/org/demo/d.trials.jsonl.gz')
+    assert table.trials[0].response == 'predictions/org/demo/d.json#0'
+
+
 @pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
 def test_recorded_responses_agree_with_their_labels(tmp_path: Path) -> None:
     """800 responses of a real model, labelled by another project's rules."""

@@ -1,4 +1,4 @@
-"""Samples from elsewhere: JSON lines, gzip, faults by line; and old runs of OpenCompass."""
+"""Samples from elsewhere: JSON lines, gzip, faults by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from opencompass_gpassk.samples import read_data_set, read_samples, recorded_data_sets
+from opencompass_gpassk.samples import read_samples
 
 ROWS = [
     {'id': 7, 'question': 'q', 'answer': '1', 'samples': ['a\u2028b', None], 'level': 'easy'},
@@ -101,101 +101,3 @@ def test_nothing_usable(tmp_path: Path) -> None:
     path.write_text('\n')
     with pytest.raises(ValueError, match='no usable row'):
         read_samples(str(path))
-
-
-def record(question: str, text: str) -> dict:
-    """Make a record as OpenCompass's own inferencer does."""
-    prompt = [{'role': 'HUMAN', 'prompt': question}]
-    return {'origin_prompt': prompt, 'prediction': text, 'gold': '1'}
-
-
-def test_old_runs_are_grouped_by_prompt(tmp_path: Path) -> None:
-    """Shards and a test range that cuts a replica don't shift a response to another problem."""
-    folder = tmp_path / '20250101_000000' / 'predictions' / 'model'
-    folder.mkdir(parents=True)
-    rows = [record(q, f'{q}{i}') for i in range(3) for q in 'abc'][1:-1]
-    for shard, part in enumerate([rows[:4], rows[4:]]):
-        path = folder / f'data_{shard}.json'
-        path.write_text(json.dumps({str(i): row for i, row in enumerate(part)}))
-    ((model, name),) = recorded_data_sets(tmp_path)
-    found = read_data_set(model, name)
-    assert (found.model, found.name, found.n) == ('model', 'data', 3)
-    assert {p.question for p in found.problems} == {'a', 'b', 'c'}
-    asked = {p.problem_id: p.question for p in found.problems}
-    assert all(r.identity and r.text.startswith(asked[r.identity[0]]) for r in found.responses)
-
-
-def write_run(folder: Path, name: str, rows: list[dict]) -> Path:
-    """Write a data set's prediction file, return its model's folder."""
-    model = folder / 'predictions' / 'model'
-    model.mkdir(parents=True, exist_ok=True)
-    (model / f'{name}.json').write_text(json.dumps({str(i): row for i, row in enumerate(rows)}))
-    return model
-
-
-def test_the_newest_run_with_predictions_is_taken(tmp_path: Path) -> None:
-    """A work dir is as good as its newest run; one that inferred nothing yet is passed over."""
-    for stamp in ('20250101_000000', '20250301_000000'):
-        newest = write_run(tmp_path / stamp, 'd', [record('a', stamp)] * 2)
-    (tmp_path / '20250401_000000/predictions/model').mkdir(parents=True)
-    (tmp_path / '20250501_000000/logs').mkdir(parents=True)
-    (tmp_path / 'notes.txt').write_text('')
-    (newest / 'tmp_e.json').write_text('{}')
-    assert recorded_data_sets(tmp_path) == [(newest, 'd')]
-    assert recorded_data_sets(newest.parents[1]) == [(newest, 'd')]
-
-
-def test_data_sets_that_end_in_a_number_are_no_shards(tmp_path: Path) -> None:
-    """Shards start at 0."""
-    for name in ('aime_2024', 'aime_2025', 'split_0', 'split_1', 'whole', 'whole_3'):
-        model = write_run(tmp_path, name, [record('a', 'b')])
-    names = [name for _, name in recorded_data_sets(tmp_path)]
-    assert names == ['aime_2024', 'aime_2025', 'split', 'whole', 'whole_3']
-    assert read_data_set(model, 'aime_2025').n == 1
-
-
-@pytest.mark.parametrize('n', [1, 3])
-def test_problems_that_read_the_same_stay_apart(tmp_path: Path, n: int) -> None:
-    """Twins get n responses each, in the order in which the data set was repeated."""
-    rows = [
-        record(question, f'{place} {replica}')
-        for replica in range(n)
-        for place, question in enumerate('abcad')
-    ]
-    found = read_data_set(write_run(tmp_path, 'd', rows), 'd')
-    assert (found.n, found.uneven, len(found.problems)) == (n, 0, 5)
-    places: dict[str, set[str]] = {}
-    for response in found.responses:
-        assert response.identity is not None
-        place, replica = response.text.split()
-        assert response.identity[1] == int(replica)
-        places.setdefault(response.identity[0], set()).add(place)
-    assert sorted(places.values(), key=min) == [{str(place)} for place in range(5)]
-
-
-def test_equal_prompts_with_other_gold_answers_are_other_problems(tmp_path: Path) -> None:
-    """A prompt alone does not name a problem."""
-    rows = [{**record('a', 'x'), 'gold': gold} for _ in range(2) for gold in ('1', '2', 3, None)]
-    found = read_data_set(write_run(tmp_path, 'd', rows), 'd')
-    assert [problem.gold for problem in found.problems] == ['1', '2', '3', '']
-    assert found.n == 2
-
-
-def test_the_gold_answer_of_a_worked_solution_is_its_end(tmp_path: Path) -> None:
-    """OpenCompass records GSM8K's as it stands in the data."""
-    gold = 'Five and two are 5 + 2 = <<5+2=7>>7 eggs.\n#### 7'
-    found = read_data_set(write_run(tmp_path, 'd', [{**record('a', 'x'), 'gold': gold}]), 'd')
-    assert found.problems[0].gold == '7'
-
-
-def test_records_without_a_prompt_are_refused(tmp_path: Path) -> None:
-    """As of data sets that are scored by likelihood."""
-    model = write_run(tmp_path, 'd', [{'prediction': 'A', 'label: A': {'PPL': 1.0}}] * 2)
-    with pytest.raises(ValueError, match=r'd\.json#0: the record holds no origin_prompt'):
-        read_data_set(model, 'd')
-
-
-def test_a_folder_without_predictions(tmp_path: Path) -> None:
-    """A folder that is no run is an error."""
-    with pytest.raises(ValueError, match='no predictions'):
-        recorded_data_sets(tmp_path)

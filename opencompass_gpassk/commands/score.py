@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None]]:
     """Yield what is to be scored, one after the other, each with where its result goes."""
-    from opencompass_gpassk.samples import read_data_set, read_samples, recorded_data_sets
+    from opencompass_gpassk.recorded import read_data_set, recorded_data_sets
+    from opencompass_gpassk.samples import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
         sampled = read_samples(
@@ -87,22 +88,22 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
         )
         yield sampled, args.output
         return
-    recorded = recorded_data_sets(Path(args.samples))
-    _note(f'run: {recorded[0][0].parents[1]}')
-    for model, name in recorded:
+    found = recorded_data_sets(Path(args.samples))
+    _note(f'run: {found[0].run}')
+    for recorded in found:
         try:
-            sampled = read_data_set(model, name)
+            sampled = read_data_set(recorded)
         except ValueError as error:
             if not args.skip_bad:
                 raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
             _note(f'left out: {error}')
             continue
         if sampled.n == 1:
-            _note(f'left out: {model.name}, {name}: one response a problem')
+            _note(f'left out: {recorded.model}, {recorded.name}: one response a problem')
             continue
         output = args.output
-        if output and len(recorded) > 1:
-            output = output.with_suffix('') / model.name / f'{name}.json'
+        if output and len(found) > 1:
+            output = output.with_suffix('') / recorded.model / f'{recorded.name}.json'
         yield sampled, output
 
 

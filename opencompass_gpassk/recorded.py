@@ -1,0 +1,183 @@
+"""Responses that a run of OpenCompass recorded, of data sets that were repeated by ``n``."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opencompass_gpassk.alignment import IncompletePredictionsError
+from opencompass_gpassk.predictions import (
+    PredictionFiles,
+    Response,
+    model_name,
+    prediction_parts,
+    read_predictions,
+    shard_numbers,
+)
+from opencompass_gpassk.runs import planned_run, read_run_config
+from opencompass_gpassk.samples import SampledProblems
+from opencompass_gpassk.trials import Problem
+
+__all__ = ['Recorded', 'read_data_set', 'recorded_data_sets']
+
+REMEDY = (
+    'run the inference to its end with opencompass CONFIG -r. If it has ended, these are leftovers '
+    'to delete, or data sets whose names end in _<number>: rename those files'
+)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a run recorded of one model on one data set.
+
+    Attributes:
+        run: The timestamp folder.
+        folder: ``predictions/<model>`` in it.
+        name: The data set's abbreviation.
+        others: The model's other data sets.
+    """
+
+    run: Path
+    folder: Path
+    name: str
+    others: frozenset[str] = frozenset()
+
+    @property
+    def model(self) -> str:
+        """The model's name, which may hold slashes."""
+        return model_name(self.folder)
+
+
+def recorded_data_sets(folder: Path) -> list[Recorded]:
+    """Return everything inferred in a run of OpenCompass, finished or not.
+
+    Args:
+        folder: A timestamp folder, or a work dir: its newest run with predictions is taken.
+
+    Raises:
+        ValueError: If there are no predictions.
+    """
+    for run in [folder, *sorted(folder.glob('*/'), reverse=True)]:
+        found = [
+            Recorded(run, model, name, frozenset(names) - {name})
+            for model, planned in _models(run).items()
+            for names in [_data_sets(model, planned)]
+            for name in names
+        ]
+        if found:
+            return found
+    raise ValueError(
+        f'{folder}: there are no predictions in it; name a timestamp folder of OpenCompass'
+    )
+
+
+def read_data_set(recorded: Recorded) -> SampledProblems:
+    """Read the responses of a model to a data set in a run of OpenCompass.
+
+    Problems are told apart by prompt and gold answer, which neither shards nor a ``test_range``
+    can shift; their samples are numbered in the order of the files.
+
+    Raises:
+        IncompletePredictionsError: If the inference of a part hasn't ended, naming it.
+        ValueError: If a record isn't one of generated text, or doesn't hold its prompt.
+    """
+    try:
+        files = read_predictions(recorded.folder, recorded.name, recorded.others)
+    except FileNotFoundError as error:
+        raise IncompletePredictionsError(
+            f'{recorded.model}, {recorded.name}: the inference has not ended; {REMEDY}'
+        ) from error
+    if files.missing:
+        raise IncompletePredictionsError(_gap(recorded, files))
+    responses = files.responses
+    if all(response.identity for response in responses):
+        identities = [response.identity or ('', 0) for response in responses]
+    else:
+        identities = _identities(responses)
+    problems: dict[str, Problem] = {}
+    for (problem_id, _), response in zip(identities, responses, strict=True):
+        if problem_id not in problems:
+            gold = response.record.get('gold')
+            text = '' if gold is None else str(gold)
+            problems[problem_id] = Problem(problem_id, response.prompt, _final(text))
+    identified = [
+        replace(response, identity=identity)
+        for response, identity in zip(responses, identities, strict=True)
+    ]
+    return SampledProblems(
+        recorded.name, list(problems.values()), identified, recorded.model, prompts=True
+    )
+
+
+def _models(run: Path) -> dict[Path, set[str]]:
+    """Return folder → planned data sets of each model that has predictions in a run."""
+    root = run / 'predictions'
+    files = [*root.rglob('*.json'), *root.rglob('tmp_*.jsonl')]
+    models = sorted({path.parent for path in files} - {root})
+    try:
+        pairs = planned_run(run, read_run_config(run)).pairs if models else []
+    except ValueError:  # no config, or one that needs what isn't installed here
+        pairs = []
+    return {model: {name for of, name in pairs if of == model_name(model)} for model in models}
+
+
+def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
+    """Return the names of a model's data sets, those of which there is but a part among them.
+
+    Which are meant stands in the run's config. Without it, or where a later start of the run
+    changed it, what is a shard is told by the numbers: see ``shard_numbers``.
+    """
+    done, begun = prediction_parts(model)
+    stems = done | begun.keys()
+    names = set(planned) & stems
+    bases = {stem.rpartition('_')[0] for stem in stems} - done
+    for base in sorted(set(planned) & bases) + sorted(bases.difference(planned)):
+        numbers = shard_numbers(base, stems, planned)
+        # One file alone that doesn't say it is the first is a data set of its own.
+        if base and numbers and (base in planned or numbers[0] == 0 or len(numbers) > 1):
+            names.add(base)
+            stems = stems.difference(f'{base}_{number}' for number in numbers)
+    return sorted(names | stems)
+
+
+def _gap(recorded: Recorded, files: PredictionFiles) -> str:
+    text = f'{recorded.model}, {recorded.name}: missing {", ".join(files.missing)}'
+    if files.unfinished:
+        text += f', unfinished {", ".join(files.unfinished)}'
+    return f'{text}; {REMEDY}'
+
+
+def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
+    """Return (problem_id, replica) of responses that hold their prompt and gold answer.
+
+    Two problems of a data set may read the same: what occurs m times as often as most does is
+    taken for m problems, whose responses take turns, as OpenCompass repeats whole data sets.
+    """
+    asked = []
+    for response in responses:
+        if not response.prompt:
+            raise ValueError(
+                f'{response.location}: the record holds no origin_prompt, so nobody can say which '
+                'problem it answers; generated responses alone can be scored again'
+            )
+        asked.append((response.prompt, str(response.record.get('gold'))))
+    counts = Counter(asked)
+    usual = min(statistics.multimode(counts.values()), default=1)
+    twins = {key: count // usual if count % usual == 0 else 1 for key, count in counts.items()}
+    first = dict(zip(counts, itertools.accumulate(twins.values(), initial=0), strict=False))
+    seen: Counter[tuple[str, str]] = Counter()
+    identities = []
+    for key in asked:
+        replica, twin = divmod(seen[key], twins[key])
+        seen[key] += 1
+        identities.append((str(first[key] + twin), replica))
+    return identities
+
+
+def _final(gold: str) -> str:
+    # GSM8K's gold answer is a worked solution, which OpenCompass cuts off at the evaluation.
+    return gold.rsplit('####', 1)[-1].strip()
