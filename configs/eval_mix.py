@@ -8,6 +8,8 @@
    final answers by this package's rules instead, which is faster. A judge that loads a model needs
    ``upgraded['eval_cfg'].update(num_gpus=1)`` too.
 
+The greedy column comes from a copy of the data set with n = 1; `benchmark` joins the two.
+
 The data set here is OpenCompass's MATH-500, which it downloads. The model is the demonstration
 model, whose scores mean nothing: put yours in its place.
 """
@@ -21,6 +23,9 @@ with read_base():
     from opencompass.configs.datasets.math.math_500_gen import math_datasets
 
     from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
+        livemathbench_greedy_datasets,
+    )
     from .models.demo import models  # noqa: F401
     from .summarizers.gpassk import summarizer  # noqa: F401
 
@@ -28,8 +33,16 @@ upgraded = math_datasets[0]
 upgraded.update(abbr='math-500-n16', n=16, k=[4, 8])
 upgraded['infer_cfg'].update(inferencer=dict(type=GPassKGenInferencer, max_out_len=4096))
 upgraded['eval_cfg'].update(
-    evaluator=dict(type=GPassKEvaluator, judge=upgraded['eval_cfg'].pop('evaluator'))
+    evaluator=dict(
+        type=GPassKEvaluator,
+        judge=upgraded['eval_cfg'].pop('evaluator'),
+        benchmark='MATH-500',
+    )
 )
 
-datasets = [upgraded, *livemathbench_datasets]
+greedy = __import__('copy').deepcopy(upgraded)  # what a config imports can't be called
+greedy.update(abbr='math-500-greedy-n1', n=1, k=1)
+greedy['infer_cfg']['inferencer'].update(sampling='greedy')
+
+datasets = [greedy, upgraded, *livemathbench_greedy_datasets, *livemathbench_datasets]
 work_dir = 'outputs/mix'

@@ -209,7 +209,7 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
         abbrs
         == {
             'eval_livemath': ['sample-greedy-n1', 'sample-n16'],
-            'eval_mix': ['math-500-n16', 'sample-n16'],
+            'eval_mix': ['math-500-greedy-n1', 'math-500-n16', 'sample-greedy-n1', 'sample-n16'],
             'eval_paper': [
                 f'{benchmark}-{kind}'
                 for benchmark in ('LiveMathBench-202412', 'MATH500-L5', 'AIME2024-30')
@@ -230,7 +230,9 @@ def test_the_papers_job_gives_every_model_the_same_length() -> None:
 
 def test_an_upgraded_data_set_keeps_its_own_evaluator_as_judge(tmp_path: Path) -> None:
     """Three lines make OpenCompass's MATH-500 a data set that is sampled."""
-    upgraded = dumped(load(FOLDER / 'eval_mix.py'), tmp_path).datasets[0]
+    greedy, upgraded = dumped(load(FOLDER / 'eval_mix.py'), tmp_path).datasets[:2]
+    assert (greedy.n, greedy.infer_cfg.inferencer.sampling) == (1, 'greedy')
+    assert greedy.eval_cfg == upgraded.eval_cfg
     assert (upgraded.n, upgraded.k) == (16, [4, 8])
     assert upgraded.infer_cfg.inferencer.type == 'opencompass_gpassk.inferencer.GPassKGenInferencer'
     assert upgraded.eval_cfg.evaluator.judge.type == 'opencompass.evaluator.MATHVerifyEvaluator'

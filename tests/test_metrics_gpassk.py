@@ -158,6 +158,13 @@ def test_fewer_samples_than_k_are_undefined() -> None:
         assert np.asarray(values)[2] == 1
 
 
+def test_a_k_far_above_n_takes_no_memory() -> None:
+    """What is undefined anyway is not worked out."""
+    huge = np.array([2, 10**12])
+    for values in (pass_at_k(4, 1, huge), g_pass_at_k(4, 1, huge, 0.5), mg_pass_at_k(4, 1, huge)):
+        assert np.isnan(values).tolist() == [False, True]
+
+
 def test_the_published_definition_of_odd_k_is_kept() -> None:
     """A perfect model's mG-Pass@k is (k - 1)/k for odd k, and 0 for k = 1."""
     k = np.array([1, 2, 3, 4, 5, 15, 16])

@@ -18,8 +18,12 @@ __all__ = ['compare_kinds']
 # Words that may stand for a number.
 QUANTITY = re.compile(
     r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b'
-    r'|hundred|half|third|quarter|thousand|double|twice|infinit|[^\x00-\x7f]'
+    r'|hundred|half|third|quarter|thousand|double|twice|infinit'
+    r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
+    r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
 )
+# Truth values, which 0 and 1 are.
+TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
 
 Compare = Callable[[Form, Form], Relation]
 
@@ -131,6 +135,11 @@ def _compare_words(gold: Form, answer: Form) -> Relation:
             return Relation.SAME
     if words(gold.text) and words(gold.text) == words(answer.text):
         return Relation.SAME
-    if gold.kind is Kind.NUMBER and answer.kind is Kind.TEXT and not QUANTITY.search(answer.text):
-        return Relation.DIFFERENT
+    for number, text in ((gold, answer), (answer, gold)):
+        if number.kind is Kind.NUMBER and text.kind is Kind.TEXT and not _names_number(text.text):
+            return Relation.DIFFERENT
     return Relation.UNKNOWN
+
+
+def _names_number(text: str) -> bool:
+    return bool(QUANTITY.search(text) or TRUTH.search(text))

@@ -135,7 +135,8 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Counts, Counts, 
         raise ValueError(
             f'c is {first[0]} where n is {first[1]}; of n samples at most n are correct'
         )
-    return n, c, k
+    # A k above every n is undefined whatever it is, and tails of its size would fill the memory.
+    return n, c, np.minimum(k, n.max(initial=0) + 1)
 
 
 def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
