@@ -128,10 +128,10 @@ def data_set(
     }
 
 
-def config(work_dir: Path, dataset: dict[str, Any]) -> ConfigDict:
+def config(work_dir: Path, dataset: dict[str, Any], **model: Any) -> ConfigDict:
     """A task's config."""
     return ConfigDict(
-        models=[{'abbr': 'demo', 'type': Answerer, 'path': '', 'batch_size': 4}],
+        models=[{'abbr': 'demo', 'type': Answerer, 'path': '', 'batch_size': 4, **model}],
         datasets=[[dataset]],
         work_dir=str(work_dir),
         eval={'runner': {'task': {'dump_details': True}}},
@@ -199,10 +199,15 @@ def infer_in_shards(
     return sorted((work_dir / 'predictions/demo').iterdir())
 
 
-def evaluate(work_dir: Path, dataset: dict[str, Any]) -> dict[str, Any]:
+def evaluate(work_dir: Path, dataset: dict[str, Any], **model: Any) -> dict[str, Any]:
     """Evaluate with OpenCompass's task; return what stands in the result file."""
-    OpenICLEvalTask(config(work_dir, dataset)).run()
+    OpenICLEvalTask(config(work_dir, dataset, **model)).run()
     return json.loads((work_dir / f'results/demo/{dataset["abbr"]}.json').read_text('utf-8'))
+
+
+def counts(result: dict[str, Any]) -> list[int]:
+    """Right answers to each problem."""
+    return [row['c'] for row in result['details']]
 
 
 @contextmanager

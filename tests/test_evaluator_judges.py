@@ -1,0 +1,176 @@
+"""GPassKEvaluator with evaluators of OpenCompass as judge, through its tasks."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eval_judges import LLM_JUDGE, EqualityEvaluator, YesNo, judged_by, last_number
+from eval_task import (
+    COUNTS,
+    OurSums,
+    Sums,
+    counts,
+    data_set,
+    evaluate,
+    logged,
+    predict,
+    question,
+    respond,
+)
+from opencompass.datasets import CustomDataset
+from opencompass.datasets.livemathbench import livemathbench as upstream
+from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
+from opencompass.openicl.icl_evaluator import AccEvaluator
+
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.judging.evaluators import JudgeError
+
+
+def test_replicas_are_judged_each_for_itself_where_opencompass_reuses_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its evaluator finds the first replica's verdicts in its folder: every threshold is the same.
+
+    The same evaluator as our judge gets a folder for each replica.
+    """
+    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
+    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
+    monkeypatch.setattr(YesNo, 'calls', 0)
+    theirs = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
+    for name, evaluator in (
+        ('theirs', theirs),
+        ('ours', {'type': GPassKEvaluator, 'judge': theirs}),
+    ):
+        dataset = data_set(Sums, evaluator=evaluator)
+        predict(tmp_path / name, dataset)
+        before = YesNo.calls
+        result = evaluate(tmp_path / name, dataset)
+        if name == 'theirs':
+            first = sum(respond(i, 0).endswith(f'{{{i}}}') for i in range(10))
+            assert YesNo.calls == 10
+            assert {result[f'G-Pass@2_{tau}'] for tau in (0.0, 0.5, 1.0)} == {10.0 * first}
+        else:
+            assert YesNo.calls - before == 80
+            assert counts(result) == COUNTS
+
+
+@pytest.mark.parametrize('kind', ['judge', 'cascade'])
+def test_llm_judges_of_opencompass(tmp_path: Path, kind: str) -> None:
+    """What the judge does not say is unjudged; OpenCompass takes its prose for an A or a no."""
+    judge = LLM_JUDGE
+    if kind == 'cascade':
+        rule = {'type': EqualityEvaluator}
+        judge = {'type': CascadeEvaluator, 'rule_evaluator': rule, 'llm_evaluator': LLM_JUDGE}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    lost = {'prediction': '', 'lost': 'HTTP 500'}  # of problem 2 a wrong one
+    predict(tmp_path, dataset, change=lambda row, r: r | lost if row == 12 else r)
+    rows = evaluate(tmp_path, dataset)['details']
+    expected = [(8, c) for c in COUNTS]
+    expected[2] = (7, COUNTS[2])
+    expected[7] = (COUNTS[7], COUNTS[7]) if kind == 'cascade' else (0, 0)
+    assert [(row['n'], row['c']) for row in rows] == expected
+
+
+def test_a_custom_data_set_of_opencompass_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:
+    """A local file, postprocessed responses, an evaluator without details."""
+    path = tmp_path / 'sums.jsonl'
+    rows = [{'question': question(i), 'answer': str(i)} for i in range(4)]
+    path.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    dataset = data_set(
+        CustomDataset,
+        path=str(path),
+        local_mode=True,
+        evaluator={'type': GPassKEvaluator, 'judge': {'type': AccEvaluator}},
+        eval_cfg={'pred_postprocessor': {'type': last_number}},
+    )
+    predict(tmp_path, dataset)
+    result = evaluate(tmp_path, dataset)
+    assert counts(result) == COUNTS[:4]
+    assert re.fullmatch('AccEvaluator:[0-9a-f]{8}', result['signature']['judge'])
+    assert result['details'][0]['answers'][0] == {
+        'answer': '0',
+        'count': 4,
+        'verdict': 'correct',
+        'source': 'AccEvaluator',
+    }
+
+
+def test_math_verify_evaluator_drops_no_row(tmp_path: Path) -> None:
+    """OpenCompass's evaluator leaves out what it can't parse the gold answer of."""
+    dataset = data_set(
+        Sums,
+        n=2,
+        golds=['0', '', '2'],
+        evaluator={'type': GPassKEvaluator, 'judge': {'type': MATHVerifyEvaluator}},
+    )
+
+    def answer(row: int, record: dict[str, Any]) -> dict[str, Any]:
+        return record | {'prediction': f'\\boxed{{{record["gold"]}}}'}
+
+    dataset['problems'] = 3
+    predict(tmp_path, dataset, change=answer)
+    result = evaluate(tmp_path, dataset)
+    assert [(row['n'], row['c']) for row in result['details']] == [(2, 2), (0, 0), (2, 2)]
+    assert '2 of 6 responses are unjudged' in ' '.join(result['warnings'])
+
+
+def test_one_response_that_a_judge_fails_on_is_unjudged(tmp_path: Path) -> None:
+    """The others are judged, and the log says why they were asked for one by one."""
+    dataset = data_set(OurSums, evaluator=judged_by('raises on 5'))
+    predict(tmp_path, dataset)
+    with logged() as messages:
+        result = evaluate(tmp_path, dataset)
+    assert counts(result) == [c if i != 5 else 0 for i, c in enumerate(COUNTS)]
+    assert [row['n'] for row in result['details']] == [8 if i != 5 else 0 for i in range(10)]
+    assert result['counts']['incorrect'] == sum(8 - c for i, c in enumerate(COUNTS) if i != 5)
+    assert 'EqualityEvaluator is asked one response at a time, since it failed' in ' '.join(
+        messages
+    )
+    assert '8 of 80 responses are unjudged' in ' '.join(result['warnings'])
+
+
+@pytest.mark.parametrize(
+    ('report', 'error', 'message'),
+    [
+        ('raises', JudgeError, 'EqualityEvaluator fails on every response'),
+        ('bleu', ValueError, 'EqualityEvaluator does not say whether a single response is right'),
+    ],
+)
+def test_a_judge_without_verdicts_is_named(
+    tmp_path: Path, report: str, error: type[Exception], message: str
+) -> None:
+    """And leaves no result that -r would keep."""
+    dataset = data_set(OurSums, evaluator=judged_by(report))
+    predict(tmp_path, dataset)
+    with pytest.raises(error, match=message):
+        evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+
+
+def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> None:
+    """Its prompt asks for something else than A or B, or nobody answers."""
+    evaluator = {'type': GPassKEvaluator, 'judge': LLM_JUDGE}
+    dataset = data_set(Sums, golds=['7'] * 10, evaluator=evaluator)
+    predict(tmp_path, dataset)
+    with pytest.raises(JudgeError, match=r'none of 80 responses.* replied neither A nor B'):
+        evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+
+
+def test_verdicts_on_other_responses_are_not_taken_for_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge keeps its replies in its folder; new responses need a new folder."""
+    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
+    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
+    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    predict(tmp_path, dataset)
+    assert counts(evaluate(tmp_path, dataset)) == COUNTS
+    (tmp_path / 'results/demo/sums_en.json').unlink()
+    predict(tmp_path, dataset, change=lambda _, r: r | {'prediction': '\\boxed{100}'})
+    assert counts(evaluate(tmp_path, dataset)) == [0] * 10

@@ -1,0 +1,148 @@
+"""Every response is its own row's, through the tasks: shards, test ranges, gaps, changed data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eval_judges import judged_by
+from eval_task import (
+    COUNTS,
+    OurSums,
+    Sums,
+    counts,
+    data_set,
+    evaluate,
+    infer_in_shards,
+    logged,
+    predict,
+    respond,
+)
+
+from opencompass_gpassk.alignment import IncompletePredictionsError
+from opencompass_gpassk.evaluator import GPassKEvaluator
+
+
+def expected_counts(rows: list[int]) -> dict[int, tuple[int, int]]:
+    """Judged and right responses to each problem of these rows of eighty."""
+    expected = dict.fromkeys((row % 10 for row in rows), (0, 0))
+    for row in rows:
+        n, c = expected[row % 10]
+        # The model's answers to a problem are right by their number, whichever replica they are.
+        expected[row % 10] = (n + 1, c + respond(row % 10, n).endswith(f'{{{row % 10}}}'))
+    return expected
+
+
+@pytest.mark.parametrize('workers', [1, 2])
+@pytest.mark.parametrize('abbr', ['sums_en', 'sums_n8', 'sums_500'])
+@pytest.mark.parametrize('kind', [OurSums, Sums])
+@pytest.mark.parametrize('test_range', ['', '[3:]', '[5:45]', '[:7]', '[2:4]'])
+def test_shards_and_test_ranges_shift_nothing(
+    tmp_path: Path, kind: Any, test_range: str, abbr: str, workers: int
+) -> None:
+    """A range that cuts through replicas, in one file or two: every trial is its problem's own.
+
+    Inference and evaluation number the replicas alike, also where the abbr ends as a shard's does.
+    """
+    dataset = data_set(kind, k=1, abbr=abbr, test_range=test_range)
+    files = infer_in_shards(tmp_path, dataset, workers)
+    rows = list(range(80))[slice(*[int(x) if x else None for x in test_range[1:-1].split(':')])]
+    split = workers > 1 and len(rows) > 16  # OpenCompass gives a worker sixteen rows at least
+    assert [f.name for f in files] == (
+        [f'{abbr}_{i}.json' for i in (0, 1)] if split else [f'{abbr}.json']
+    )
+    result = evaluate(tmp_path, dataset)
+    found = {int(row['problem_id'].split('/')[-1]): row for row in result['details']}
+    assert {i: (row['n'], row['c']) for i, row in found.items()} == expected_counts(rows)
+    assert result['signature']['sampling'] != {'unknown': True}
+
+
+def test_another_data_set_whose_name_ends_in_a_number_is_no_shard(tmp_path: Path) -> None:
+    """The responses of sums_500 are none to sums, though the files of its shards look alike."""
+    dataset = data_set(Sums, abbr='sums')
+    infer_in_shards(tmp_path, dataset)
+    predict(tmp_path, data_set(Sums, abbr='sums_500'), change=lambda _, r: r | {'prediction': ''})
+    assert counts(evaluate(tmp_path, dataset)) == COUNTS
+
+
+def test_rows_that_opencompass_leaves_out_of_all_shards_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes a test range out of the size twice; to resume then brings nothing."""
+    monkeypatch.chdir(tmp_path)  # it makes a folder .cache
+    dataset = data_set(OurSums, test_range='[3:]')
+    infer_in_shards(tmp_path, dataset, size_known=False)
+    with pytest.raises(IncompletePredictionsError, match=r'3 of 77 .* --max-num-workers 1'):
+        evaluate(tmp_path, dataset)
+
+
+def test_a_missing_shard_is_an_error_or_an_accepted_gap(tmp_path: Path) -> None:
+    """No result that would be kept for ever; with a lower minimum the gap is lost, not wrong."""
+    dataset = data_set(OurSums)
+    infer_in_shards(tmp_path, dataset, workers=4)[1].unlink()
+    with pytest.raises(IncompletePredictionsError, match=r'20 of 80 .* sums_en_1\.json'):
+        evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+    accepting = {'type': GPassKEvaluator, 'min_coverage': 0.75}
+    result = evaluate(tmp_path, data_set(OurSums, evaluator=accepting))
+    assert [row['n'] for row in result['details']] == [6] * 10
+    assert (result['coverage'], result['counts']['lost']) == (75.0, 20)
+    assert result['counts']['incorrect'] + result['counts']['correct'] == 60
+    assert not any('sampling settings' in warning for warning in result['warnings'])
+    assert not any('delete predictions' in warning for warning in result['warnings'])
+
+
+@pytest.mark.parametrize('report', ['rule', 'details'])
+def test_lost_predictions_are_unjudged_and_told(tmp_path: Path, report: str) -> None:
+    """A request that failed for good is no wrong answer."""
+
+    def lose(row: int, record: dict[str, Any]) -> dict[str, Any]:
+        return record | {'prediction': '', 'lost': 'HTTP 500'} if row < 12 else record
+
+    evaluator = {'type': GPassKEvaluator} if report == 'rule' else judged_by(report)
+    dataset = data_set(OurSums, evaluator=evaluator)
+    predict(tmp_path, dataset, change=lose)
+    with logged() as messages:
+        result = evaluate(tmp_path, dataset)
+    assert [row['n'] for row in result['details']] == [6, 6, *[7] * 8]
+    assert (result['counts']['lost'], result['counts']['unjudged']) == (12, 12)
+    assert result['coverage'] == 85.0
+    assert '12 of 80 responses are lost (inference failed)' in ' '.join(result['warnings'])
+    remedy = (
+        'delete predictions/demo/sums_en.json and results/demo/sums_en.json, and resume with '
+        'opencompass CONFIG -r: only the lost ones are asked again'
+    )
+    for told in ('12 of 80 responses are lost', remedy):
+        assert told in ' '.join(messages)
+    assert remedy in ' '.join(result['warnings'])
+
+
+def test_a_gold_answer_that_changed_since_the_inference_is_an_error(tmp_path: Path) -> None:
+    """The responses were made to other data."""
+    predict(tmp_path, data_set(OurSums))
+    changed = data_set(OurSums, golds=[str(i + (i == 4)) for i in range(10)])
+    with pytest.raises(ValueError, match=r"'sum/4' has the gold answer '5'.*the data have changed"):
+        evaluate(tmp_path, changed)
+
+
+def test_rows_of_opencompass_that_moved_since_the_inference_are_an_error(tmp_path: Path) -> None:
+    """Its problems are numbered by their place, which another row before them shifts."""
+    predict(tmp_path, data_set(Sums))
+    with pytest.raises(ValueError, match='the data have changed'):
+        evaluate(tmp_path, data_set(Sums, golds=[str((i + 1) % 10) for i in range(10)]))
+
+
+def worked(gold: str) -> str:
+    """Postprocess a gold answer as OpenCompass does that of GSM8K."""
+    return gold.rsplit('#### ', maxsplit=1)[-1]
+
+
+def test_gold_answers_that_opencompass_postprocesses_are_no_other_data(tmp_path: Path) -> None:
+    """The inference records them as they were before; the log tells."""
+    eval_cfg = {'dataset_postprocessor': {'type': worked}}
+    dataset = data_set(Sums, golds=[f'Steps.\n#### {i}' for i in range(10)], eval_cfg=eval_cfg)
+    predict(tmp_path, dataset)
+    with logged() as messages:
+        assert counts(evaluate(tmp_path, dataset)) == COUNTS
+    assert 'unless a dataset_postprocessor made them' in ' '.join(messages)
