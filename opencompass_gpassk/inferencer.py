@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 import torch
 from opencompass.openicl.icl_inferencer import GenInferencer
 from opencompass.registry import ICL_INFERENCERS
-from opencompass.utils import get_logger
+from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.inference.backend import Backend
-from opencompass_gpassk.inference.failures import InferenceStoppedError
-from opencompass_gpassk.inference.identity import identities_of
+from opencompass_gpassk.inference.drawing import Drawing
+from opencompass_gpassk.inference.failures import InferenceStoppedError, how_to_ask_again
 from opencompass_gpassk.inference.outputs import Output
 from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
-from opencompass_gpassk.inference.rows import Row, row_seed, stable_hash
-from opencompass_gpassk.inference.run import Run
+from opencompass_gpassk.inference.requests import Request, request_seed, stable_hash
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
+from opencompass_gpassk.inference.shards import dataset_config, identities_in_task, shard_of
 from opencompass_gpassk.inference.wrappers import backend_of
 
 __all__ = ['GPassKGenInferencer']
@@ -42,7 +42,8 @@ class GPassKGenInferencer(GenInferencer):
             default and the protocol of arXiv 2412.13147, of which what is left out is neutral;
             ``'greedy'``; or ``'model'`` for the model config's own.
         seed: Of the run.
-        max_failures: So many failed requests, one after another, end the run with an error.
+        max_failures: So many failed requests, one after another, end the run with an error. Where
+            an API works on w requests at once, which fail together, w - 1 more are needed.
         **kwargs: As in OpenCompass's ``GenInferencer``.
 
     Raises:
@@ -100,34 +101,27 @@ class GPassKGenInferencer(GenInferencer):
             )
         folder = Path(output_json_filepath or self.output_json_filepath)
         name = output_json_filename or self.output_json_filename
-        rows = self._rows(retriever, ice_template, prompt_template)
+        config = dataset_config()
+        requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
         progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
-        restored, dropped = progress.restore(rows)
-        saved = {index: record for index, record in restored.items() if 'lost' not in record}
-        if restored or dropped:
-            self.logger.info(
-                f'{progress.path}: {len(saved)} of {len(rows)} responses are there'
-                + (f', {dropped} lines do not fit these prompts and settings' if dropped else '')
-            )
-        if self.is_main_process:
-            progress.start({row.index: row for row in rows}, restored)
-        run = Run(
-            rows=rows,
+        restored, saved = self._restore(progress, requests)
+        drawing = Drawing(
+            requests=requests,
             backend=backend,
             options={'stopping_criteria': self.stopping_criteria, 'min_out_len': self.min_out_len},
             batch_size=self.batch_size or 1,
             max_failures=self.max_failures,
             progress=progress if self.is_main_process else None,
-            record=lambda row, output: self._record(row, output, backend),
+            record=lambda request, output: self._record(request, output, backend),
             warn=self.logger.warning,
             saved=saved,
             failed_before=set(restored) - set(saved),
         )
         with torch.no_grad():
-            run.finish()
-        lost = run.lost
-        if lost and len(lost) == len(rows):
+            drawing.finish()
+        lost = drawing.lost
+        if lost and len(lost) == len(requests):
             reason = next(iter(lost.values()))['lost']
             raise InferenceStoppedError(
                 f'all {len(lost)} requests failed, the first with: {reason}. Mend the model or '
@@ -135,15 +129,38 @@ class GPassKGenInferencer(GenInferencer):
             )
         if self.is_main_process:
             write_predictions(folder / name, saved | lost)
-            progress.remove()
+            if not lost:
+                progress.remove()
         if lost:
+            whole = shard_of(config)[0] if config else {}
             self.logger.warning(
-                f'{folder / name}: {len(lost)} of {len(rows)} responses are lost; to try them '
-                'again, delete this file and resume with opencompass CONFIG -r'
+                f'{folder / name}: {len(lost)} of {len(requests)} responses are lost; '
+                + how_to_ask_again(folder / name, whole.get('abbr', Path(name).stem))
             )
-        return [(saved | lost)[row.index]['prediction'] for row in rows]
+        return [(saved | lost)[request.index]['prediction'] for request in requests]
 
-    def _rows(self, retriever: Any, ice_template: Any, prompt_template: Any) -> list[Row]:
+    def _restore(
+        self, progress: Progress, requests: list[Request]
+    ) -> tuple[dict[int, Record], dict[int, Record]]:
+        """Return the records of an earlier run, with those of lost requests and without."""
+        restored = progress.restore(requests)
+        if self.is_main_process:
+            progress.start(requests, restored)
+        saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
+        if saved:
+            self.logger.info(f'{progress.path}: {len(saved)} of {len(requests)} responses are there')
+        if restored.moved:
+            self.logger.warning(
+                f'{progress.path}: {restored.moved} saved responses were made for another prompt '
+                'or under another protocol, seed or max_out_len than this run asks for; they are '
+                f'not used and kept in {progress.unused_path}. Did you mean to change the '
+                'settings? A start with the former ones finds them again'
+            )
+        return restored.records, saved
+
+    def _requests(
+        self, retriever: Any, ice_template: Any, prompt_template: Any, config: Any
+    ) -> list[Request]:
         entries = self.get_generation_prompt_list_from_retriever_indices(
             retriever.retrieve(),
             retriever,
@@ -155,12 +172,15 @@ class GPassKGenInferencer(GenInferencer):
         reader = retriever.dataset_reader
         test_set = reader.dataset['test']
         golds = test_set[reader.output_column] if reader.output_column else [None] * len(entries)
-        rows = []
+        identities = identities_in_task(
+            test_set, config, lambda whole: build_dataset_from_cfg(whole).test
+        )
+        requests = []
         for index, (entry, gold, (problem_id, replica)) in enumerate(
-            zip(entries, golds, identities_of(test_set), strict=True)
+            zip(entries, golds, identities, strict=True)
         ):
             prompt = self.model.parse_template(entry, mode='gen')
-            seed = row_seed(self.seed, problem_id, replica, prompt)
+            seed = request_seed(self.seed, problem_id, replica, prompt)
             key = stable_hash(
                 problem_id,
                 replica,
@@ -171,16 +191,16 @@ class GPassKGenInferencer(GenInferencer):
                 self.min_out_len,
                 self.stopping_criteria,
             )[:16]
-            rows.append(Row(index, problem_id, replica, entry, prompt, gold, seed, key))
-        return rows
+            requests.append(Request(index, problem_id, replica, entry, prompt, gold, seed, key))
+        return requests
 
-    def _record(self, row: Row, output: Output, backend: Backend) -> Record:
+    def _record(self, request: Request, output: Output, backend: Backend) -> Record:
         record: Record = {
-            'origin_prompt': row.prompt,
+            'origin_prompt': request.prompt,
             'prediction': output.text,
-            **({} if row.gold is None else {'gold': row.gold}),
-            'problem_id': row.problem_id,
-            'replica': row.replica,
+            **({} if request.gold is None else {'gold': request.gold}),
+            'problem_id': request.problem_id,
+            'replica': request.replica,
             'truncated': output.truncated,
             'num_tokens': output.num_tokens,
             'sampling': dict(backend.applied),
@@ -188,7 +208,9 @@ class GPassKGenInferencer(GenInferencer):
         if output.lost:
             record['lost'] = output.lost
         elif self.dump_res_length:
-            prompt = row.prompt if isinstance(row.prompt, str) else json.dumps(row.prompt)
+            prompt = (
+                request.prompt if isinstance(request.prompt, str) else json.dumps(request.prompt)
+            )
             record['res_length'] = output.num_tokens or self.model.get_token_len(output.text)
             record['all_input_length'] = self.model.get_token_len(prompt)
         return record

@@ -1,119 +1,19 @@
-"""The inferencer on OpenCompass's API wrappers, against a local server."""
+"""What OpenCompass's API wrappers send and make of the answer, against a local server."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
-import opencompass.models
 import pytest
+from chat_server import CHAT, Reply, Server, build
 from tiny import PAPER, run, save_checkpoint
 
 import opencompass_gpassk.inferencer
-from opencompass_gpassk.inference import api
-from opencompass_gpassk.inference.failures import InferenceStoppedError
-
-CHAT = ['OpenAI', 'OpenAISDK', 'OpenAISDKStreaming', 'OpenAISDKRollout']
-Reply = tuple[int, dict[str, Any]]
-
-
-class Server:
-    """An OpenAI-compatible server that answers by prompt and seed.
-
-    Attributes:
-        requests: The bodies it got.
-        keys: The keys it was shown.
-        reply: May answer differently; gets the body, returns None or (status, body).
-    """
-
-    def __init__(self) -> None:
-        self.requests: list[dict[str, Any]] = []
-        self.keys: list[str] = []
-        self.reply: Callable[[dict[str, Any]], Reply | None] = lambda body: None
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
-                server.requests.append(body)
-                server.keys.append(self.headers['Authorization'])
-                status, answer = server.reply(body) or (200, server.answer(body))
-                self.send_response(status)
-                if body.get('stream') and status == 200:
-                    self.send_header('Content-Type', 'text/event-stream')
-                    parts = [json.dumps(part) for part in server.parts(answer)]
-                    text = ''.join(f'data: {part}\n\n' for part in [*parts, '[DONE]'])
-                else:
-                    self.send_header('Content-Type', 'application/json')
-                    text = json.dumps(answer)
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.url = f'http://127.0.0.1:{self._http.server_address[1]}/v1/'
-        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
-
-    @staticmethod
-    def answer(body: dict[str, Any], finish: str = 'stop', text: str | None = None) -> Any:
-        if text is None:
-            asked = body.get('messages') or body.get('input')
-            text = hashlib.sha256(f'{asked}{body.get("seed")}'.encode()).hexdigest()[:9]
-        if 'input' in body:
-            return {
-                'id': 'r',
-                'object': 'response',
-                'created_at': 0,
-                'model': 'm',
-                'status': 'completed' if finish == 'stop' else 'incomplete',
-                'incomplete_details': None if finish == 'stop' else {'reason': finish},
-                'output': [
-                    {
-                        'id': 'o',
-                        'type': 'message',
-                        'role': 'assistant',
-                        'status': 'completed',
-                        'content': [{'type': 'output_text', 'text': text, 'annotations': []}],
-                    }
-                ],
-                'usage': {'input_tokens': 1, 'output_tokens': 17, 'total_tokens': 18},
-            }
-        message = {'role': 'assistant', 'content': text}
-        return {
-            'id': 'c',
-            'object': 'chat.completion',
-            'created': 0,
-            'model': 'm',
-            'choices': [{'index': 0, 'finish_reason': finish, 'message': message}],
-            'usage': {'prompt_tokens': 1, 'completion_tokens': 17, 'total_tokens': 18},
-        }
-
-    @staticmethod
-    def parts(answer: Any) -> list[Any]:
-        choice = answer['choices'][0]
-        chunk = {**answer, 'object': 'chat.completion.chunk'}
-        chunk.pop('usage')
-        return [
-            {**chunk, 'choices': [{'index': 0, 'delta': choice['message'], 'finish_reason': None}]},
-            {
-                **chunk,
-                'choices': [{'index': 0, 'delta': {}, 'finish_reason': choice['finish_reason']}],
-            },
-        ]
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
 
 
 @pytest.fixture
@@ -137,31 +37,6 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
     monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
     return messages
-
-
-@pytest.fixture(autouse=True)
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses between attempts, which nobody waits for."""
-    seconds: list[float] = []
-    monkeypatch.setattr(api, 'time', SimpleNamespace(sleep=seconds.append))
-    return seconds
-
-
-def build(name: str, server: Server, checkpoint: Path, **settings: Any) -> Any:
-    """Return one of OpenCompass's wrappers, pointed at the server."""
-    base = server.url + 'chat/completions' if name == 'OpenAI' else server.url
-    model = getattr(opencompass.models, name)(
-        path='some-model',
-        key=settings.pop('key', 'none'),
-        openai_api_base=base,
-        tokenizer_path=str(checkpoint),
-        query_per_second=10000,
-        max_seq_len=4096,
-        **settings,
-    )
-    if hasattr(model, 'openai_client'):
-        model.openai_client.max_retries = 0
-    return model
 
 
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
@@ -289,71 +164,6 @@ def test_openais_own_endpoint_is_known(
     assert len(said) == len({*PAPER, 'seed'} - sent)
 
 
-@pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
-def test_request_that_fails_for_good_is_a_lost_trial(
-    name: str, server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """Also with OpenCompass's plain HTTP wrapper, which would try for ever."""
-
-    def reply(body: dict[str, Any]) -> Reply | None:
-        if '2+2' in str(body):
-            return 400, {'error': {'message': 'The prompt is against the rules', 'code': 'x'}}
-        return None
-
-    server.reply = reply
-    records = run(build(name, server, checkpoint), tmp_path, batch_size=4)
-    lost = [record for record in records if 'lost' in record]
-    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
-    assert all('against the rules' in r['lost'] and r['prediction'] == '' for r in lost)
-
-
-@pytest.mark.parametrize('name', CHAT)
-def test_wrong_key_stops_the_run(
-    name: str, server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """The error says what the API said, and not all rows are tried."""
-    server.reply = lambda body: (401, {'error': {'message': 'Incorrect API key', 'code': 'k'}})
-    model = build(name, server, checkpoint)
-    with pytest.raises(InferenceStoppedError, match='Incorrect API key'):
-        run(model, tmp_path, replicas=100, batch_size=4, max_failures=6)
-    # 6 failures, 3 that were under way with them, 4 that were begun since; 2 attempts each.
-    assert len(server.requests) <= 2 * (6 + 3 + 4)
-    assert not (tmp_path / 'problems.json').exists()
-
-
-def test_busy_server_is_waited_for(
-    server: Server, checkpoint: Path, tmp_path: Path, pauses: list[float]
-) -> None:
-    """The plain HTTP wrapper hammers a busy server without a pause."""
-    answers = [503] * 5
-
-    def reply(body: dict[str, Any]) -> Reply | None:
-        return (answers.pop(), {'error': 'busy'}) if answers else None
-
-    server.reply = reply
-    records = run(build('OpenAI', server, checkpoint), tmp_path, batch_size=1)
-    assert not any('lost' in record for record in records)
-    assert pauses == [2.0, 4.0, 8.0, 16.0]
-
-
-def test_lost_requests_are_tried_again_at_the_end(
-    server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """An outage in the middle of a run costs no trials."""
-    count = [0]
-
-    def reply(body: dict[str, Any]) -> Reply | None:
-        count[0] += 1
-        return (500, {'error': 'down'}) if 4 < count[0] <= 10 else None
-
-    server.reply = reply
-    model = build('OpenAISDK', server, checkpoint)
-    records = run(model, tmp_path, batch_size=1)
-    assert not any('lost' in record for record in records)
-    server.reply = lambda body: None
-    assert run(model, tmp_path, 'whole') == records
-
-
 def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path: Path) -> None:
     """A copy of the wrapper for each request must not always start with the same key."""
     run(build('OpenAI', server, checkpoint, key=['a', 'b', 'c']), tmp_path)
@@ -370,119 +180,3 @@ def test_requests_run_beside_each_other(server: Server, checkpoint: Path, tmp_pa
     server.reply = reply
     records = run(build('OpenAISDK', server, checkpoint, max_workers=9), tmp_path, batch_size=4)
     assert not any('lost' in record for record in records)
-
-
-def test_resumed_requests_are_the_missing_ones(
-    server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """What is saved isn't asked, and paid for, again."""
-    model = build('OpenAISDK', server, checkpoint)
-    whole = run(model, tmp_path, 'whole')
-    server.requests.clear()
-    server.reply = lambda body: (
-        (401, {'error': {'message': 'quota'}}) if len(server.requests) > 5 else None
-    )
-    with pytest.raises(InferenceStoppedError):
-        run(model, tmp_path, 'part', batch_size=1, max_failures=2)
-    server.requests.clear()
-    server.reply = lambda body: None
-    assert run(model, tmp_path, 'part', batch_size=3) == whole
-    assert len(server.requests) == 7
-
-
-class Client:
-    """LMDeploy's API client; the real one puts what it doesn't name into ``kwargs``."""
-
-    def __init__(self, address: str, key: str | None) -> None:
-        self.calls: list[dict[str, Any]] = []
-        self.broken = False
-
-    def completions_v1(
-        self,
-        model: str,
-        prompt: str,
-        temperature: float = 0.7,
-        max_tokens: int = 16,
-        max_completion_tokens: int = 16,
-        top_p: float = 1.0,
-        top_k: int = 40,
-        repetition_penalty: float = 1.0,
-        session_id: int = -1,
-        **kwargs: Any,
-    ) -> Iterator[Any]:
-        self.calls.append({**locals(), **kwargs})
-        if self.broken:
-            yield {'object': 'error', 'message': 'The session_id is occupied.'}
-            return
-        text = hashlib.sha256(f'{prompt}{kwargs.get("seed")}'.encode()).hexdigest()[:9]
-        yield {
-            'choices': [{'text': text, 'finish_reason': 'length'}],
-            'usage': {'completion_tokens': 12},
-        }
-
-
-@pytest.fixture
-def turbomind(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """OpenCompass's wrapper of LMDeploy's server with a stub of LMDeploy's client."""
-    for name in ('lmdeploy', 'lmdeploy.serve', 'lmdeploy.serve.openai'):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    module = ModuleType('lmdeploy.serve.openai.api_client')
-    module.APIClient = Client
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    from opencompass.models.turbomind_api import TurboMindAPIModel
-
-    return TurboMindAPIModel(
-        model_name='m', gen_config={'random_seed': 42, 'top_k': 1, 'ignore_eos': True}
-    )
-
-
-def test_lmdeploys_server_gets_the_protocol(
-    turbomind: Any, tmp_path: Path, said: list[str]
-) -> None:
-    """Each request has its seed, though whether LMDeploy's client hands it on isn't certain."""
-    before, own = dict(turbomind.__dict__), dict(turbomind.gen_config)
-    records = run(turbomind, tmp_path, 'sampled', batch_size=3)
-    sampled = list(turbomind.chatbot.calls)
-    for call in sampled:
-        assert {key: call[key] for key in PAPER} == PAPER
-        assert call['ignore_eos'] is True
-    assert len({call['random_seed'] for call in sampled}) == 12
-    assert len({call['seed'] for call in sampled}) == 12
-    assert [text for text in said if 'seed' in text] == said[:1]
-    assert {(r['truncated'], r['num_tokens']) for r in records} == {(True, 12)}
-    turbomind.chatbot.calls.clear()
-    run(turbomind, tmp_path, 'greedy', sampling='greedy')
-    for call in turbomind.chatbot.calls:
-        assert (call['temperature'], call['top_k'], call['repetition_penalty']) == (0.0, 1, 1.0)
-        assert 'random_seed' not in call
-    assert {c['max_tokens'] for c in sampled + turbomind.chatbot.calls} == {12}
-    assert turbomind.__dict__ == before
-    assert turbomind.gen_config == own
-
-
-def test_error_of_lmdeploys_server_is_a_reason(turbomind: Any, tmp_path: Path) -> None:
-    """The client hands errors on as if they were answers."""
-    turbomind.chatbot.broken = True
-    with pytest.raises(InferenceStoppedError, match='session_id is occupied'):
-        run(turbomind, tmp_path)
-
-
-def test_litellm_gets_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LiteLLM's wrapper takes parameters as extra_body and drops what a provider lacks."""
-    calls: list[dict[str, Any]] = []
-
-    def completion(**query: Any) -> Any:
-        calls.append(query)
-        return SimpleNamespace(choices=[SimpleNamespace(message={'content': 'x'})])
-
-    monkeypatch.setitem(sys.modules, 'litellm', SimpleNamespace(completion=completion))
-    from opencompass.models.litellm_api import LiteLLMAPI
-
-    model = LiteLLMAPI('p/m', temperature=0.2, extra_body={'seed': 1, 'a': 2}, query_per_second=99)
-    before = dict(model.__dict__)
-    run(model, tmp_path)
-    assert len({call['seed'] for call in calls}) == 12
-    for call in calls:
-        assert {key: call[key] for key in PAPER} == PAPER
-        assert (call['a'], call['max_tokens']) == (2, 12)
-    assert model.__dict__ == before

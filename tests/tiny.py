@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from datasets import Dataset
 from opencompass.datasets.base import BaseDataset
+from opencompass.models import HuggingFace
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 from opencompass.openicl.icl_retriever import ZeroRetriever
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -18,6 +20,7 @@ from opencompass_gpassk.inferencer import GPassKGenInferencer
 
 torch.set_num_threads(1)  # a model this small gains nothing from more
 
+CPU = {'device_map': 'cpu', 'torch_dtype': 'torch.float'}
 CHARACTERS = '0123456789abcdefghijklmnopqrstuvwxyz +-*=?.:\n'
 TEMPLATE = (
     "{% for m in messages %}{{ m['role'][0] + ':' + m['content'] + '\n' }}{% endfor %}"
@@ -59,6 +62,13 @@ def save_checkpoint(folder: Path, **generation: Any) -> Path:
     model.generation_config.save_pretrained(folder)
     model.save_pretrained(folder)
     return folder
+
+
+def build(kind: type, checkpoint: Path, **settings: Any) -> Any:
+    """Return one of OpenCompass's wrappers."""
+    if kind is HuggingFace:
+        settings = {'pad_token_id': 0, **settings}
+    return kind(str(checkpoint), model_kwargs=dict(CPU), max_seq_len=256, **settings)
 
 
 class Problems(BaseDataset):
@@ -114,3 +124,53 @@ def run(
     )
     records = json.loads((folder / f'{name}.json').read_text('utf-8'))
     return [records[str(i)] for i in range(len(records))]
+
+
+def texts(records: list[dict[str, Any]]) -> list[str]:
+    """Return the responses."""
+    return [record['prediction'] for record in records]
+
+
+class Recorder:
+    """Notes the arguments of each call of transformers' generate."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, model: Any) -> None:
+        self.calls: list[dict[str, Any]] = []
+        generate = model.model.generate
+
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            self.calls.append(kwargs)
+            return generate(*args, **kwargs)
+
+        monkeypatch.setattr(model.model, 'generate', recorded)
+
+
+class Killed(BaseException):
+    """Stands for a kill in the middle of inference."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, model: Any, call: int) -> None:
+    """Let the process die in the given call of generate."""
+    generate, calls = model.model.generate, []
+
+    def dying(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            raise Killed
+        return generate(*args, **kwargs)
+
+    monkeypatch.setattr(model.model, 'generate', dying)
+
+
+def fail_on(monkeypatch: pytest.MonkeyPatch, model: Any, bad: Any, error: Exception) -> list[int]:
+    """Let generate fail on batches for which ``bad(input_ids)``; note all batch sizes."""
+    generate, sizes = model.model.generate, []
+
+    def failing(*args: Any, **kwargs: Any) -> Any:
+        sizes.append(len(kwargs['input_ids']))
+        if bad(kwargs['input_ids']):
+            raise error
+        return generate(*args, **kwargs)
+
+    monkeypatch.setattr(model.model, 'generate', failing)
+    return sizes

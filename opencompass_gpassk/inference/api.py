@@ -1,11 +1,11 @@
-"""Model wrappers that send one HTTP request a row."""
+"""Model wrappers that send each request over HTTP."""
 
 from __future__ import annotations
 
 import ast
 import re
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -16,10 +16,10 @@ from typing import Any
 from opencompass_gpassk.inference.backend import Backend, Options
 from opencompass_gpassk.inference.failures import reason_of
 from opencompass_gpassk.inference.outputs import Output, as_output, truncated_by
-from opencompass_gpassk.inference.rows import Row
+from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['RequestBackend', 'RequestLog']
+__all__ = ['APIBackend', 'RequestLog']
 
 REFUSAL = (
     r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
@@ -30,13 +30,12 @@ PATIENCE = 8  # further attempts while a server is busy
 LONGEST_PAUSE = 30.0  # seconds
 
 
-class RequestBackend(Backend):
-    """Wrappers of APIs: each row is a request of its own, with its own seed.
+class APIBackend(Backend):
+    """Wrappers of APIs: each request is sent alone, with its own seed.
 
     A parameter that the API refuses is left out from then on, with a note.
     """
 
-    per_request = True
     concurrent = True
 
     def __init__(
@@ -88,15 +87,15 @@ class RequestBackend(Backend):
         return min(batch_size, getattr(self.model, 'max_workers', None) or batch_size)
 
     def stream(
-        self, rows: Sequence[Row], options: Options, workers: int
-    ) -> Generator[list[tuple[Row, Output]], None, None]:
-        """Draw rows beside each other; yield each as it is finished."""
-        left = iter(rows)
-        running: dict[Future[Output], Row] = {}
+        self, requests: Iterable[Request], options: Options, workers: int
+    ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Draw requests beside each other; yield each as it is finished."""
+        left = iter(requests)
+        running: dict[Future[Output], Request] = {}
         with ThreadPoolExecutor(max_workers=workers) as pool:
             while True:
-                for row in islice(left, workers - len(running)):
-                    running[pool.submit(self._request, row, options)] = row
+                for request in islice(left, workers - len(running)):
+                    running[pool.submit(self._request, request, options)] = request
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -108,9 +107,9 @@ class RequestBackend(Backend):
         """Draw one response to each entry, one after another."""
         return [self._ask(entry, seed, options) for entry, seed in zip(entries, seeds, strict=True)]
 
-    def _request(self, row: Row, options: Options) -> Output:
+    def _request(self, request: Request, options: Options) -> Output:
         try:
-            return self._ask(row.entry, row.seed, options)
+            return self._ask(request.entry, request.seed, options)
         except Exception as error:
             return Output('', lost=reason_of(error))
 

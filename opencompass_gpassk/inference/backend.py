@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 from opencompass_gpassk.inference.decoding import DECODING, OURS
 from opencompass_gpassk.inference.outputs import Output, as_output
-from opencompass_gpassk.inference.rows import Row
+from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['Backend', 'Options', 'Tap', 'UnknownBackend', 'clone', 'room']
@@ -24,9 +24,10 @@ class Backend:
     weights, clients and rate limits but have settings of their own.
 
     Attributes:
-        per_request: Each row is drawn with its own seed. Otherwise a batch has one.
+        batch_seed: All requests of a batch are drawn with one seed, so that a missing one is
+            drawn again with all others of its batch.
         repeats: A batch may hold several replicas of a problem.
-        concurrent: Rows are requests that run beside each other; ``batch_size`` is how many.
+        concurrent: Requests run beside each other; ``batch_size`` is how many.
         applied: What the prediction records say was applied.
 
     Args:
@@ -36,7 +37,7 @@ class Backend:
         note: Takes a message for the user; each is shown once.
     """
 
-    per_request = False
+    batch_seed = False
     repeats = True
     concurrent = False
 
@@ -56,18 +57,21 @@ class Backend:
 
         Args:
             entries: Prompts as OpenCompass's templates make them.
-            seeds: One a row.
+            seeds: One each.
             options: Further arguments of the wrapper's ``generate``.
 
         Raises:
-            Exception: Whatever the wrapper raises; the caller finds the row that is to blame.
+            Exception: Whatever the wrapper raises; the caller finds the request that is to blame.
         """
         raise NotImplementedError
 
     def stream(
-        self, rows: Sequence[Row], options: Options, workers: int
-    ) -> Generator[list[tuple[Row, Output]], None, None]:
-        """Draw rows beside each other, where ``concurrent``; yield each as it is finished."""
+        self, requests: Iterable[Request], options: Options, workers: int
+    ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Draw requests beside each other, where ``concurrent``; yield each as it is finished.
+
+        Each is taken from ``requests`` when it is begun; what is begun is also yielded.
+        """
         raise NotImplementedError
 
     def recover(self, batch_size: int, reason: str) -> None:

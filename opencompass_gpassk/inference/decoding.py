@@ -10,7 +10,7 @@ __all__ = ['DECODING', 'OURS']
 LENGTHS = frozenset(
     {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
 )
-COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # a row gets one response
+COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # a request gets one response
 SEEDS = frozenset({'decoder_seed', 'random_seed', 'sampling_seed', 'seed'})
 PENALTIES = frozenset(
     {

@@ -10,7 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
 from opencompass_gpassk.inference.outputs import End, Output, with_ends
-from opencompass_gpassk.inference.rows import combined_seed
+from opencompass_gpassk.inference.requests import combined_seed
 from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['HuggingFaceBackend']
@@ -46,8 +46,10 @@ GREEDY = {
 class HuggingFaceBackend(Backend):
     """Wrappers that end in ``transformers``' ``generate``: a batch is drawn with one seed.
 
-    The seed is a function of the batch's rows; rows of one batch draw different random numbers.
+    The seed is a function of the batch's requests, each of which draws different random numbers.
     """
+
+    batch_seed = True
 
     def __init__(
         self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
@@ -89,7 +91,7 @@ class HuggingFaceBackend(Backend):
             return
         if batch_size > 1:
             self.note(
-                f'{batch_size} rows at once ran out of memory and are drawn in halves, which '
+                f'{batch_size} requests at once ran out of memory and are drawn in halves, which '
                 'costs time; lower batch_size in the config of the model'
             )
         import torch

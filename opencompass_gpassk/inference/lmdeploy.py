@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from opencompass_gpassk.inference.api import RequestBackend, RequestLog
+from opencompass_gpassk.inference.api import APIBackend, RequestLog
 from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
 from opencompass_gpassk.inference.outputs import End, Output, truncated_by, with_ends
 
@@ -22,8 +22,6 @@ class LMDeployBackend(Backend):
     The wrappers overrule some settings of ``gen_config`` on their way, so what the engine gets is
     set where it is handed over.
     """
-
-    per_request = True
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
@@ -65,7 +63,7 @@ class LMDeployBackend(Backend):
         return {'do_sample': False, **self.sampling.parameters, 'top_k': 1}
 
 
-class LMDeployAPIBackend(RequestBackend):
+class LMDeployAPIBackend(APIBackend):
     """``TurboMindAPIModel``: LMDeploy's server through LMDeploy's client."""
 
     def prepare(self, seed: int, log: RequestLog) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from opencompass_gpassk.inference.api import RequestBackend, RequestLog
+from opencompass_gpassk.inference.api import APIBackend, RequestLog
 from opencompass_gpassk.inference.backend import Tap, clone
 from opencompass_gpassk.inference.sampling import Sampling
 
@@ -16,7 +16,7 @@ REASONING = ('o1', 'o3', 'o4', 'gpt-5')
 NAMED = ('temperature', 'top_p', 'seed')  # arguments of the SDK; the rest is extra_body
 
 
-class OpenAIBackend(RequestBackend):
+class OpenAIBackend(APIBackend):
     """``OpenAI`` (plain HTTP), ``OpenAISDK`` and what is derived from them.
 
     OpenAI's own endpoints don't know top_k and repetition_penalty, and their reasoning models no
@@ -64,7 +64,7 @@ class OpenAIBackend(RequestBackend):
                 setattr(model, counter, self._requests % len(getattr(model, items)))
 
 
-class LiteLLMBackend(RequestBackend):
+class LiteLLMBackend(APIBackend):
     """``LiteLLMAPI``, which leaves out by itself what a provider does not know."""
 
     def prepare(self, seed: int, log: RequestLog) -> Any:

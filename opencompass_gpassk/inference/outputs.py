@@ -1,4 +1,4 @@
-"""What comes back from a model wrapper for one row."""
+"""What comes back from a model wrapper for one request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ End = tuple[bool | None, int | None]  # ran into the length limit, number of tok
 
 @dataclass(frozen=True)
 class Output:
-    """What a backend returned for one row.
+    """What a backend returned for one request.
 
     Attributes:
         text: The response; '' where it is lost.
@@ -29,7 +29,7 @@ class Output:
 
 
 def as_output(answer: Any) -> Output:
-    """Read what a wrapper returned for one row.
+    """Read what a wrapper returned for one request.
 
     Raises:
         TypeError: If it holds no single text.

@@ -1,4 +1,4 @@
-"""The file that saves finished rows while inference runs, and the final prediction file.
+"""The files that save responses while inference runs, and the final prediction file.
 
 One JSON object a line, ASCII only: text with U+2028 or lone surrogates can't break a line or a
 write, and a kill in the middle of a write costs the torn last line alone.
@@ -8,68 +8,95 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from opencompass_gpassk.inference.rows import Row
+from opencompass_gpassk.inference.requests import Request
 
-__all__ = ['Progress', 'write_predictions']
+__all__ = ['Progress', 'Restored', 'write_predictions']
 
 Record = dict[str, Any]
 
 
+class Restored(NamedTuple):
+    """What earlier runs saved.
+
+    Attributes:
+        records: By index, lost ones among them.
+        unused: Lines with responses to other requests: another prompt, protocol, seed, length
+            limit or inferencer.
+        moved: How many of ``unused`` haven't been set aside before.
+        torn: Lines that hold nothing, such as the last one of a killed run.
+    """
+
+    records: dict[int, Record]
+    unused: list[bytes]
+    moved: int
+    torn: int
+
+
 class Progress:
-    """Finished rows of an unfinished inference.
+    """The responses that are there, while some are missing.
+
+    A run finds those again that fit its requests. Others are set aside, since they may have been
+    paid for: a later start may have the settings that they were drawn with.
 
     Args:
-        path: ``tmp_<data set>.jsonl`` beside the prediction file to come.
+        path: ``tmp_<data set>.jsonl`` beside the prediction file. ``unused_<data set>.jsonl``
+            is what is set aside: nothing else reads or writes files of such a name.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.unused_path = path.with_name('unused_' + path.name.removeprefix('tmp_'))
 
-    def restore(self, rows: Sequence[Row]) -> tuple[dict[int, Record], int]:
-        """Read what an earlier run saved.
+    def restore(self, requests: Sequence[Request]) -> Restored:
+        """Read what earlier runs saved; change nothing."""
+        keys = {request.index: request.key for request in requests}
+        records: dict[int, Record] = {}
+        unused: list[bytes] = []
+        moved = torn = 0
+        aside = _lines(self.unused_path)
+        for number, line in enumerate([*aside, *_lines(self.path)]):
+            index, key, record = _read(line)
+            if not record:
+                torn += 1
+            elif index is not None and keys.get(index) == key:
+                records[index] = record
+            elif 'lost' not in record:
+                unused.append(line)
+                moved += number >= len(aside)
+        return Restored(records, unused, moved, torn)
 
-        Returns:
-            The records of ``rows`` by index, those of lost rows among them, and how many lines
-            were dropped since they are torn or belong to another prompt, protocol or seed.
-        """
-        if not self.path.exists():
-            return {}, 0
-        keys = {row.index: row.key for row in rows}
-        saved: dict[int, Record] = {}
-        dropped = 0
-        for line in self.path.read_bytes().split(b'\n'):
-            if not line.strip():
-                continue
-            try:
-                item = json.loads(line)
-                index, key, record = item['index'], item['key'], item['record']
-                fits = keys.get(index) == key and isinstance(record['prediction'], str)
-            except (ValueError, KeyError, TypeError):
-                fits = False
-            if fits:
-                saved[index] = record
-            else:
-                dropped += 1
-        return saved, dropped
-
-    def start(self, rows: Mapping[int, Row], saved: Mapping[int, Record]) -> None:
-        """Write the file anew with the saved records alone, so that it ends with a whole line."""
+    def start(self, requests: Sequence[Request], restored: Restored) -> None:
+        """Write both files anew: each line where it belongs, and whole."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _write_atomically(
-            self.path, ''.join(_line(rows[index], saved[index]) for index in sorted(saved))
+        # Each line stands in one of the files, whenever a kill comes.
+        if restored.moved:
+            _write_atomically(
+                self.unused_path, _joined([*_lines(self.unused_path), *restored.unused])
+            )
+        lines = (
+            _line(request, restored.records[request.index])
+            for request in requests
+            if request.index in restored.records
         )
+        _write_atomically(self.path, _joined(lines))
+        if restored.unused:
+            _write_atomically(self.unused_path, _joined(restored.unused))
+        else:
+            self.unused_path.unlink(missing_ok=True)
 
-    def append(self, finished: Sequence[tuple[Row, Record]]) -> None:
-        """Add finished rows, on disk when this returns."""
-        with self.path.open('a', encoding='ascii', newline='\n') as file:
-            file.write(''.join(_line(row, record) for row, record in finished))
+    def append(self, finished: Sequence[tuple[Request, Record]]) -> None:
+        """Add finished requests, on disk when this returns, which takes milliseconds."""
+        with self.path.open('ab') as file:
+            file.write(_joined(_line(request, record) for request, record in finished))
+            file.flush()
+            os.fsync(file.fileno())
 
     def remove(self) -> None:
-        """Delete the file once the prediction file is written."""
+        """Delete the progress once the prediction file holds it all."""
         self.path.unlink(missing_ok=True)
 
 
@@ -82,17 +109,44 @@ def write_predictions(path: Path, records: Mapping[int, Record]) -> None:
     """
     ordered = {str(index): records[index] for index in sorted(records)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_atomically(path, json.dumps(ordered, indent=4))
+    _write_atomically(path, json.dumps(ordered, indent=4).encode('ascii'))
 
 
-def _line(row: Row, record: Record) -> str:
-    return json.dumps({'index': row.index, 'key': row.key, 'record': record}) + '\n'
+def _line(request: Request, record: Record) -> bytes:
+    item = {'index': request.index, 'key': request.key, 'record': record}
+    return json.dumps(item).encode('ascii')
 
 
-def _write_atomically(path: Path, text: str) -> None:
+def _lines(path: Path) -> list[bytes]:
+    content = path.read_bytes() if path.exists() else b''
+    return [line for line in content.split(b'\n') if line.strip()]
+
+
+def _joined(lines: Iterable[bytes]) -> bytes:
+    # Without repetitions, which a kill while lines are moved leaves behind.
+    return b''.join(line + b'\n' for line in dict.fromkeys(lines))
+
+
+def _read(line: bytes) -> tuple[int | None, str, Record]:
+    """Return index, key and record, which is empty where the line holds none.
+
+    OpenCompass's own inferencer writes records without index and key.
+    """
+    try:
+        item = json.loads(line)
+        ours = 'record' in item
+        record = item['record'] if ours else item
+        if not isinstance(record, dict) or 'prediction' not in record:
+            return None, '', {}
+        return (int(item['index']), str(item['key']), record) if ours else (None, '', record)
+    except (ValueError, KeyError, TypeError):
+        return None, '', {}
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
     unfinished = path.with_name(f'.{path.name}.writing')
-    with unfinished.open('w', encoding='ascii', newline='\n') as file:
-        file.write(text)
+    with unfinished.open('wb') as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)

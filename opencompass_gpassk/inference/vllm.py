@@ -21,8 +21,6 @@ class VLLMBackend(Backend):
     request's seed overrules the engine's.
     """
 
-    per_request = True
-
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:

@@ -1,4 +1,4 @@
-"""One row of a test set on its way through inference, and the seeds that belong to rows."""
+"""One row of a test set as a request to a model, and the seeds that belong to requests."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ['Row', 'batches', 'combined_seed', 'row_seed', 'stable_hash']
+__all__ = ['Request', 'batches', 'combined_seed', 'request_seed', 'stable_hash']
 
 SEED_BITS = 31  # what every engine and API takes as a seed
 
 
 @dataclass(frozen=True)
-class Row:
+class Request:
     """One trial to be drawn.
 
     Attributes:
@@ -24,7 +24,7 @@ class Row:
         entry: The prompt as OpenCompass's template makes it.
         prompt: The prompt as the model wrapper parses it, for the record.
         gold: The gold answer, None where the data set names none.
-        seed: Of this row's draw.
+        seed: Of this request's draw.
         key: Names prompt, protocol and identity: a saved response with another key is not ours.
     """
 
@@ -43,8 +43,8 @@ def stable_hash(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def row_seed(run_seed: int, problem_id: str, replica: int, prompt: Any) -> int:
-    """Return the seed of one draw: a function of the row alone, not of batch, shard or resume.
+def request_seed(run_seed: int, problem_id: str, replica: int, prompt: Any) -> int:
+    """Return the seed of one draw: a function of the request alone, not of batch, shard or resume.
 
     The prompt takes part because two data sets may both call a problem ``'0'``.
     """
@@ -60,32 +60,32 @@ def _seed(digest: str) -> int:
     return int(digest, 16) >> (256 - SEED_BITS)
 
 
-def batches(rows: Sequence[Row], size: int, *, repeats: bool) -> list[list[Row]]:
-    """Cut rows into batches, which depend on the rows alone: a resumed run draws from the same.
+def batches(requests: Sequence[Request], size: int, *, repeats: bool) -> list[list[Request]]:
+    """Cut requests into batches, which depend on nothing else: a resumed run draws the same.
 
     Args:
-        rows: All rows of a task, finished ones too.
-        size: Rows a batch holds at most.
+        requests: All that make up the batches.
+        size: Requests a batch holds at most.
         repeats: Whether a batch may hold several replicas of a problem. Where the backend gives
             one seed to every request of a batch it must not: equal prompts would be answered
             equally.
     """
     if repeats:
-        return [list(rows[i : i + size]) for i in range(0, len(rows), size)]
-    found: list[list[Row]] = []
+        return [list(requests[i : i + size]) for i in range(0, len(requests), size)]
+    found: list[list[Request]] = []
     members: list[set[str]] = []
     first_open = 0
-    for row in rows:
+    for request in requests:
         place = first_open
         while place < len(found) and (
-            len(found[place]) >= size or row.problem_id in members[place]
+            len(found[place]) >= size or request.problem_id in members[place]
         ):
             place += 1
         if place == len(found):
             found.append([])
             members.append(set())
-        found[place].append(row)
-        members[place].add(row.problem_id)
+        found[place].append(request)
+        members[place].add(request.problem_id)
         while first_open < len(found) and len(found[first_open]) >= size:
             first_open += 1
     return found

@@ -1,0 +1,118 @@
+"""Draw what is missing of a data set's requests, and save it as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from tqdm import tqdm
+
+from opencompass_gpassk.inference.backend import Backend, Options
+from opencompass_gpassk.inference.failures import FailureWatch, draw
+from opencompass_gpassk.inference.outputs import Output
+from opencompass_gpassk.inference.progress import Progress, Record
+from opencompass_gpassk.inference.requests import Request, batches
+
+__all__ = ['Drawing']
+
+Finished = list[tuple[Request, Output]]
+
+
+@dataclass
+class Drawing:
+    """The responses of one model to one data set, or to a shard of it.
+
+    Attributes:
+        requests: All of them.
+        backend: Draws them.
+        options: Further arguments of the wrapper's ``generate``.
+        batch_size: Requests at once.
+        max_failures: So many failed requests one after another end it, and one more for each
+            that an API works on beside the first.
+        progress: Where finished requests are saved; None in all but one process of several.
+        record: Makes the record of a request.
+        warn: Takes a message for the user.
+        saved: Records of finished requests by index, to begin with those of an earlier run.
+        failed_before: Requests that an earlier run lost. They are tried again, but last: a prompt
+            that always fails must not look like a model out of reach.
+        lost: Records of requests that failed in this run.
+    """
+
+    requests: Sequence[Request]
+    backend: Backend
+    options: Options
+    batch_size: int
+    max_failures: int
+    progress: Progress | None
+    record: Callable[[Request, Output], Record]
+    warn: Callable[[str], None]
+    saved: dict[int, Record] = field(default_factory=dict)
+    failed_before: set[int] = field(default_factory=set)
+    lost: dict[int, Record] = field(default_factory=dict)
+
+    def finish(self) -> None:
+        """Draw all that isn't saved.
+
+        Raises:
+            InferenceStoppedError: If too many requests failed one after another.
+        """
+        # Requests that are under way together fail together, for one and the same reason.
+        together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
+        with tqdm(
+            total=len(self.requests),
+            initial=len(self.saved),
+            disable=self.progress is None,
+            desc='Sampling',
+        ) as bar:
+            watch = FailureWatch(self.max_failures + together - 1)
+            self._draw(bar, watch, self._open() - self.failed_before)
+            again = self._open()
+            if not self.backend.concurrent:
+                again -= set(self.lost)  # while a server may have recovered since
+            self._draw(bar, FailureWatch(None), again)
+
+    def _open(self) -> set[int]:
+        return {request.index for request in self.requests} - set(self.saved)
+
+    def _draw(self, bar: tqdm, watch: FailureWatch, wanted: set[int]) -> None:
+        """Draw until all is done or the watch has seen enough; save what is under way then too."""
+        with closing(self._draws(wanted, watch)) as draws:
+            for finished in draws:
+                new = [item for item in finished if item[0].index not in self.saved]
+                self._save(new)
+                bar.update(sum(not output.lost for _, output in new))
+                watch.saw([output for _, output in finished])
+        watch.check()
+
+    def _draws(self, wanted: set[int], watch: FailureWatch) -> Generator[Finished, None, None]:
+        """Yield finished requests, a batch or a request at a time; begin none in vain."""
+        missing = [request for request in self.requests if request.index in wanted]
+        if self.backend.concurrent:
+            begun = takewhile(lambda _: not watch.stopped, missing)
+            workers = self.backend.workers(self.batch_size)
+            yield from self.backend.stream(begun, self.options, workers)
+            return
+        # A batch with one seed is drawn as a whole again: its samples depend on all of it.
+        requests = self.requests if self.backend.batch_seed else missing
+        for batch in batches(requests, self.batch_size, repeats=self.backend.repeats):
+            if any(request.index in wanted for request in batch):
+                for finished in draw(self.backend, batch, self.options):
+                    yield finished
+                    if watch.stopped:
+                        return
+
+    def _save(self, finished: Finished) -> None:
+        records = [(request, self.record(request, output)) for request, output in finished]
+        for request, record in records:
+            if 'lost' in record:
+                self.lost[request.index] = record
+                self.warn(
+                    f'problem {request.problem_id}, replica {request.replica}: {record["lost"]}'
+                )
+            else:
+                self.lost.pop(request.index, None)
+                self.saved[request.index] = record
+        if self.progress is not None:
+            self.progress.append(records)

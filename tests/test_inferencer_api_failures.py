@@ -1,0 +1,120 @@
+"""API requests that fail, for a while or for good, against a local server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from chat_server import CHAT, Reply, Server, build
+from tiny import run, save_checkpoint
+
+from opencompass_gpassk.inference import api
+from opencompass_gpassk.inference.failures import InferenceStoppedError
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of its own for each test."""
+    one = Server()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope='module')
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint for its tokenizer, which the wrappers ask for."""
+    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between attempts, which nobody waits for."""
+    seconds: list[float] = []
+    monkeypatch.setattr(api, 'time', SimpleNamespace(sleep=seconds.append))
+    return seconds
+
+
+@pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
+def test_request_that_fails_for_good_is_a_lost_trial(
+    name: str, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Also with OpenCompass's plain HTTP wrapper, which would try for ever."""
+
+    def reply(body: dict[str, Any]) -> Reply | None:
+        if '2+2' in str(body):
+            return 400, {'error': {'message': 'The prompt is against the rules', 'code': 'x'}}
+        return None
+
+    server.reply = reply
+    records = run(build(name, server, checkpoint), tmp_path, batch_size=4)
+    lost = [record for record in records if 'lost' in record]
+    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
+    assert all('against the rules' in r['lost'] and r['prediction'] == '' for r in lost)
+
+
+@pytest.mark.parametrize('name', CHAT)
+def test_wrong_key_stops_the_run(
+    name: str, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """The error says what the API said, and not all rows are tried."""
+    server.reply = lambda body: (401, {'error': {'message': 'Incorrect API key', 'code': 'k'}})
+    model = build(name, server, checkpoint)
+    with pytest.raises(InferenceStoppedError, match='Incorrect API key'):
+        run(model, tmp_path, replicas=100, batch_size=4, max_failures=6)
+    # 6 failures, 3 that were under way with them, 4 that were begun since; 2 attempts each.
+    assert len(server.requests) <= 2 * (6 + 3 + 4)
+    assert not (tmp_path / 'problems.json').exists()
+
+
+def test_busy_server_is_waited_for(
+    server: Server, checkpoint: Path, tmp_path: Path, pauses: list[float]
+) -> None:
+    """The plain HTTP wrapper hammers a busy server without a pause."""
+    answers = [503] * 5
+
+    def reply(body: dict[str, Any]) -> Reply | None:
+        return (answers.pop(), {'error': 'busy'}) if answers else None
+
+    server.reply = reply
+    records = run(build('OpenAI', server, checkpoint), tmp_path, batch_size=1)
+    assert not any('lost' in record for record in records)
+    assert pauses == [2.0, 4.0, 8.0, 16.0]
+
+
+def test_lost_requests_are_tried_again_at_the_end(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """An outage in the middle of a run costs no trials."""
+    count = [0]
+
+    def reply(body: dict[str, Any]) -> Reply | None:
+        count[0] += 1
+        return (500, {'error': 'down'}) if 4 < count[0] <= 10 else None
+
+    server.reply = reply
+    model = build('OpenAISDK', server, checkpoint)
+    records = run(model, tmp_path, batch_size=1)
+    assert not any('lost' in record for record in records)
+    server.reply = lambda body: None
+    assert run(model, tmp_path, 'whole') == records
+
+
+def test_resumed_requests_are_the_missing_ones(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """What is saved isn't asked, and paid for, again."""
+    model = build('OpenAISDK', server, checkpoint)
+    whole = run(model, tmp_path, 'whole')
+    server.requests.clear()
+    server.reply = lambda body: (
+        (401, {'error': {'message': 'quota'}}) if len(server.requests) > 5 else None
+    )
+    with pytest.raises(InferenceStoppedError):
+        run(model, tmp_path, 'part', batch_size=1, max_failures=2)
+    server.requests.clear()
+    server.reply = lambda body: None
+    assert run(model, tmp_path, 'part', batch_size=3) == whole
+    assert len(server.requests) == 7

@@ -1,0 +1,119 @@
+"""Runs that are killed, stopped or changed, and resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opencompass.models import HuggingFacewithChatTemplate
+from tiny import Killed, Recorder, build, fail_on, kill_at, run, save_checkpoint, texts
+
+from opencompass_gpassk.inference.failures import InferenceStoppedError
+
+
+@pytest.fixture(scope='module')
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny checkpoint."""
+    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
+
+
+@pytest.fixture(scope='module')
+def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
+    """The wrapper that most configs name."""
+    return build(HuggingFacewithChatTemplate, checkpoint)
+
+
+def test_resumed_run_ends_as_an_uninterrupted_one(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill after two of three batches, a torn last line, and the end is the same."""
+    whole = run(chat, tmp_path, 'whole')
+    with monkeypatch.context() as patch:
+        kill_at(patch, chat, 3)
+        with pytest.raises(Killed):
+            run(chat, tmp_path, 'part')
+    saved = tmp_path / 'tmp_part.jsonl'
+    assert not (tmp_path / 'part.json').exists()
+    assert saved.read_bytes().count(b'\n') == 10
+    saved.write_bytes(saved.read_bytes()[:-20])
+    recorder = Recorder(monkeypatch, chat)
+    assert run(chat, tmp_path, 'part') == whole
+    assert len(recorder.calls) == 2  # the batch of the torn line, and the one that was killed
+    assert not saved.exists()
+
+
+@pytest.mark.parametrize('change', [{'seed': 3}, {'sampling': 'greedy'}, {'max_out_len': 5}])
+def test_saved_rows_of_another_protocol_are_drawn_anew(
+    change: dict[str, Any], chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was drawn under other settings is not mixed in."""
+    with monkeypatch.context() as patch:
+        kill_at(patch, chat, 3)
+        with pytest.raises(Killed):
+            run(chat, tmp_path, 'part')
+    assert run(chat, tmp_path, 'part', **change) == run(chat, tmp_path, 'whole', **change)
+
+
+def test_unreachable_model_stops_the_run_and_can_be_resumed(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty failures one after another end the task; what was drawn before is kept."""
+    whole = run(chat, tmp_path, 'whole', replicas=10)
+    with monkeypatch.context() as patch:
+        calls: list[int] = []
+
+        def gone(ids: Any) -> bool:
+            calls.append(1)
+            return len(calls) > 2
+
+        fail_on(patch, chat, gone, ConnectionError('gone'))
+        with pytest.raises(InferenceStoppedError, match=r'20 requests .* gone.*-r'):
+            run(chat, tmp_path, 'part', replicas=10)
+    assert not (tmp_path / 'part.json').exists()
+    assert run(chat, tmp_path, 'part', replicas=10) == whole
+
+
+def test_prompts_that_always_fail_do_not_keep_a_resumed_run_from_its_end(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 30 replicas of a bad prompt most are lost when the kill comes, and fail again after it."""
+    two = chat.tokenizer.encode('2', add_special_tokens=False)[0]
+
+    def bad(ids: Any) -> bool:
+        return bool((ids == two).any())
+
+    fail_on(monkeypatch, chat, bad, ValueError('too long'))
+    settings: dict[str, Any] = {'replicas': 30, 'batch_size': 1, 'max_failures': 4}
+    with monkeypatch.context() as patch:
+        kill_at(patch, chat, 110)
+        with pytest.raises(Killed):
+            run(chat, tmp_path, **settings)
+    records = run(chat, tmp_path, **settings)
+    assert [r['problem_id'] for r in records if 'lost' in r] == ['p/2'] * 30
+    assert [r['replica'] for r in records] == [i // 4 for i in range(120)]
+
+
+class Strange(HuggingFacewithChatTemplate):
+    """A text of all sorts instead of a model's."""
+
+    TEXT = 'a\u2028b\u0085c\ud800 \u4e2d \x1c end'
+
+    def generate(self, inputs: list[Any], max_out_len: int, **kwargs: Any) -> list[str]:
+        """Return the text."""
+        return [self.TEXT] * len(inputs)
+
+
+def test_line_separators_and_lone_surrogates_survive(checkpoint: Path, tmp_path: Path) -> None:
+    """No character of a response can tear the saved progress or the prediction file."""
+    model = build(Strange, checkpoint)
+    assert texts(run(model, tmp_path)) == [Strange.TEXT] * 12
+    assert (tmp_path / 'problems.json').read_bytes().isascii()
+
+
+def test_saved_progress_of_opencompass_is_not_taken(chat: Any, tmp_path: Path) -> None:
+    """Rows that upstream's inferencer saved under the same name were drawn differently."""
+    line = json.dumps({'idx': '0', 'prediction': 'theirs', 'origin_prompt': ''})
+    (tmp_path / 'tmp_problems.jsonl').write_text(line + '\n')
+    assert 'theirs' not in texts(run(chat, tmp_path))
