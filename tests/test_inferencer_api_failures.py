@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import run, save_checkpoint
 
+import opencompass_gpassk.inferencer
 from opencompass_gpassk.inference import api
 from opencompass_gpassk.inference.failures import InferenceStoppedError
 
@@ -27,6 +29,15 @@ def server() -> Iterator[Server]:
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint for its tokenizer, which the wrappers ask for."""
     return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the inferencer warns of."""
+    messages: list[str] = []
+    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
+    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
+    return messages
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +111,64 @@ def test_lost_requests_are_tried_again_at_the_end(
     assert not any('lost' in record for record in records)
     server.reply = lambda body: None
     assert run(model, tmp_path, 'whole') == records
+
+
+def refuse_two(body: dict[str, Any]) -> Reply | None:
+    """Answer all but one problem, which there are three replicas of."""
+    return (400, {'error': {'message': 'against the rules'}}) if '2+2' in str(body) else None
+
+
+def test_lost_requests_alone_are_asked_again(
+    server: Server, checkpoint: Path, tmp_path: Path, said: list[str]
+) -> None:
+    """Who deletes the prediction file as the log says does not pay for the others again."""
+    model = build('OpenAISDK', server, checkpoint)
+    whole = run(model, tmp_path)
+    folder = tmp_path / 'predictions' / 'some' / 'model'
+    server.reply = refuse_two
+    records = run(model, folder)
+    assert sum('lost' in record for record in records) == 3
+    predictions, result = folder / 'problems.json', tmp_path / 'results/some/model/problems.json'
+    assert '3 of 12 responses are lost; to ask for the lost ones again' in said[-1]
+    assert f'delete {predictions} and, if there is one, {result} (' in said[-1]
+    assert 'opencompass CONFIG -r' in said[-1]
+    predictions.unlink()
+    server.requests.clear()
+    run(model, folder, max_failures=1, batch_size=1)  # lost again, which must not stop the run
+    assert all('2+2' in str(body) for body in server.requests)
+    predictions.unlink()
+    server.requests.clear()
+    server.reply = lambda body: None
+    assert run(model, folder) == whole
+    assert len(server.requests) == 3
+    assert [path.name for path in folder.iterdir()] == ['problems.json']
+
+
+def test_requests_under_way_when_a_run_stops_are_saved(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """They are paid for; none is begun after the stop."""
+    release = threading.Event()
+    refused: list[int] = []
+
+    def reply(body: dict[str, Any]) -> Reply | None:
+        if '0+0' in str(body):
+            release.wait(20)
+            return None
+        refused.append(1)
+        if len(refused) == 4:  # two attempts of two requests
+            threading.Timer(0.5, release.set).start()
+        return 401, {'error': {'message': 'quota'}}
+
+    server.reply = reply
+    model = build('OpenAISDK', server, checkpoint)
+    with pytest.raises(InferenceStoppedError, match='2 requests failed one after another'):
+        run(model, tmp_path, batch_size=2, max_failures=1)
+    assert len(server.requests) == 5
+    server.requests.clear()
+    server.reply = lambda body: None
+    run(model, tmp_path)
+    assert len(server.requests) == 11
 
 
 def test_resumed_requests_are_the_missing_ones(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from opencompass.models import HuggingFacewithChatTemplate
+from opencompass.models.base import BaseModel
 from tiny import Killed, Recorder, build, fail_on, kill_at, run, save_checkpoint, texts
 
+import opencompass_gpassk.inferencer
 from opencompass_gpassk.inference.failures import InferenceStoppedError
 
 
@@ -23,6 +26,15 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
     """The wrapper that most configs name."""
     return build(HuggingFacewithChatTemplate, checkpoint)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the inferencer warns of."""
+    messages: list[str] = []
+    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
+    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
+    return messages
 
 
 def test_resumed_run_ends_as_an_uninterrupted_one(
@@ -54,6 +66,46 @@ def test_saved_rows_of_another_protocol_are_drawn_anew(
         with pytest.raises(Killed):
             run(chat, tmp_path, 'part')
     assert run(chat, tmp_path, 'part', **change) == run(chat, tmp_path, 'whole', **change)
+
+
+def test_start_with_changed_settings_costs_nothing_that_was_saved(
+    chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
+    """A slip in the settings is warned of, and put right by a start with the former ones."""
+    whole = run(chat, tmp_path, 'whole')
+    for settings, call in (({}, 3), ({'max_out_len': 13}, 2)):
+        with monkeypatch.context() as patch:
+            kill_at(patch, chat, call)
+            with pytest.raises(Killed):
+                run(chat, tmp_path, 'part', **settings)
+    (warning,) = said
+    assert '10 saved responses' in warning
+    assert str(tmp_path / 'unused_part.jsonl') in warning
+    recorder = Recorder(monkeypatch, chat)
+    assert run(chat, tmp_path, 'part') == whole
+    assert len(recorder.calls) == 1  # the batch that was killed
+    assert '5 saved responses' in said[1]
+
+
+def test_wrapper_without_seeds_draws_the_missing_alone(tmp_path: Path) -> None:
+    """Where no seed is set, none asks for the others of the batch."""
+    asked: list[str] = []
+
+    class Own(BaseModel):
+        def generate(self, inputs: list[str], max_out_len: int) -> list[str]:
+            if len(asked) == 8:
+                raise Killed
+            asked.extend(inputs)
+            return [f'{text}!' for text in inputs]
+
+    model = Own('own')
+    with pytest.raises(Killed):
+        run(model, tmp_path, batch_size=4)
+    saved = tmp_path / 'tmp_problems.jsonl'
+    saved.write_bytes(saved.read_bytes()[:-20])
+    asked.clear()
+    run(model, tmp_path, batch_size=4)
+    assert sorted(asked) == sorted(['what is 3+3', *(f'what is {i}+{i}' for i in range(4))])
 
 
 def test_unreachable_model_stops_the_run_and_can_be_resumed(
@@ -117,3 +169,4 @@ def test_saved_progress_of_opencompass_is_not_taken(chat: Any, tmp_path: Path) -
     line = json.dumps({'idx': '0', 'prediction': 'theirs', 'origin_prompt': ''})
     (tmp_path / 'tmp_problems.jsonl').write_text(line + '\n')
     assert 'theirs' not in texts(run(chat, tmp_path))
+    assert (tmp_path / 'unused_problems.jsonl').read_text() == line + '\n'
