@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from eval_judges import LLM_JUDGE, EqualityEvaluator, YesNo, judged_by, last_number
+from datasets import Dataset
+from eval_judges import LLM_JUDGE, EqualityEvaluator, Judge, YesNo, judged_by, last_number
 from eval_task import (
     COUNTS,
     OurSums,
     Sums,
+    config,
     counts,
     data_set,
     evaluate,
@@ -24,7 +27,9 @@ from eval_task import (
 from opencompass.datasets import CustomDataset
 from opencompass.datasets.livemathbench import livemathbench as upstream
 from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
-from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
+from opencompass.registry import DICT_POSTPROCESSORS
+from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.evaluators import JudgeError
@@ -174,3 +179,185 @@ def test_verdicts_on_other_responses_are_not_taken_for_done(
     (tmp_path / 'results/demo/sums_en.json').unlink()
     predict(tmp_path, dataset, change=lambda _, r: r | {'prediction': '\\boxed{100}'})
     assert counts(evaluate(tmp_path, dataset)) == [0] * 10
+
+
+class Lenient(Judge):
+    """A judge that calls everything right."""
+
+    def _reply(self, response: str, gold: str) -> str:
+        return 'A'
+
+
+class Strict(Judge):
+    """A judge that calls everything wrong."""
+
+    def _reply(self, response: str, gold: str) -> str:
+        return 'B'
+
+
+class NoRule(BaseEvaluator):
+    """A rule that finds nothing right."""
+
+    def score(self, predictions: list[str], references: list[str]) -> dict[str, Any]:
+        """Call all of them wrong."""
+        return {'accuracy': 0, 'details': [{'correct': False} for _ in predictions]}
+
+
+class Yes:
+    """A model that OpenCompass's LiveMathBenchEvaluator asks, which says what its name says."""
+
+    def __init__(self, path: str, **settings: Any) -> None:
+        self.reply = path
+
+    def generate(self, inputs: list[str], *settings: Any) -> list[str]:
+        """Say it in a box."""
+        return [f'\\boxed{{{self.reply}}}'] * len(inputs)
+
+
+@pytest.mark.parametrize('kind', ['generic', 'cascade', 'livemathbench'])
+def test_verdicts_of_another_judge_are_not_taken_for_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Another config is another judge: it is asked, and the signature tells the two apart."""
+    monkeypatch.setattr(upstream, 'OpenAISDK', Yes)
+    signatures = []
+    for model, reply, right in ((Lenient, 'yes', 8), (Strict, 'no', 0)):
+        judge: dict[str, Any] = copy.deepcopy(LLM_JUDGE)
+        judge['judge_cfg']['type'] = model
+        if kind == 'cascade':
+            judge = {
+                'type': CascadeEvaluator,
+                'parallel': False,
+                'rule_evaluator': {'type': NoRule},
+                'llm_evaluator': judge,
+            }
+        if kind == 'livemathbench':
+            judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': reply, 'url': 'x'}
+        dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+        predict(tmp_path, dataset)
+        result = evaluate(tmp_path, dataset)
+        assert counts(result) == [right] * 10
+        signatures.append(result['signature']['judge'])
+        (tmp_path / 'results/demo/sums_en.json').unlink()
+    assert signatures[0] != signatures[1]
+    assert len({name.partition(':')[0] for name in signatures}) == 1
+
+
+def test_replies_of_one_replica_do_not_stand_in_the_file_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenCompass's objects share a dictionary; a resumed replica would take them for its own."""
+    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
+    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
+    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    lost = {'prediction': '', 'lost': 'HTTP 500'}
+    predict(tmp_path, dataset, change=lambda row, r: r | lost if 10 <= row < 14 else r)
+    evaluate(tmp_path, dataset)
+    (file,) = (tmp_path / 'results/demo/sums_en').glob('replica_1_*/tmp_judge.json')
+    assert list(json.loads(file.read_text())) == [str(i) for i in range(6)]
+
+
+class Unsure(YesNo):
+    """Like YesNo, but without a word about problem 7."""
+
+    def generate(self, inputs: list[str], *settings: Any) -> list[str]:
+        """Answer each prompt, or break off."""
+        replies = super().generate(inputs)
+        return ['Let me' if '7 + 0' in i else r for i, r in zip(inputs, replies, strict=True)]
+
+
+def test_a_reply_that_livemathbench_counts_as_wrong_is_unjudged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its evaluator takes all but a boxed yes for a no; the reply stands in its folder."""
+    monkeypatch.setattr(upstream, 'OpenAISDK', Unsure)
+    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    predict(tmp_path, dataset)
+    rows = evaluate(tmp_path, dataset)['details']
+    expected = [(8, c) for c in COUNTS]
+    expected[7] = (0, 0)
+    assert [(row['n'], row['c']) for row in rows] == expected
+
+
+class Choices(Sums):
+    """The ten problems with the columns that postprocessors of multiple choice ask for."""
+
+    @staticmethod
+    def load(**settings: Any) -> Dataset:
+        """Load them."""
+        rows = Sums.load(**settings)
+        return rows.add_column('options', [['x', 'y']] * len(rows))
+
+
+@pytest.mark.parametrize('kind', ['judge', 'cascade'])
+@pytest.mark.parametrize(
+    'postprocessor',
+    [
+        'Medbullets.medbullets_llmjudge_postprocess',
+        'supergpqa.supergpqa.supergpqa_llmjudge_postprocess',
+    ],
+)
+def test_a_reply_that_a_postprocessor_makes_a_letter_of_is_unjudged(
+    tmp_path: Path, postprocessor: str, kind: str
+) -> None:
+    """'The Answer is wrong' begins with an A for them; the reply stands in the judge's file."""
+    judge: dict[str, Any] = LLM_JUDGE | {
+        'dict_postprocessor': {'type': f'opencompass.datasets.{postprocessor}'}
+    }
+    if kind == 'cascade':
+        judge = {
+            'type': CascadeEvaluator,
+            'rule_evaluator': {'type': NoRule},
+            'llm_evaluator': judge,
+        }
+    dataset = data_set(Choices, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    predict(tmp_path, dataset)
+    result = evaluate(tmp_path, dataset)
+    expected = [(8, c) for c in COUNTS]
+    expected[7] = (0, 0)
+    assert [(row['n'], row['c']) for row in result['details']] == expected
+    assert not any('read by its own postprocessor' in warning for warning in result['warnings'])
+
+
+@DICT_POSTPROCESSORS.register_module()
+def flags_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
+    """Postprocess replies as data sets of their own menu do: what is no yes is a no."""
+    details = [{'correct': record['prediction'] == 'A'} for record in output.values()]
+    return {'accuracy': 0.0, 'details': details}
+
+
+def test_replies_that_nobody_else_can_read_are_told(tmp_path: Path) -> None:
+    """An evaluator with a menu of its own is believed, and the result says so."""
+    judge = LLM_JUDGE | {'dict_postprocessor': {'type': 'flags_alone'}}
+    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    predict(tmp_path, dataset)
+    result = evaluate(tmp_path, dataset)
+    assert result['details'][7]['c'] == 0
+    told = 'the replies of the LLM behind GenericLLMEvaluator are read by its own postprocessor'
+    assert [told in warning for warning in result['warnings']] == [True]
+
+
+@pytest.mark.parametrize(('visible', 'refused'), [('', True), ('0', False), (None, False)])
+def test_a_judge_that_asks_for_gpus_and_gets_none_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, refused: bool
+) -> None:
+    """OpenCompass looks for the GPUs of an evaluation one level higher; the error says where."""
+    if visible is None:
+        monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
+    else:
+        monkeypatch.setenv('CUDA_VISIBLE_DEVICES', visible)
+    judge: dict[str, Any] = copy.deepcopy(LLM_JUDGE)
+    judge['judge_cfg']['run_cfg'] = {'num_gpus': 2}
+    evaluator = {'type': GPassKEvaluator, 'judge': judge}
+    dataset = data_set(Sums, evaluator=evaluator)
+    assert OpenICLEvalTask(config(tmp_path, dataset)).num_gpus == 0
+    remedied = data_set(Sums, evaluator=evaluator, eval_cfg={'num_gpus': 2})
+    assert OpenICLEvalTask(config(tmp_path, remedied)).num_gpus == 2
+    predict(tmp_path, dataset)
+    if refused:
+        with pytest.raises(ValueError, match=r'is 2, but .* eval_cfg=dict\(num_gpus=2, evaluator='):
+            evaluate(tmp_path, dataset)
+    else:
+        assert len(evaluate(tmp_path, dataset)['details']) == 10
