@@ -108,8 +108,10 @@ def read_data_set(recorded: Recorded) -> SampledProblems:
         replace(response, identity=identity)
         for response, identity in zip(responses, identities, strict=True)
     ]
+    # As a text a prompt holds the roles of the model's template, as turns it is the data set's.
+    turns = all(isinstance(one.record.get('origin_prompt'), list) for one in responses)
     return SampledProblems(
-        recorded.name, list(problems.values()), identified, recorded.model, prompts=True
+        recorded.name, list(problems.values()), identified, recorded.model, prompts=turns
     )
 
 

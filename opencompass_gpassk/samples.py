@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['SampledProblems', 'read_lines', 'read_samples']
@@ -34,7 +35,7 @@ class SampledProblems:
         problems: P problems.
         responses: T responses.
         model: Who answered, '' where nobody says.
-        prompts: Whether the problems' questions are the prompts, word for word.
+        prompts: Whether the questions are the data set's prompts, the same for all models.
     """
 
     name: str
@@ -53,6 +54,21 @@ class SampledProblems:
         """How many problems have fewer samples than n."""
         counts, n = self._counts(), self.n
         return sum(counts[problem.problem_id] < n for problem in self.problems)
+
+    @property
+    def versions(self) -> tuple[str, str]:
+        """Hashes of the data and of the prompts, which models may share; 'unknown' if they can't.
+
+        In a run the question is a prompt, which a model's template may have changed.
+        """
+        questions = [problem.question for problem in self.problems]
+        golds = [problem.gold for problem in self.problems]
+        data = (
+            golds
+            if self.model
+            else [text for row in zip(questions, golds, strict=True) for text in row]
+        )
+        return text_hash(data), text_hash(questions) if self.prompts else 'unknown'
 
     def _counts(self) -> Counter[str]:
         return Counter(r.identity[0] for r in self.responses if r.identity)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica, verdict_of_detail
+from opencompass_gpassk.judging.replies import read_box, read_letter
 from opencompass_gpassk.trials import Verdict
 
 RIGHT, WRONG, OPEN = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
@@ -132,6 +133,7 @@ def cascade(rule: bool, reply: str) -> dict[str, Any]:
         ({'prediction': ' b.\n', 'gold': '1'}, WRONG),
         ({'prediction': 'The Answer is wrong', 'gold': '1'}, OPEN),
         ({'prediction': '', 'gold': '1'}, OPEN),
+        ({'llm_judge': 'B', 'gold': '1', 'is_correct': False}, WRONG),
     ],
 )
 def test_verdict_of_detail(detail: dict, verdict: Verdict) -> None:
@@ -139,6 +141,40 @@ def test_verdict_of_detail(detail: dict, verdict: Verdict) -> None:
     found = verdict_of_detail(detail)
     assert found is not None
     assert found[0] is verdict
+
+
+@pytest.mark.parametrize(
+    ('detail', 'verdict'),
+    [
+        ({'correct': 0}, OPEN),
+        ({'is_correct': False, 'llm_judge': 'B', 'gold': '1'}, OPEN),
+        (cascade(False, 'B'), OPEN),
+        (cascade(True, 'B'), RIGHT),
+    ],
+)
+def test_a_reply_comes_before_what_the_evaluator_made_of_it(detail: dict, verdict: Verdict) -> None:
+    """All but the verdict of a cascade's rule, which needs no judge."""
+    found = verdict_of_detail(detail, (OPEN, 'unreadable'))
+    assert found is not None
+    assert found[0] is verdict
+
+
+@pytest.mark.parametrize(
+    ('reply', 'letter', 'box'),
+    [
+        ('A', RIGHT, OPEN),
+        (' incorrect.', WRONG, OPEN),
+        ('AB', OPEN, OPEN),
+        ('', OPEN, OPEN),
+        (r'So \boxed{no}, no: \boxed{Yes}', OPEN, RIGHT),
+        (r'\boxed{no}', OPEN, WRONG),
+        (r'\boxed{maybe}', OPEN, OPEN),
+        ('yes', OPEN, OPEN),
+    ],
+)
+def test_a_reply_is_one_of_a_menu(reply: str, letter: Verdict, box: Verdict) -> None:
+    """The letter alone, or the last box; all else is no verdict."""
+    assert (read_letter(reply)[0], read_box(reply)[0]) == (letter, box)
 
 
 @pytest.mark.parametrize('detail', [{}, {'correct': 0.7}, {'pred': 'x'}, 'A', None])

@@ -162,6 +162,18 @@ def test_the_gold_answer_of_a_worked_solution_is_its_end(tmp_path: Path) -> None
     assert found.problems[0].gold == '7'
 
 
+def test_models_with_other_templates_answered_the_same_questions(tmp_path: Path) -> None:
+    """A prompt that is one text holds a model's roles, so it is no ground for a comparison."""
+    chat = [record(q, 'x') for q in 'abc' * 2]
+    base = [{**row, 'origin_prompt': f'USER: {row["origin_prompt"]}'} for row in chat]
+    found = [
+        read_d(write_run(tmp_path / name, 'd', rows)).versions
+        for name, rows in (('chat', chat), ('other', chat), ('base', base))
+    ]
+    assert found[0] == found[1]
+    assert found[2] == (found[0][0], 'unknown')
+
+
 def test_records_without_a_prompt_are_refused(tmp_path: Path) -> None:
     """As of data sets that are scored by likelihood."""
     model = write_run(tmp_path, 'd', [{'prediction': 'A', 'label: A': {'PPL': 1.0}}] * 2)

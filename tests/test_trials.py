@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import read_trials, write_trials
 
 VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
 
@@ -53,11 +49,17 @@ def test_accuracy_is_undefined_without_judged_trials() -> None:
         ('x- x-', 0.0),
         ('0+ 1? 1?', np.nan),
         ('0+ 0? 1-', 1.0),
+        ('0+ 0+ 0+ 0- 0- 1- 1- 1- 1-', 0.6),
+        ('0+ 0- 1- 1-', 0.25),
+        ('0+ 0? 0- 1-', 0.5),
         ('0? x?', np.nan),
     ],
 )
 def test_majority_vote(marks: str, vote: float) -> None:
-    """Equivalent answers vote together, ties are split, no answer doesn't vote."""
+    """Equivalent answers vote together, ties are split, no answer doesn't vote.
+
+    An answer that was judged right and wrong counts as the share of its verdicts that are right.
+    """
     np.testing.assert_allclose(make_table(a=marks, other='0+').majority_vote(), [vote, 1.0])
 
 
@@ -76,32 +78,6 @@ def test_faults_are_named() -> None:
         TrialTable([Problem('a')], [Trial('b', 0, Verdict.CORRECT)])
     with pytest.raises(ValueError, match='replica 0 twice'):
         TrialTable([Problem('a')], [Trial('a', 0, Verdict.CORRECT)] * 2)
-
-
-def test_file_round_trip(tmp_path: Path) -> None:
-    """What is written is read again, hostile text included."""
-    problems = [Problem('a', 'q\u2028\ud800', '$1$', {'split': 'AMC'}, cluster='a'), Problem('b')]
-    trials = [
-        Trial('a', 0, Verdict.CORRECT, answer='<script>\x85', answer_class=0, truncated=False),
-        Trial('a', 1, Verdict.UNJUDGED, source='judge', reason='timeout', values={'validity': 0.5}),
-        Trial('b', 0, Verdict.UNJUDGED, lost=True, response='p.json#3'),
-    ]
-    path = tmp_path / 'x.trials.jsonl.gz'
-    write_trials(path, TrialTable(problems, trials), {'n': 2})
-    table, meta = read_trials(path)
-    assert table.problems == problems
-    assert table.trials == trials
-    assert meta == {'format': 1, 'n': 2}
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_damaged_file_names_its_line(tmp_path: Path) -> None:
-    """A bad line is an error that names the file and the line."""
-    path = tmp_path / 'x.trials.jsonl.gz'
-    with gzip.open(path, 'wt') as file:
-        file.write('{"kind": "meta"}\n{"kind": "trial", "verdict": "maybe"}\n')
-    with pytest.raises(ValueError, match=r'x\.trials\.jsonl\.gz, line 2'):
-        read_trials(path)
 
 
 def test_no_majority_where_right_responses_have_no_answer() -> None:

@@ -124,7 +124,7 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None) -> dict[str, Any]:
     from opencompass_gpassk.judging.rules import judge_by_rule
-    from opencompass_gpassk.scoring import make_result, make_table, text_hash
+    from opencompass_gpassk.scoring import make_result, make_table
 
     protocol = _protocol(sampled, args)
     golds = {problem.problem_id: problem.gold for problem in sampled.problems}
@@ -137,15 +137,15 @@ def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None
     table = make_table(
         sampled.problems, sampled.responses, judgements, source='rule', progress=True
     )
-    questions = [problem.question for problem in sampled.problems]
+    data, prompt = sampled.versions
     result = make_result(
         table,
         protocol,
         sampled.responses,
         benchmark=sampled.name,
-        data_version=text_hash([f'{p.question}\0{p.gold}' for p in sampled.problems]),
+        data_version=data,
         judge='rule',
-        prompt=text_hash(questions) if sampled.prompts else 'unknown',
+        prompt=prompt,
     )
     if sampled.uneven:
         result['warnings'].append(

@@ -1,0 +1,70 @@
+"""Classes of answers: equivalent ones vote together, whatever was judged of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from opencompass_gpassk.judging.rules import answer_classes, final_answer
+from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
+
+
+def judge(text: str) -> list[Judgement]:
+    """Judgements such as ``5+ 7- x?``: answer (x: none) and verdict."""
+    return [
+        Judgement(VERDICTS[mark[-1]], None if mark[:-1] == 'x' else mark[:-1])
+        for mark in text.split()
+    ]
+
+
+@pytest.mark.parametrize(
+    ('judged', 'classes'),
+    [
+        ('5+ 5+ 5+ 5- 5- 7- 7- 7- 7-', [0] * 5 + [1] * 4),
+        ('5+ 05- 5? 7-', [0, 0, 0, 1]),
+        ('5- 5.0+ 7-', [0, 0, 1]),
+        ('five+ 5+ 5- 7-', [0, 0, 0, 1]),  # what is right is one class, in all its forms
+        ('5- 5? 7-', [0, 0, 1]),
+        ('x- x+ 5-', [-1, -1, 0]),
+    ],
+)
+def test_one_answer_is_one_class(judged: str, classes: list[int]) -> None:
+    """A judge that wavers splits no answer into a right and a wrong one."""
+    judgements = judge(judged)
+    assert answer_classes(['p'] * len(judgements), judgements) == classes
+
+
+def test_what_is_right_in_one_problem_is_right_there_alone() -> None:
+    """Problems have classes of their own."""
+    judgements = judge('5+ 7+ 5- 7-')
+    assert answer_classes(['p', 'p', 'q', 'q'], judgements) == [0, 0, 0, 1]
+
+
+def test_the_vote_of_an_answer_that_a_judge_wavers_on() -> None:
+    """It leads with five of nine, of which three are right."""
+    judgements = judge('5+ 5+ 5+ 5- 5- 7- 7- 7- 7-')
+    classes = answer_classes(['p'] * 9, judgements)
+    trials = [
+        Trial('p', replica, one.verdict, answer=one.answer, answer_class=number)
+        for replica, (one, number) in enumerate(zip(judgements, classes, strict=True))
+    ]
+    assert TrialTable([Problem('p')], trials).majority_vote().tolist() == [0.6]
+
+
+@pytest.mark.parametrize(
+    ('text', 'processed', 'answer'),
+    [
+        ('B', True, 'B'),
+        ('B', False, None),
+        ('So \\boxed{3}', True, '3'),
+        (' ', True, None),
+        ('word ' * 100, True, None),
+    ],
+)
+def test_all_that_a_postprocessor_left_is_the_answer(
+    text: str, processed: bool, answer: str | None
+) -> None:
+    """Unless it is long, or has an answer in it."""
+    assert final_answer(text, processed=processed) == answer
