@@ -13,6 +13,7 @@ from opencompass_gpassk.alignment import (
     align,
     prediction_folder,
     read_handed_over,
+    retry_note,
 )
 from opencompass_gpassk.predictions import PredictionFiles, Response
 
@@ -135,3 +136,16 @@ def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
     (tmp_path / 'd.json').write_text(json.dumps({'0': {'prediction': 'x'}}))
     with pytest.raises(ValueError, match='handed over 2 predictions'):
         read_handed_over(tmp_path, 'd', ['x', 'y'])
+
+
+def test_lost_responses_can_be_tried_again() -> None:
+    """The note names the files to delete, those of shards too; a gap needs none deleted."""
+    responses = [
+        Response('', f'predictions/org/m/d_{i}.json#0', lost='HTTP 500', record={'lost': 'x'})
+        for i in (3, 3, 0, 5, 4)
+    ]
+    note = retry_note([Response('fine', 'predictions/org/m/d_1.json#1'), *responses], 'org/m', 'd')
+    assert note is not None
+    shards = ', '.join(f'predictions/org/m/d_{i}.json' for i in (0, 3, 4))
+    assert f'delete {shards} and 1 more and results/org/m/d.json, and resume' in note
+    assert retry_note([Response('', '', lost='no prediction was found')], 'org/m', 'd') is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,8 @@ def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> No
     evaluator = {'type': GPassKEvaluator, 'judge': LLM_JUDGE}
     dataset = data_set(Sums, golds=['7'] * 10, evaluator=evaluator)
     predict(tmp_path, dataset)
-    with pytest.raises(JudgeError, match=r'none of 80 responses.* replied neither A nor B'):
+    reason = r'none of 80 responses.* replied neither A nor B; .* delete the folder .*/sums_en,'
+    with pytest.raises(JudgeError, match=reason):
         evaluate(tmp_path, dataset)
     assert not (tmp_path / 'results/demo/sums_en.json').exists()
 
@@ -275,10 +277,19 @@ def test_a_reply_that_livemathbench_counts_as_wrong_is_unjudged(
     judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
     dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
     predict(tmp_path, dataset)
-    rows = evaluate(tmp_path, dataset)['details']
+    result = evaluate(tmp_path, dataset)
     expected = [(8, c) for c in COUNTS]
     expected[7] = (0, 0)
-    assert [(row['n'], row['c']) for row in rows] == expected
+    assert [(row['n'], row['c']) for row in result['details']] == expected
+    (told,) = [warning for warning in result['warnings'] if 'gave no verdict' in warning]
+    folder = tmp_path / 'results/demo/sums_en'
+    assert f'to ask it again, delete the folder {folder}' in told
+    # And so it is: what stands there is taken for done, what doesn't is asked.
+    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
+    for n in (0, 8):
+        folder.with_suffix('.json').unlink()
+        assert evaluate(tmp_path, dataset)['details'][7]['n'] == n
+        shutil.rmtree(folder)
 
 
 class Choices(Sums):

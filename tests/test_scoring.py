@@ -103,6 +103,22 @@ def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
     assert any(warning in found for found in result['warnings']), result['warnings']
 
 
+def test_notes_stand_among_the_warnings() -> None:
+    """What the caller knows besides."""
+    responses = respond(COUNTS)
+    result = make_result(
+        table_of(responses),
+        Protocol(n=N, k=(2,)),
+        responses,
+        benchmark='b',
+        data_version='1',
+        judge='rule',
+        prompt='p',
+        notes=['the judge was tired'],
+    )
+    assert result['warnings'] == ['the judge was tired']
+
+
 def test_a_clean_run_has_no_warnings() -> None:
     """Otherwise nobody reads them."""
     assert score(respond(COUNTS))['warnings'] == []

@@ -85,8 +85,10 @@ class ReplicaJudge:
         if found and all(one.verdict is Verdict.UNJUDGED for one in found):
             raise JudgeError(
                 f'judge: {self.name} judged none of {len(found)} responses, the first because '
-                f'{found[0].reason}'
+                f'{found[0].reason}{self._retry()}'
             )
+        if any(one.verdict is Verdict.UNJUDGED for one in found) and self.folder:
+            self._note(f'{self.name} gave no verdict of some responses{self._retry()}')
         return found
 
     def _make(self, replica: int, content: str, row: int | None = None) -> BaseEvaluator:
@@ -103,6 +105,14 @@ class ReplicaJudge:
             name = f'replica_{replica}_{self.hash}_{content}{single}'
             evaluator._out_dir = str(self.folder / name)
         return evaluator
+
+    def _retry(self) -> str:
+        if self.folder is None:
+            return ''
+        return (
+            f'; to ask it again, delete the folder {self.folder}, where it finds its replies, and '
+            f'{self.folder.name}.json beside it if that is there, and resume with -r'
+        )
 
     def _note(self, text: str) -> None:
         if text not in self.notes:
