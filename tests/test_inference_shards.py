@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eval_task import logged
 from mmengine.config import ConfigDict
 from opencompass.datasets.base import BaseDataset
 from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -75,14 +76,16 @@ def config(abbr: str, test_range: str | None = None) -> ConfigDict:
     )
 
 
-def infer(dataset: ConfigDict, task: type = OpenICLInferTask) -> list[tuple[str, int]]:
+def infer(
+    dataset: ConfigDict, task: type = OpenICLInferTask, model: type[Echo] = Echo
+) -> list[tuple[str, int]]:
     """Run OpenCompass's task here; return the identities in the prediction file."""
     one = task(
         ConfigDict(
             models=[{'type': Echo, 'abbr': 'echo'}], datasets=[[dataset]], work_dir=str(Path.cwd())
         )
     )
-    one.run(Echo(), 'echo')
+    one.run(model(), 'echo')
     path = Path('predictions', 'echo', f'{dataset["abbr"]}.json')
     return [(r['problem_id'], r['replica']) for r in json.loads(path.read_text()).values()]
 
@@ -129,6 +132,25 @@ def test_other_tasks_have_shards_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert infer(config('up_1', '[40:80]'), Own) == [
         (str(i), replica) for replica in (2, 3) for i in range(20)
     ]
+
+
+def test_result_to_delete_is_that_of_the_whole_data_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shards have files of predictions, but no results of their own."""
+    monkeypatch.chdir(tmp_path)
+
+    class Failing(Echo):
+        def generate_from_template(self, entries: list[Any], max_out_len: int) -> list[str]:
+            if any('3+3' in str(entry) for entry in entries):
+                raise ValueError('no')
+            return super().generate_from_template(entries, max_out_len)
+
+    with logged() as messages:
+        infer(config('up_1', '[40:80]'), model=Failing)
+    (message,) = (text for text in messages if 'are lost' in text)
+    assert 'predictions/echo/up_1.json' in message
+    assert 'results/echo/up.json' in message
 
 
 @pytest.mark.parametrize(
