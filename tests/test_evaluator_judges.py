@@ -339,9 +339,17 @@ def flags_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
     return {'accuracy': 0.0, 'details': details}
 
 
-def test_replies_that_nobody_else_can_read_are_told(tmp_path: Path) -> None:
+@DICT_POSTPROCESSORS.register_module()
+def accuracy_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
+    """Postprocess replies to one figure."""
+    right = [record['prediction'] == 'A' for record in output.values()]
+    return {'accuracy': 100 * sum(right) / len(right)}
+
+
+@pytest.mark.parametrize('postprocessor', ['flags_alone', 'accuracy_alone'])
+def test_replies_that_nobody_else_can_read_are_told(tmp_path: Path, postprocessor: str) -> None:
     """An evaluator with a menu of its own is believed, and the result says so."""
-    judge = LLM_JUDGE | {'dict_postprocessor': {'type': 'flags_alone'}}
+    judge = LLM_JUDGE | {'dict_postprocessor': {'type': postprocessor}}
     dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
     predict(tmp_path, dataset)
     result = evaluate(tmp_path, dataset)

@@ -16,6 +16,8 @@ from opencompass.models import OpenAISDK
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 
 from opencompass_gpassk.judging.configs import config_hash, judge_name
+from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.trials import Problem
 
 JUDGE: dict[str, Any] = {
     'type': GenericLLMEvaluator,
@@ -72,14 +74,10 @@ def test_the_model_of_the_environment_is_part_of_an_empty_config(
 def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
     """There the config is what OpenCompass wrote down and read again."""
     written = tmp_path / 'written.py'
-    written.write_text(
-        'from opencompass.evaluator import GenericLLMEvaluator\n'
-        'from opencompass.models import OpenAISDK\n'
-        'from opencompass.openicl.icl_prompt_template import PromptTemplate\n'
-        "template = '{prediction} against {obj_gold}'\n"
-        "model = dict(type=OpenAISDK, path='big', key='sk-1', temperature=0.001)\n"
-        'judge = dict(type=GenericLLMEvaluator, judge_cfg=model,\n'
-        '    prompt_template=dict(type=PromptTemplate, template=template))\n'
+    written.write_text(  # with classes that another process loads fast
+        'from opencompass_gpassk.judging.verdict import Judgement\n'
+        'from opencompass_gpassk.trials import Problem\n'
+        "judge = dict(type=Judgement, judge_cfg=dict(type=Problem, path='big', key='sk-1'))\n"
     )
     path = tmp_path / 'dumped.py'
     Config.fromfile(str(written), lazy_import=True, format_python_code=False).dump(str(path))
@@ -97,7 +95,9 @@ def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
         check=True,
         env=environment,
     )
-    assert run.stdout.strip().splitlines()[-1] == config_hash(ConfigDict(JUDGE))
+    assert run.stdout.strip().splitlines()[-1] == config_hash(
+        ConfigDict(type=Judgement, judge_cfg={'type': Problem, 'path': 'big', 'key': 'sk-2'})
+    )
 
 
 def test_a_config_is_left_as_it_is() -> None:

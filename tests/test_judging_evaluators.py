@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica, verdict_of_detail
+from opencompass_gpassk.judging.details import verdict_of_detail
+from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
 from opencompass_gpassk.judging.replies import read_box, read_letter
 from opencompass_gpassk.trials import Verdict
 
@@ -164,6 +165,7 @@ def test_a_reply_comes_before_what_the_evaluator_made_of_it(detail: dict, verdic
     [
         ('A', RIGHT, OPEN),
         (' incorrect.', WRONG, OPEN),
+        ('<think>A or B?</think>\n\nB', WRONG, OPEN),
         ('AB', OPEN, OPEN),
         ('', OPEN, OPEN),
         (r'So \boxed{no}, no: \boxed{Yes}', OPEN, RIGHT),

@@ -12,24 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opencompass_gpassk.judging.replies import (
-    Reading,
-    is_letter_detail,
-    read_letter,
-    readings,
-    unread_judge,
+from opencompass_gpassk.judging.details import (
+    CORRECTNESS_FIELDS,
+    details_of,
+    reordered,
+    verdict_of_detail,
 )
+from opencompass_gpassk.judging.replies import readings, unread_judge
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['JudgeError', 'judge_replica', 'verdict_of_detail']
+__all__ = ['JudgeError', 'judge_replica']
 
-CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct')
-NESTED_FIELDS = ('rule_evaluation', 'llm_evaluation')  # of CascadeEvaluator
-REPEATED_FIELDS = {  # what details repeat of what was asked
-    'predictions': ('pred',),
-    'references': ('answer', 'gold', 'ref', 'reference'),
-}
 METRICS = ('accuracy', 'score', 'exact_match')
 FAILED = 'the evaluator failed:'
 UNREAD = (
@@ -76,7 +70,7 @@ def judge_replica(
     wanted = _wanted(evaluator, columns)
     details: list[Any] = []
     try:
-        details = _details(_score(evaluator, wanted, range(size)))
+        details = details_of(_score(evaluator, wanted, range(size)))
         judgements = _judgements(evaluator, details, wanted, range(size))
         fault = 'its details do not hold a verdict of every response in the order of the responses'
     except Exception as error:
@@ -86,7 +80,8 @@ def judge_replica(
             note(UNREAD.format(name))
         return judgements
     report(f'judge: {name} is asked one response at a time, since {fault}')
-    ask = partial(_judge_row, make_evaluator, wanted, drops_rows=0 < len(details) < size)
+    dropped = 0 < len(details) < size
+    ask = partial(_judge_row, make_evaluator, wanted, drops_rows=dropped, note=note)
     judgements = []
     for row in range(size):
         judgements.append(ask(row))
@@ -95,60 +90,25 @@ def judge_replica(
     return judgements
 
 
-def verdict_of_detail(detail: Any, reading: Reading | None = None) -> Reading | None:
-    """Read one entry of an evaluator's ``details``; None if it holds no verdict.
-
-    What an LLM judge replied comes before what the evaluator made of it: a reply outside its menu
-    leaves the trial unjudged, where the evaluator calls it wrong. Of a cascade a rule that found
-    the response right comes before both. Where no reply is known, the evaluator's flag counts,
-    and so does its mistake about a reply that it couldn't read.
-
-    Args:
-        detail: The entry. In one of a judge who was asked for A or B without a flag, ``prediction``
-            is the reply.
-        reading: What the LLM judge replied, read from its own file; None if that isn't known.
-    """
-    if not isinstance(detail, Mapping):
-        return None
-    nested = [detail[name] for name in NESTED_FIELDS if detail.get(name) is not None]
-    if len(nested) == len(NESTED_FIELDS):
-        by_rule, by_llm = verdict_of_detail(nested[0]), verdict_of_detail(nested[1], reading)
-        if by_rule and by_llm:
-            return by_rule if by_rule[0] is Verdict.CORRECT else by_llm
-    if reading:
-        return reading
-    for name in CORRECTNESS_FIELDS:
-        if detail.get(name) is not None:
-            return _verdict(detail[name])
-    if nested:  # no response of the replica reached the cascade's LLM
-        return verdict_of_detail(nested[0])
-    return read_letter(detail['prediction']) if is_letter_detail(detail) else None
-
-
-def _verdict(value: Any) -> Reading | None:
-    if isinstance(value, str):
-        value = {'true': True, 'false': False}.get(value.strip().lower())
-    if value is None or value not in (0, 1):
-        return None
-    return (Verdict.CORRECT if value else Verdict.INCORRECT), ''
-
-
 def _judge_row(
     make_evaluator: Callable[[int | None], Any],
     wanted: Mapping[str, Any],
     row: int,
     *,
     drops_rows: bool,
+    note: Callable[[str], None],
 ) -> Judgement:
     evaluator = make_evaluator(row)
     try:
         result = _score(evaluator, wanted, [row])
     except Exception as error:
         return Judgement(Verdict.UNJUDGED, reason=f'{FAILED} {error!r}')
-    details = _details(result)
+    details = details_of(result)
     if drops_rows and not details:
         return Judgement(Verdict.UNJUDGED, reason='the evaluator left the response out')
     judgements = _judgements(evaluator, details, wanted, [row]) or _judgement_of_metric(result)
+    if unread_judge(evaluator, details):
+        note(UNREAD.format(type(evaluator).__name__))
     if not judgements:
         keys = ', '.join(map(str, result)) if isinstance(result, Mapping) else result
         raise ValueError(
@@ -159,38 +119,15 @@ def _judge_row(
     return judgements[0]
 
 
-def _details(result: Any) -> list[Any]:
-    """Return the entries of a result's details; those keyed '0', '1', …, '10' by number."""
-    details = result.get('details') if isinstance(result, Mapping) else None
-    if isinstance(details, Mapping):
-        entries = {key: value for key, value in details.items() if isinstance(value, Mapping)}
-        numbered = all(str(key).isdecimal() for key in entries)
-        return [entries[key] for key in (sorted(entries, key=int) if numbered else entries)]
-    return list(details) if isinstance(details, Sequence) else []
-
-
 def _judgements(
     evaluator: Any, details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]
 ) -> list[Judgement] | None:
-    if len(details) != len(rows) or _reordered(details, wanted, rows):
+    if len(details) != len(rows) or reordered(details, wanted, rows):
         return None
     replies = readings(evaluator, details)
     verdicts = [verdict_of_detail(*pair) for pair in zip(details, replies, strict=True)]
     judgements = [Judgement(one[0], reason=one[1]) for one in verdicts if one is not None]
     return judgements if len(judgements) == len(rows) else None
-
-
-def _reordered(details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]) -> bool:
-    """Tell whether details repeat what was asked in another order than it was asked in."""
-    for column, names in REPEATED_FIELDS.items():
-        if wanted.get(column) is None:
-            continue
-        asked = [str(wanted[column][row]) for row in rows]
-        for name in names:
-            told = [str(d.get(name)) if isinstance(d, Mapping) else '' for d in details]
-            if told != asked and sorted(told) == sorted(asked):
-                return True
-    return False
 
 
 def _judgement_of_metric(result: Any) -> list[Judgement] | None:

@@ -31,8 +31,9 @@ BOXES = {'yes': Verdict.CORRECT, 'no': Verdict.INCORRECT}
 
 
 def read_letter(reply: str) -> Reading:
-    """Read a reply that is A or B (or CORRECT, INCORRECT) and nothing else."""
-    verdict = LETTERS.get(reply.strip().strip('.').upper())
+    """Read a reply that, after its thoughts, is A or B (or CORRECT, INCORRECT) and nothing else."""
+    said = reply.rpartition('</think>')[2]
+    verdict = LETTERS.get(said.strip().strip('.').upper())
     return (verdict, '') if verdict else (Verdict.UNJUDGED, 'the judge replied neither A nor B')
 
 
@@ -88,9 +89,10 @@ def readings(evaluator: Any, details: Sequence[Any]) -> list[Reading | None]:
 def unread_judge(evaluator: Any, details: Sequence[Any]) -> bool:
     """Tell whether an LLM's replies count as OpenCompass read them, which is wrong if it can't."""
     if isinstance(evaluator, CascadeEvaluator):
-        asked = [d['llm_evaluation'] for d in details if 'llm_evaluation' in d]
-        return unread_judge(evaluator.llm_evaluator, asked)
-    return isinstance(evaluator, GenericLLMEvaluator) and not all(map(is_letter_detail, details))
+        asked = [detail['llm_evaluation'] for detail in details if 'llm_evaluation' in detail]
+        return bool(asked) and unread_judge(evaluator.llm_evaluator, asked)
+    by_llm = isinstance(evaluator, GenericLLMEvaluator)
+    return by_llm and not (details and all(map(is_letter_detail, details)))
 
 
 def _records(path: Path, size: int) -> list[dict[str, Any]] | None:
