@@ -134,7 +134,7 @@ def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
     changed it, what is a shard is told by the numbers: see ``shard_numbers``.
     """
     done, begun = prediction_parts(model)
-    stems = done | begun.keys()
+    stems = done | {stem for stem in begun if stem in planned or not _is_leftover(stem, done)}
     names = set(planned) & stems
     bases = {stem.rpartition('_')[0] for stem in stems} - done
     for base in sorted(set(planned) & bases) + sorted(bases.difference(planned)):
@@ -144,6 +144,12 @@ def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
             names.add(base)
             stems = stems.difference(f'{base}_{number}' for number in numbers)
     return sorted(names | stems)
+
+
+def _is_leftover(stem: str, done: Collection[str]) -> bool:
+    """Tell whether a shard was begun of what has been inferred as a whole since."""
+    base = stem.rpartition('_')[0]
+    return stem not in done and base in done and bool(shard_numbers(base, [stem]))
 
 
 def _gap(recorded: Recorded, files: PredictionFiles) -> str:

@@ -99,6 +99,7 @@ def test_responses_kept_for_another_try_leave_nothing_unfinished(tmp_path: Path)
         model = write_run(tmp_path, name, [record('a', 'b')] * 2)
         (model / f'tmp_{name}.jsonl').write_text('{}\n')
     (model / 'tmp_d.jsonl').write_text('{}\n')  # of a start without shards
+    (model / 'tmp_e_1.jsonl').write_text('{}\n')  # of a start with them
     sizes = {one.name: read_data_set(one).n for one in recorded_data_sets(tmp_path)}
     assert sizes == {'d': 4, 'e': 2}
 
