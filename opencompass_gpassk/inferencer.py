@@ -148,7 +148,9 @@ class GPassKGenInferencer(GenInferencer):
             progress.start(requests, restored)
         saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
         if saved:
-            self.logger.info(f'{progress.path}: {len(saved)} of {len(requests)} are there')
+            self.logger.info(
+                f'{progress.path}: {len(saved)} of {len(requests)} responses are there'
+            )
         if restored.moved:
             self.logger.warning(
                 f'{progress.path}: {restored.moved} saved responses were made for another prompt '
