@@ -48,6 +48,14 @@ class EqualityEvaluator(BaseEvaluator):
         return {'accuracy': accuracy, 'details': rows}
 
 
+class NoRule(BaseEvaluator):
+    """A rule that finds nothing right."""
+
+    def score(self, predictions: list[str], references: list[str]) -> dict[str, Any]:
+        """Call all of them wrong."""
+        return {'accuracy': 0, 'details': [{'correct': False} for _ in predictions]}
+
+
 class Judge(BaseModel):
     """A judge model that answers A or B, except on problem 7, where it writes prose."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import Dataset
-from eval_judges import LLM_JUDGE, EqualityEvaluator, Judge, YesNo, judged_by, last_number
+from eval_judges import LLM_JUDGE, EqualityEvaluator, Judge, NoRule, YesNo, judged_by, last_number
 from eval_task import (
     COUNTS,
     OurSums,
@@ -28,8 +26,7 @@ from eval_task import (
 from opencompass.datasets import CustomDataset
 from opencompass.datasets.livemathbench import livemathbench as upstream
 from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
-from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
-from opencompass.registry import DICT_POSTPROCESSORS
+from opencompass.openicl.icl_evaluator import AccEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
@@ -157,17 +154,6 @@ def test_a_judge_without_verdicts_is_named(
     assert not (tmp_path / 'results/demo/sums_en.json').exists()
 
 
-def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> None:
-    """Its prompt asks for something else than A or B, or nobody answers."""
-    evaluator = {'type': GPassKEvaluator, 'judge': LLM_JUDGE}
-    dataset = data_set(Sums, golds=['7'] * 10, evaluator=evaluator)
-    predict(tmp_path, dataset)
-    reason = r'none of 80 responses.* replied neither A nor B; .* delete the folder .*/sums_en,'
-    with pytest.raises(JudgeError, match=reason):
-        evaluate(tmp_path, dataset)
-    assert not (tmp_path / 'results/demo/sums_en.json').exists()
-
-
 def test_verdicts_on_other_responses_are_not_taken_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,14 +181,6 @@ class Strict(Judge):
 
     def _reply(self, response: str, gold: str) -> str:
         return 'B'
-
-
-class NoRule(BaseEvaluator):
-    """A rule that finds nothing right."""
-
-    def score(self, predictions: list[str], references: list[str]) -> dict[str, Any]:
-        """Call all of them wrong."""
-        return {'accuracy': 0, 'details': [{'correct': False} for _ in predictions]}
 
 
 class Yes:
@@ -243,119 +221,6 @@ def test_verdicts_of_another_judge_are_not_taken_for_done(
         (tmp_path / 'results/demo/sums_en.json').unlink()
     assert signatures[0] != signatures[1]
     assert len({name.partition(':')[0] for name in signatures}) == 1
-
-
-def test_replies_of_one_replica_do_not_stand_in_the_file_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """OpenCompass's objects share a dictionary; a resumed replica would take them for its own."""
-    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
-    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
-    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
-    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
-    lost = {'prediction': '', 'lost': 'HTTP 500'}
-    predict(tmp_path, dataset, change=lambda row, r: r | lost if 10 <= row < 14 else r)
-    evaluate(tmp_path, dataset)
-    (file,) = (tmp_path / 'results/demo/sums_en').glob('replica_1_*/tmp_judge.json')
-    assert list(json.loads(file.read_text())) == [str(i) for i in range(6)]
-
-
-class Unsure(YesNo):
-    """Like YesNo, but without a word about problem 7."""
-
-    def generate(self, inputs: list[str], *settings: Any) -> list[str]:
-        """Answer each prompt, or break off."""
-        replies = super().generate(inputs)
-        return ['Let me' if '7 + 0' in i else r for i, r in zip(inputs, replies, strict=True)]
-
-
-def test_a_reply_that_livemathbench_counts_as_wrong_is_unjudged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its evaluator takes all but a boxed yes for a no; the reply stands in its folder."""
-    monkeypatch.setattr(upstream, 'OpenAISDK', Unsure)
-    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
-    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
-    predict(tmp_path, dataset)
-    result = evaluate(tmp_path, dataset)
-    expected = [(8, c) for c in COUNTS]
-    expected[7] = (0, 0)
-    assert [(row['n'], row['c']) for row in result['details']] == expected
-    (told,) = [warning for warning in result['warnings'] if 'gave no verdict' in warning]
-    folder = tmp_path / 'results/demo/sums_en'
-    assert f'to ask it again, delete the folder {folder}' in told
-    # And so it is: what stands there is taken for done, what doesn't is asked.
-    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
-    for n in (0, 8):
-        folder.with_suffix('.json').unlink()
-        assert evaluate(tmp_path, dataset)['details'][7]['n'] == n
-        shutil.rmtree(folder)
-
-
-class Choices(Sums):
-    """The ten problems with the columns that postprocessors of multiple choice ask for."""
-
-    @staticmethod
-    def load(**settings: Any) -> Dataset:
-        """Load them."""
-        rows = Sums.load(**settings)
-        return rows.add_column('options', [['x', 'y']] * len(rows))
-
-
-@pytest.mark.parametrize('kind', ['judge', 'cascade'])
-@pytest.mark.parametrize(
-    'postprocessor',
-    [
-        'Medbullets.medbullets_llmjudge_postprocess',
-        'supergpqa.supergpqa.supergpqa_llmjudge_postprocess',
-    ],
-)
-def test_a_reply_that_a_postprocessor_makes_a_letter_of_is_unjudged(
-    tmp_path: Path, postprocessor: str, kind: str
-) -> None:
-    """'The Answer is wrong' begins with an A for them; the reply stands in the judge's file."""
-    judge: dict[str, Any] = LLM_JUDGE | {
-        'dict_postprocessor': {'type': f'opencompass.datasets.{postprocessor}'}
-    }
-    if kind == 'cascade':
-        judge = {
-            'type': CascadeEvaluator,
-            'rule_evaluator': {'type': NoRule},
-            'llm_evaluator': judge,
-        }
-    dataset = data_set(Choices, evaluator={'type': GPassKEvaluator, 'judge': judge})
-    predict(tmp_path, dataset)
-    result = evaluate(tmp_path, dataset)
-    expected = [(8, c) for c in COUNTS]
-    expected[7] = (0, 0)
-    assert [(row['n'], row['c']) for row in result['details']] == expected
-    assert not any('read by its own postprocessor' in warning for warning in result['warnings'])
-
-
-@DICT_POSTPROCESSORS.register_module()
-def flags_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
-    """Postprocess replies as data sets of their own menu do: what is no yes is a no."""
-    details = [{'correct': record['prediction'] == 'A'} for record in output.values()]
-    return {'accuracy': 0.0, 'details': details}
-
-
-@DICT_POSTPROCESSORS.register_module()
-def accuracy_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
-    """Postprocess replies to one figure."""
-    right = [record['prediction'] == 'A' for record in output.values()]
-    return {'accuracy': 100 * sum(right) / len(right)}
-
-
-@pytest.mark.parametrize('postprocessor', ['flags_alone', 'accuracy_alone'])
-def test_replies_that_nobody_else_can_read_are_told(tmp_path: Path, postprocessor: str) -> None:
-    """An evaluator with a menu of its own is believed, and the result says so."""
-    judge = LLM_JUDGE | {'dict_postprocessor': {'type': postprocessor}}
-    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
-    predict(tmp_path, dataset)
-    result = evaluate(tmp_path, dataset)
-    assert result['details'][7]['c'] == 0
-    told = 'the replies of the LLM behind GenericLLMEvaluator are read by its own postprocessor'
-    assert [told in warning for warning in result['warnings']] == [True]
 
 
 @pytest.mark.parametrize(('visible', 'refused'), [('', True), ('0', False), (None, False)])
