@@ -33,7 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as head does
         sys.stderr.close()
         return 1
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        told = f'{error.filename}: {error.strerror}' if error.filename else error
+        print(f'gpassk {args.command}: {told}', file=sys.stderr)
+        return 1
+    except ValueError as error:
         print(f'gpassk {args.command}: {error}', file=sys.stderr)
         return 1
 

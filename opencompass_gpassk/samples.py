@@ -6,22 +6,17 @@ optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`
 
 from __future__ import annotations
 
-import gzip
-import json
-import sys
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['SampledProblems', 'read_lines', 'read_samples']
+__all__ = ['SampledProblems', 'read_samples']
 
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 
@@ -72,25 +67,6 @@ class SampledProblems:
 
     def _counts(self) -> Counter[str]:
         return Counter(r.identity[0] for r in self.responses if r.identity)
-
-
-def read_lines(path: str) -> Iterator[str]:
-    """Yield the UTF-8 lines of a file, gzipped or not; ``-`` is standard input.
-
-    Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085. A byte order mark is left out.
-
-    Raises:
-        ValueError: If the file is gzipped and damaged.
-    """
-    with ExitStack() as stack:
-        raw: Any = sys.stdin.buffer if path == '-' else stack.enter_context(Path(path).open('rb'))
-        packed = raw.peek(2)[:2] == b'\x1f\x8b'
-        try:
-            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw):
-                text = line.decode('utf-8', 'surrogateescape')
-                yield text if number else text.removeprefix('\ufeff')
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f'{path}: damaged gzip file: {error}') from error
 
 
 def read_samples(
@@ -145,12 +121,7 @@ def read_samples(
 
 
 def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
-    try:
-        row = json.loads(line, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f'not JSON: {error}') from error
-    if not isinstance(row, dict):
-        raise ValueError(f'a row is an object, not {type(row).__name__}')
+    row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
         raise ValueError('field answer: the gold answer is missing or not a text')
@@ -177,7 +148,3 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
         cluster=str(row.get('cluster') or ''),
     )
     return problem, samples
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f'{constant} is no number of JSON')

@@ -172,7 +172,10 @@ def _warnings(
                 f'responses and are left out of the figures at {k}'
             )
     if result['truncated'] > MANY_TRUNCATED:
-        found.append(f'{result["truncated"]:.1f} % of the responses ran into max_out_len; raise it')
+        found.append(
+            f'{result["truncated"]:.1f} % of the responses are cut off, at max_out_len or where '
+            'the model has no more room; raise what is the lower'
+        )
     if len(sampling) > 1:
         found.append(
             f'the responses were drawn under {len(sampling)} different sampling settings; '

@@ -95,7 +95,7 @@ def test_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ('{"gold": ["1"], "prediction": "1"}', 'field gold is ["1"]; give gold as a text'),
         ('{"gold": true, "prediction": "1"}', 'field gold is true; give gold as a text'),
         ('{"gold": "1", "prediction": "1", "label": "no"}', 'field label is "no"; give true or'),
-        ('[1, 2]', 'a row is an object with gold and prediction, not a list'),
+        ('[1, 2]', 'a row is an object {…}, not a list'),
         ('{"gold": "1", "predic', 'not JSON: Unterminated string'),
     ],
 )
@@ -122,15 +122,18 @@ def test_empty_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_strange_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Line separators inside a text, lone surrogates and bytes that aren't UTF-8 break no row."""
+    """Line separators inside a text and lone surrogates break no row; other bytes are refused."""
     path = tmp_path / 'pairs.jsonl'
     path.write_bytes(
         '{"gold": "1", "prediction": "The answer is 1\u2028"}\n'.encode()
         + b'{"gold": "\\ud800", "prediction": "\\u0000"}\n'
-        + b'{"gold": "\xff 2", "prediction": "2"}\n'
     )
     assert main(['check', str(path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    with path.open('ab') as file:
+        file.write(b'{"gold": "\xff 2", "prediction": "2"}\n')
+    assert main(['check', str(path)]) == 1
+    assert f'{path}, line 3: not UTF-8; save the file' in capsys.readouterr().err
 
 
 def test_reader_that_leaves(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_the_signature_says_how_the_figures_came_about() -> None:
         ({'k': (4,)}, 'n = 8 is less than 3k = 12'),
         ({'lost': 3}, '3 of 80 responses are lost'),
         ({'lost': 70}, 'problems have fewer than k = 2 judged'),
-        ({'truncated': 1}, '1.2 % of the responses ran into max_out_len'),
+        ({'truncated': 1}, '1.2 % of the responses are cut off, at max_out_len'),
         ({'copies': True}, '100% of the problems got 8 identical responses'),
         ({'mixed': True}, '2 different sampling settings'),
     ],

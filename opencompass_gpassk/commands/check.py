@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from typing import Any
 
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+
 __all__ = ['add_parser', 'run']
 
 # A prediction that names no answer is one itself if it is short, else its last sentence is.
@@ -84,8 +86,6 @@ def _outcome(verdict: str, label: bool) -> str:
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    from opencompass_gpassk.samples import read_lines
-
     name = 'standard input' if path == '-' else path
     rows = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -100,12 +100,7 @@ def _read(path: str) -> list[dict[str, Any]]:
 
 
 def _row(line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
-    if not isinstance(row, dict):
-        raise ValueError(f'a row is an object with gold and prediction, not a {type(row).__name__}')
+    row = parse_row(line)
     for field in ('gold', 'prediction'):
         if isinstance(row.get(field), bool) or not isinstance(row.get(field), (str, int, float)):
             raise ValueError(f'{_named(row, field)}; give {field} as a text in quotes')

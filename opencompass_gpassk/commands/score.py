@@ -37,7 +37,9 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
-    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k (default: 4 8 16 up to n)')
+    parser.add_argument(
+        '-k', type=int, nargs='+', help='k of G-Pass@k, behind SAMPLES (default: 4 8 16 up to n)'
+    )
     parser.add_argument(
         '--tau', type=float, nargs='+', metavar='TAU', help='thresholds (default: 0 .25 .5 .75 1)'
     )

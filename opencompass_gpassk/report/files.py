@@ -68,7 +68,7 @@ def write_figures(stem: Path, results: Results) -> list[Path]:
         MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
     """
     benchmarks = [benchmark for benchmark in join_benchmarks(results) if benchmark.ks]
-    paths = []
+    paths: list[Path] = []
     for benchmark in benchmarks:
         try:
             figure = draw_benchmark(benchmark)

@@ -55,9 +55,10 @@ def _undefined(value: float | None) -> bool:
 def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
     results = [result for entry in benchmark.entries for result in entry.results]
     for key, name in (('data', 'data'), ('judge', 'judges'), ('prompt', 'prompts')):
-        values = list(dict.fromkeys(str(result['signature'].get(key)) for result in results))
+        values = dict.fromkeys(str(result['signature'].get(key)) for result in results)
+        values.pop('unknown', None)
         if len(values) > 1:
-            yield name, values
+            yield name, list(values)
 
 
 def _warnings(benchmark: Benchmark) -> list[str]:

@@ -1,0 +1,58 @@
+"""Lines of JSON that users give us: gzipped or not, from a file or standard input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+__all__ = ['parse_row', 'read_lines']
+
+UNDECODED = re.compile('[\udc80-\udcff]')  # what surrogateescape makes of bytes that aren't UTF-8
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a file, gzipped or not; ``-`` is standard input.
+
+    Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085. A byte order mark is left out.
+    Bytes that aren't UTF-8 are for :func:`parse_row` to refuse, so that others' lines can be read.
+
+    Raises:
+        ValueError: If the file is gzipped and damaged.
+    """
+    with ExitStack() as stack:
+        raw: Any = sys.stdin.buffer if path == '-' else stack.enter_context(Path(path).open('rb'))
+        packed = raw.peek(2)[:2] == b'\x1f\x8b'
+        try:
+            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw):
+                text = line.decode('utf-8', 'surrogateescape')
+                yield text if number else text.removeprefix('\ufeff')
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f'{path}: damaged gzip file: {error}') from error
+
+
+def parse_row(line: str) -> dict[str, Any]:
+    """Return the object in a line.
+
+    Raises:
+        ValueError: If the line isn't UTF-8, JSON or an object.
+    """
+    if UNDECODED.search(line):
+        raise ValueError('not UTF-8; save the file in that encoding')
+    try:
+        row = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
+    if not isinstance(row, dict):
+        raise ValueError(f'a row is an object {{…}}, not a {type(row).__name__}')
+    return row
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f'{constant} is no number of JSON')
