@@ -89,6 +89,7 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     assert paths[3].read_bytes().startswith(b'\x89PNG')
 
 
+@pytest.mark.filterwarnings('ignore:Glyph')  # the font of the tests may have no Chinese
 def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     """Names that are alike but for characters no file name has don't share one."""
     pytest.importorskip('matplotlib')
