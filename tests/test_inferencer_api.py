@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from chat_server import CHAT, Reply, Server, build
-from tiny import PAPER, run, save_checkpoint
-
-import opencompass_gpassk.inferencer
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """A server of its own for each test."""
-    one = Server()
-    yield one
-    one.close()
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoint for its tokenizer, which the wrappers ask for."""
-    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the inferencer warns of."""
-    messages: list[str] = []
-    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
-    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
-    return messages
+from tiny import PAPER, run
 
 
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])

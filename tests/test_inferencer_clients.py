@@ -12,17 +12,7 @@ from typing import Any
 import pytest
 from tiny import PAPER, run
 
-import opencompass_gpassk.inferencer
 from opencompass_gpassk.inference.failures import InferenceStoppedError
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the inferencer warns of."""
-    messages: list[str] = []
-    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
-    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
-    return messages
 
 
 class Client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from opencompass.models import HuggingFacewithChatTemplate
 from opencompass.models.base import BaseModel
 from tiny import Killed, Recorder, build, fail_on, kill_at, run, save_checkpoint, texts
 
-import opencompass_gpassk.inferencer
 from opencompass_gpassk.inference.failures import InferenceStoppedError
 
 
@@ -26,15 +24,6 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
     """The wrapper that most configs name."""
     return build(HuggingFacewithChatTemplate, checkpoint)
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the inferencer warns of."""
-    messages: list[str] = []
-    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
-    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
-    return messages
 
 
 def test_resumed_run_ends_as_an_uninterrupted_one(

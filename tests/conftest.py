@@ -1,0 +1,42 @@
+"""What several tests of the inferencer share: a checkpoint, a server, the warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from chat_server import Server
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of its own for each test."""
+    from chat_server import Server
+
+    one = Server()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope='module')
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of a tiny model, for its tokenizer above all."""
+    from tiny import save_checkpoint
+
+    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the inferencer warns of."""
+    import opencompass_gpassk.inferencer
+
+    messages: list[str] = []
+    logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
+    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
+    return messages
