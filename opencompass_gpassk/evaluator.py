@@ -211,7 +211,7 @@ class GPassKEvaluator(BaseEvaluator):
 
     def _config(self, name: str) -> Mapping[str, Any]:
         """Return a config of the task that this is part of; OpenCompass doesn't hand it over."""
-        return getattr(running_task('OpenICLEvalTask'), name, None) or {}
+        return getattr(running_task(), name, None) or {}
 
     def _abbr(self) -> str:
         return Path(self._out_dir).name if hasattr(self, '_out_dir') else 'data set'

@@ -13,15 +13,17 @@ from opencompass.openicl.icl_inferencer import GenInferencer
 from opencompass.registry import ICL_INFERENCERS
 from opencompass.utils import build_dataset_from_cfg, get_logger
 
+from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend
 from opencompass_gpassk.inference.drawing import Drawing
 from opencompass_gpassk.inference.failures import InferenceStoppedError, how_to_ask_again
 from opencompass_gpassk.inference.outputs import Output
 from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
-from opencompass_gpassk.inference.requests import Request, request_seed, stable_hash
+from opencompass_gpassk.inference.requests import Request, request_seed
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.inference.shards import dataset_config, identities_in_task, shard_of
+from opencompass_gpassk.inference.shards import identities_in_task, shard_of
 from opencompass_gpassk.inference.wrappers import backend_of
+from opencompass_gpassk.running import running_task
 
 __all__ = ['GPassKGenInferencer']
 
@@ -101,7 +103,7 @@ class GPassKGenInferencer(GenInferencer):
             )
         folder = Path(output_json_filepath or self.output_json_filepath)
         name = output_json_filename or self.output_json_filename
-        config = dataset_config()
+        config = getattr(running_task(), 'dataset_cfg', None)
         requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
         progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
@@ -183,7 +185,7 @@ class GPassKGenInferencer(GenInferencer):
         ):
             prompt = self.model.parse_template(entry, mode='gen')
             seed = request_seed(self.seed, problem_id, replica, prompt)
-            key = stable_hash(
+            asked = [
                 problem_id,
                 replica,
                 prompt,
@@ -192,7 +194,8 @@ class GPassKGenInferencer(GenInferencer):
                 self.max_out_len,
                 self.min_out_len,
                 self.stopping_criteria,
-            )[:16]
+            ]
+            key = stable_hash(asked)[:16]
             requests.append(Request(index, problem_id, replica, entry, prompt, gold, seed, key))
         return requests
 

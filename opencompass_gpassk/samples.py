@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['SampledProblems', 'read_samples']

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,9 @@ from opencompass_gpassk.results import Protocol, figures, problem_rows
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
 
-__all__ = ['MANY_TRUNCATED', 'audit_responses', 'make_result', 'make_table', 'store', 'text_hash']
+__all__ = ['MANY_TRUNCATED', 'audit_responses', 'make_result', 'make_table', 'store']
 
 MANY_TRUNCATED = 1.0  # percent
-
-
-def text_hash(texts: Sequence[str]) -> str:
-    """Return eight hexadecimal digits that name a sequence of texts."""
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode('utf-8', 'surrogatepass') + b'\0')
-    return digest.hexdigest()[:8]
 
 
 def make_table(

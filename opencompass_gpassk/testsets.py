@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.configs import config_hash
-from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['constant', 'has_our_columns', 'problems_of', 'prompt_hash', 'version_of']

@@ -1,4 +1,4 @@
-"""What several tests of the inferencer share: a checkpoint, a server, the warnings."""
+"""What several tests of the inferencer share: a checkpoint, wrappers, a server, the warnings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from chat_server import Server
+    from opencompass.models import HuggingFacewithChatTemplate
 
 
 @pytest.fixture
@@ -29,6 +30,15 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tiny import save_checkpoint
 
     return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
+
+
+@pytest.fixture(scope='module')
+def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
+    """The wrapper that most configs name."""
+    from opencompass.models import HuggingFacewithChatTemplate
+    from tiny import build
+
+    return build(HuggingFacewithChatTemplate, checkpoint)
 
 
 @pytest.fixture

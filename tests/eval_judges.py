@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from eval_task import (
-    Sums,
-)
+import pytest
+from eval_task import Sums
+from opencompass.datasets.livemathbench import livemathbench as upstream
 from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.models.base import BaseModel
 from opencompass.openicl.icl_evaluator import BaseEvaluator
@@ -103,3 +103,10 @@ def judged_by(report: str, **settings: Any) -> dict[str, Any]:
     """An evaluator config whose judge reports in this way."""
     judge = {'type': EqualityEvaluator, 'report': report}
     return {'type': GPassKEvaluator, 'judge': judge, **settings}
+
+
+def livemath_judge(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the config of LiveMathBench's evaluator with YesNo behind it, and no replies yet."""
+    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
+    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
+    return {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}

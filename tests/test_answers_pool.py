@@ -93,10 +93,10 @@ def test_time_limit() -> None:
 
 HUNGRY = """
 from opencompass_gpassk.answers import check
-compare = check.compare
+compare = check.compare_thoroughly
 def hungry(gold, answer):
     return len(bytearray(1 << 30)) if answer == 'hungry + 1' else compare(gold, answer)
-check.compare = hungry
+check.compare_thoroughly = hungry
 """
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from real_data import DATA, needs_data
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.trials_file import read_trials
-
-DATA = os.environ.get('GPASSK_TEST_DATA')
 
 
 def rows(n: int = 4) -> list[dict[str, Any]]:
@@ -218,7 +216,7 @@ def test_a_model_whose_name_holds_a_slash(
     assert table.trials[0].response == 'predictions/org/demo/d.json#0'
 
 
-@pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
+@needs_data
 def test_recorded_responses_agree_with_their_labels(tmp_path: Path) -> None:
     """800 responses of a real model, labelled by another project's rules."""
     path = Path(DATA or '') / 'samples/qwen25math_math_100x8.jsonl'

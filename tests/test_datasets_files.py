@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, LiveMathBench
-
-DATA = os.environ.get('GPASSK_TEST_DATA')
-needs_data = pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
 
 
 def aime_rows(count: int = 30) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from datasets import Dataset
 from opencompass.datasets.livemathbench import prompts
 from opencompass.registry import LOAD_DATASET
+from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, GPassKDataset, LiveMathBench
 from opencompass_gpassk.datasets.livemathbench import VERSIONS
@@ -20,8 +20,6 @@ COLUMNS = {
     *('problem_id', 'question', 'answer', 'prompt', 'split', 'language', 'level', 'subject'),
     *('question_type', 'cluster', 'benchmark', 'data_version'),
 }
-DATA = os.environ.get('GPASSK_TEST_DATA')
-needs_data = pytest.mark.skipif(not DATA, reason='GPASSK_TEST_DATA is not set')
 OFFLINE = {'hub': None, 'modelscope': None, 'download': False}
 
 

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eval_judges import LLM_JUDGE, EqualityEvaluator, Judge, NoRule, YesNo, judged_by, last_number
+from eval_judges import (
+    LLM_JUDGE,
+    EqualityEvaluator,
+    Judge,
+    NoRule,
+    YesNo,
+    judged_by,
+    last_number,
+    livemath_judge,
+)
 from eval_task import (
     COUNTS,
     OurSums,
@@ -40,10 +49,8 @@ def test_replicas_are_judged_each_for_itself_where_opencompass_reuses_the_first(
 
     The same evaluator as our judge gets a folder for each replica.
     """
-    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
-    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
+    theirs = livemath_judge(monkeypatch)
     monkeypatch.setattr(YesNo, 'calls', 0)
-    theirs = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
     for name, evaluator in (
         ('theirs', theirs),
         ('ours', {'type': GPassKEvaluator, 'judge': theirs}),
@@ -158,10 +165,8 @@ def test_verdicts_on_other_responses_are_not_taken_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A judge keeps its replies in its folder; new responses need a new folder."""
-    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
-    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
-    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
-    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    evaluator = {'type': GPassKEvaluator, 'judge': livemath_judge(monkeypatch)}
+    dataset = data_set(Sums, evaluator=evaluator)
     predict(tmp_path, dataset)
     assert counts(evaluate(tmp_path, dataset)) == COUNTS
     (tmp_path / 'results/demo/sums_en.json').unlink()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from datasets import Dataset
-from eval_judges import LLM_JUDGE, NoRule, YesNo
+from eval_judges import LLM_JUDGE, NoRule, YesNo, livemath_judge
 from eval_task import (
     COUNTS,
     Sums,
@@ -40,10 +40,8 @@ def test_replies_of_one_replica_do_not_stand_in_the_file_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OpenCompass's objects share a dictionary; a resumed replica would take them for its own."""
-    monkeypatch.setattr(upstream, 'OpenAISDK', YesNo)
-    monkeypatch.setattr(upstream.LiveMathBenchOutputHandler, 'output_dict', {})
-    judge = {'type': upstream.LiveMathBenchEvaluator, 'model_name': 'judge', 'url': 'http://x'}
-    dataset = data_set(Sums, evaluator={'type': GPassKEvaluator, 'judge': judge})
+    evaluator = {'type': GPassKEvaluator, 'judge': livemath_judge(monkeypatch)}
+    dataset = data_set(Sums, evaluator=evaluator)
     lost = {'prediction': '', 'lost': 'HTTP 500'}
     predict(tmp_path, dataset, change=lambda row, r: r | lost if 10 <= row < 14 else r)
     evaluate(tmp_path, dataset)

@@ -29,12 +29,6 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-@pytest.fixture(scope='module')
-def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
-    """The wrapper that most configs name."""
-    return build(HuggingFacewithChatTemplate, checkpoint)
-
-
 @pytest.mark.parametrize('kind', [HuggingFacewithChatTemplate, HuggingFaceBaseModel, HuggingFace])
 def test_engine_gets_the_protocol_and_the_wrapper_stays_as_it_was(
     kind: type, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

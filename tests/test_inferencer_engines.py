@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from tiny import PAPER, run, save_checkpoint
+from tiny import PAPER, run
 
 OWN = {'temperature': 0, 'seed': 42, 'max_tokens': 3, 'n': 2, 'min_p': 0.1, 'skip_special': True}
 
@@ -20,12 +20,6 @@ OWN = {'temperature': 0, 'seed': 42, 'max_tokens': 3, 'n': 2, 'min_p': 0.1, 'ski
 def draw(prompt: str, seed: int | None) -> str:
     """Answer as an engine does: equal prompts and seeds have equal answers."""
     return hashlib.sha256(f'{prompt}{seed}'.encode()).hexdigest()[:9]
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoint for its tokenizer."""
-    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
 
 
 class SamplingParams:

@@ -7,22 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from opencompass.models import HuggingFacewithChatTemplate
-from tiny import build, fail_on, run, save_checkpoint
+from tiny import fail_on, run
 
 from opencompass_gpassk.inference.failures import InferenceStoppedError
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny checkpoint."""
-    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
-
-
-@pytest.fixture(scope='module')
-def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
-    """The wrapper that most configs name."""
-    return build(HuggingFacewithChatTemplate, checkpoint)
 
 
 def test_one_bad_prompt_is_a_lost_trial(

@@ -9,21 +9,9 @@ from typing import Any
 import pytest
 from opencompass.models import HuggingFacewithChatTemplate
 from opencompass.models.base import BaseModel
-from tiny import Killed, Recorder, build, fail_on, kill_at, run, save_checkpoint, texts
+from tiny import Killed, Recorder, build, fail_on, kill_at, run, texts
 
 from opencompass_gpassk.inference.failures import InferenceStoppedError
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny checkpoint."""
-    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
-
-
-@pytest.fixture(scope='module')
-def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
-    """The wrapper that most configs name."""
-    return build(HuggingFacewithChatTemplate, checkpoint)
 
 
 def test_resumed_run_ends_as_an_uninterrupted_one(

@@ -8,19 +8,7 @@ from typing import Any
 import pytest
 from datasets import Dataset
 from opencompass.models import HuggingFace, HuggingFaceBaseModel, HuggingFacewithChatTemplate
-from tiny import Problems, Recorder, build, run, save_checkpoint
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny checkpoint."""
-    return save_checkpoint(tmp_path_factory.mktemp('checkpoint'))
-
-
-@pytest.fixture(scope='module')
-def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
-    """The wrapper that most configs name."""
-    return build(HuggingFacewithChatTemplate, checkpoint)
+from tiny import Problems, Recorder, build, run
 
 
 def test_truncation_and_length_are_known(chat: Any, tmp_path: Path) -> None:

@@ -14,7 +14,15 @@ from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.statements import stated_value
 
-__all__ = ['Relation', 'canonical', 'check', 'compare', 'compare_quickly', 'is_plain']
+__all__ = [
+    'Relation',
+    'canonical',
+    'canonical_quickly',
+    'check',
+    'compare',
+    'compare_quickly',
+    'compare_thoroughly',
+]
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
@@ -34,9 +42,11 @@ def check(gold: str, answer: str) -> Relation:
 
 def compare(gold: str, answer: str) -> tuple[Relation, str | None]:
     """Return the relation and, if it is unknown, the reason."""
-    quick = compare_quickly(gold, answer)
-    if quick:
-        return quick
+    return compare_quickly(gold, answer) or compare_thoroughly(gold, answer)
+
+
+def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
+    """Compare what :func:`compare_quickly` couldn't decide, with computer algebra."""
     left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
     try:
         relation, reason = compare_forms(left, right), 'undecided'
@@ -84,16 +94,23 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
 
 def canonical(answer: str) -> str:
     """Return a form that equivalent answers share where that can be told."""
-    if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
+    form = _taken_apart(answer)
+    return canonical_form(form) if form else ' '.join(answer.split())
+
+
+def canonical_quickly(answer: str) -> str | None:
+    """Return the canonical form if it needs no computer algebra, in little time; else None."""
+    form = _taken_apart(answer)
+    if form is None:
         return ' '.join(answer.split())
-    return canonical_form(parse_form(normalise(answer)))
+    return canonical_form(form) if is_plain_form(form) else None
 
 
-def is_plain(answer: str) -> bool:
-    """Tell whether an answer's canonical form needs no computer algebra."""
+def _taken_apart(answer: str) -> Form | None:
+    """Return the parts of an answer, None if it is too long or too deeply nested."""
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
-        return True
-    return is_plain_form(parse_form(normalise(answer)))
+        return None
+    return parse_form(normalise(answer))
 
 
 def _states(gold: Form, value: str) -> bool:

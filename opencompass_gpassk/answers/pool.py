@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from opencompass_gpassk.answers.check import canonical, compare_quickly, is_plain
+from opencompass_gpassk.answers.check import canonical_quickly, compare_quickly
 from opencompass_gpassk.answers.relation import Relation
 
 __all__ = ['CheckResult', 'canonical_forms', 'check_pairs']
@@ -85,10 +85,11 @@ def canonical_forms(
     forms: dict[str, str] = {}
     hard = []
     for answer in dict.fromkeys(answers):
-        if is_plain(answer):
-            forms[answer] = canonical(answer)
-        else:
+        form = canonical_quickly(answer)
+        if form is None:
             hard.append(answer)
+        else:
+            forms[answer] = form
     tasks = [{'answer': answer} for answer in hard]
     replies = _run(tasks, workers, time_limit, memory_limit, progress)
     for answer, reply in zip(hard, replies, strict=True):

@@ -30,7 +30,7 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     import math_verify  # noqa: F401  loaded before the pool's clock runs
 
-    from opencompass_gpassk.answers.check import canonical, compare
+    from opencompass_gpassk.answers.check import canonical, compare_thoroughly
 
     _reply(replies, {'ready': True})
     for line in sys.stdin:
@@ -39,7 +39,7 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_REAL, task['time_limit'] + GRACE)
         try:
             if 'gold' in task:
-                relation, reason = compare(task['gold'], task['answer'])
+                relation, reason = compare_thoroughly(task['gold'], task['answer'])
                 reply: dict[str, Any] = {'relation': relation.value, 'reason': reason}
             else:
                 reply = {'form': canonical(task['answer'])}

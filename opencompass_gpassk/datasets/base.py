@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +11,7 @@ from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
 from opencompass_gpassk.datasets.prompts import make_prompt
+from opencompass_gpassk.hashing import stable_hash
 
 __all__ = ['GPassKDataset', 'Question', 'make_dataset']
 
@@ -107,7 +106,8 @@ def make_dataset(
     problem_id, count = Counter(q.problem_id for q in questions).most_common(1)[0]
     if count > 1:
         raise ValueError(f'{benchmark}: {count} problems have the id {problem_id!r}; make them one')
-    data_version = f'{version}:{_content_hash(questions)}'
+    content = sorted((q.problem_id, q.question, q.answer) for q in questions)
+    data_version = f'{version}:{stable_hash(content)[:8]}'
     return Dataset.from_list(
         [
             {
@@ -119,8 +119,3 @@ def make_dataset(
             for q in questions
         ]
     )
-
-
-def _content_hash(questions: Sequence[Question]) -> str:
-    content = sorted((q.problem_id, q.question, q.answer) for q in questions)
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]

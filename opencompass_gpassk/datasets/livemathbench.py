@@ -13,23 +13,10 @@ from opencompass_gpassk.datasets.counts import check_counts
 from opencompass_gpassk.datasets.parts import Part
 from opencompass_gpassk.datasets.rows import Row, optional_text, text_field
 from opencompass_gpassk.datasets.sources import Sources, load_rows
+from opencompass_gpassk.datasets.versions import VERSIONS
 
 __all__ = ['LiveMathBench']
 
-SPLITS = ('CNMO', 'CCEE', 'AMC', 'WLPMC')
-COUNTS_202412 = {'CNMO': 18, 'CCEE': 44, 'AMC': 46, 'WLPMC': 11}
-# Problems of each part, None where the authors publish no figure.
-VERSIONS: dict[str, dict[tuple[str, str], int | None]] = {
-    'sample': {(split, language): 6 for split in SPLITS for language in ('cn', 'en')},
-    '202412': {
-        (split, language): count
-        for split, count in COUNTS_202412.items()
-        for language in ('cn', 'en')
-    },
-    '202412-hard': {('hard', 'cn'): 24, ('hard', 'en'): 21},
-    '202505': {('all', 'en'): None},
-    '202505-hard': {('hard', 'en'): None},
-}
 SAMPLE_FOLDER = Path(__file__).parent / 'sample'
 
 

@@ -15,15 +15,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets import versions
+
 __all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5']
 
 # Of LiveMathBench, with their languages.
 VERSIONS = {
-    'sample': ('cn', 'en'),
-    '202412': ('cn', 'en'),
-    '202412-hard': ('cn', 'en'),
-    '202505': ('en',),
-    '202505-hard': ('en',),
+    version: tuple(dict.fromkeys(language for _, language in parts))
+    for version, parts in versions.VERSIONS.items()
 }
 PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
 QUICK = (16, (4, 8))

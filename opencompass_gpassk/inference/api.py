@@ -130,9 +130,9 @@ class APIBackend(Backend):
                 if truncated_by(log.finish_reason):
                     # All tokens went into thinking that the API keeps to itself.
                     return Output('', True, log.num_tokens)
-                return Output('', lost=' '.join(log.last.split())[:500] or reason_of(error))
-            if not output.text and log.last and log.finish_reason is None:
-                return Output('', lost=' '.join(log.last.split())[:500])
+                return Output('', lost=log.reason or reason_of(error))
+            if not output.text and log.reason and log.finish_reason is None:
+                return Output('', lost=log.reason)
             if log.finish_reason is None:
                 return output
             return replace(
@@ -157,6 +157,11 @@ class RequestLog:
         self.num_tokens: int | None = None
         self._retries = max(1, getattr(model, 'retry', 1) or 1)
         self._attempts = 0
+
+    @property
+    def reason(self) -> str:
+        """The last error message in one short line."""
+        return ' '.join(self.last.split())[:500]
 
     def listen(self, model: Any) -> None:
         """Watch a wrapper that sends one request."""

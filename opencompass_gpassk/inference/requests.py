@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ['Request', 'batches', 'combined_seed', 'request_seed', 'stable_hash']
+from opencompass_gpassk.hashing import stable_hash
+
+__all__ = ['Request', 'batches', 'combined_seed', 'request_seed']
 
 SEED_BITS = 31  # what every engine and API takes as a seed
 
@@ -38,22 +38,17 @@ class Request:
     key: str
 
 
-def stable_hash(*parts: Any) -> str:
-    """Return a hexadecimal SHA-256 that is the same in every process and on every machine."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
-
-
 def request_seed(run_seed: int, problem_id: str, replica: int, prompt: Any) -> int:
     """Return the seed of one draw: a function of the request alone, not of batch, shard or resume.
 
     The prompt takes part because two data sets may both call a problem ``'0'``.
     """
-    return _seed(stable_hash('row', run_seed, problem_id, replica, prompt))
+    return _seed(stable_hash(['row', run_seed, problem_id, replica, prompt]))
 
 
 def combined_seed(seeds: Iterable[int]) -> int:
     """Return the seed of a batch whose backend takes a single one."""
-    return _seed(stable_hash('batch', *seeds))
+    return _seed(stable_hash(['batch', *seeds]))
 
 
 def _seed(digest: str) -> int:

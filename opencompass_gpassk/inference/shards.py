@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from opencompass_gpassk.datasets.identity import identify
 
-__all__ = ['dataset_config', 'identities_in_task', 'shard_of']
+__all__ = ['identities_in_task', 'shard_of']
 
 Identity = tuple[str, int]
-
-
-def dataset_config() -> Any:
-    """Return the data set config of the OpenCompass task that calls; None where none does.
-
-    OpenCompass hands an inferencer a task's rows, not where in the test set they stand, and names
-    the task to nobody else: to read it off the calls under way is the one way to learn it.
-    Whoever calls without a task has not split up the rows either.
-    """
-    for caller in inspect.stack(context=0):
-        # By attribute, not by class: a task that runs as a script has a class of its own.
-        config = getattr(caller.frame.f_locals.get('self'), 'dataset_cfg', None)
-        if config is not None:
-            return config
-    return None
 
 
 def identities_in_task(
@@ -41,7 +25,7 @@ def identities_in_task(
 
     Args:
         test_set: The task's rows.
-        config: The task's data set config; None where the rows are the whole.
+        config: The task's data set config; None where no task calls, which alone splits rows up.
         load: Returns the test set of a data set config.
 
     Raises:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from mmengine.utils import get_object_from_string
+
+from opencompass_gpassk.hashing import stable_hash
 
 __all__ = ['check_gpus', 'config_hash', 'judge_name']
 
@@ -32,8 +32,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
     An empty ``judge_cfg`` stands for the model of the environment variable OC_JUDGE_MODEL, as in
     OpenCompass.
     """
-    text = json.dumps(_plain(config), sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode('ascii')).hexdigest()[:8]
+    return stable_hash(_plain(config))[:8]
 
 
 def check_gpus(config: Mapping[str, Any]) -> None:

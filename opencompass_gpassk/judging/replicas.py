@@ -16,11 +16,11 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 
+from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.configs import config_hash, judge_name
 from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.scoring import text_hash
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['ReplicaJudge', 'with_answers']
