@@ -11,8 +11,16 @@ __all__ = ['Judgement']
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict with the answer it was given to; ``reason`` says why a trial is unjudged."""
+    """A verdict with the answer it was given to.
+
+    Attributes:
+        verdict: Right, wrong or not judged.
+        answer: The answer, None where the response gives none.
+        reason: Why a trial is unjudged.
+        source: Who judged: ``rule``, ``judge``, ``human`` or an evaluator's name.
+    """
 
     verdict: Verdict
     answer: str | None = None
     reason: str = ''
+    source: str = 'rule'

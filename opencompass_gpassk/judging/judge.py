@@ -1,0 +1,107 @@
+"""What a judge that is asked with prompts is: who it is, what it replies, how it may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.ledger import Ledger
+
+__all__ = ['Failure', 'Judge', 'JudgeError', 'JudgeIdentity', 'Reply', 'Triple']
+
+
+class JudgeError(RuntimeError):
+    """Judging can't go on, or didn't come to its end; the verdicts so far are kept."""
+
+
+class Triple(NamedTuple):
+    """What one verdict is about; the same triple is judged once, whoever answered."""
+
+    question: str
+    gold: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class JudgeIdentity:
+    """Everything that a verdict depends on besides the triple.
+
+    Attributes:
+        model: The judge's name.
+        prompt: The prompt template's text.
+        settings: Decoding settings and the menu that replies are read by, as JSON can hold them.
+    """
+
+    model: str
+    prompt: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hexadecimal digits, the same for equal judges in every process."""
+        return stable_hash([self.model, self.prompt, dict(self.settings)])
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a judge said to one prompt.
+
+    Attributes:
+        text: Its words, thoughts included where they stand in the same text.
+        truncated: It ran into its length limit.
+        prompt_tokens: As the server counted, 0 where it didn't.
+        completion_tokens: The same.
+    """
+
+    text: str
+    truncated: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a judge said nothing to one prompt.
+
+    Attributes:
+        kind: A few words to count by, such as ``overloaded`` or ``too long``.
+        permanent: To ask again would not help.
+        detail: What the server said, without any key.
+    """
+
+    kind: str
+    permanent: bool
+    detail: str = ''
+
+
+class Judge(Protocol):
+    """A model that can be asked with prompts, over HTTP or in process."""
+
+    @property
+    def model(self) -> str:
+        """Its name, which its verdicts are stored under."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Decoding settings that its replies depend on."""
+
+    def ask(
+        self,
+        jobs: Iterable[tuple[Hashable, str]],
+        receive: Callable[[Any, Reply | Failure], bool],
+        ledger: Ledger,
+    ) -> None:
+        """Ask prompts, and hand over each reply when it arrives.
+
+        Args:
+            jobs: (key, prompt), read lazily: a job is taken when there is room for it.
+            receive: Is called with a job's key and outcome, one call at a time; it returns True
+                if the same prompt shall be asked once more.
+            ledger: Counts calls, retries, failures and tokens.
+
+        Raises:
+            JudgeError: If nothing can succeed, as where the key is refused.
+        """
