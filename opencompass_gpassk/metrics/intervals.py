@@ -1,0 +1,140 @@
+"""Confidence intervals, and how much trials that are weighted and alike say."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ['effective_size', 'mean_variance', 'normal_quantile', 'wilson']
+
+Bound = float | NDArray[np.float64]
+
+
+def normal_quantile(level: float) -> float:
+    """Return the z for which a standard normal variable is from -z to z with chance ``level``.
+
+    Raises:
+        ValueError: If level isn't between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f'level is {level!r}; it is a chance between 0 and 1, such as 0.95')
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def wilson(successes: ArrayLike, total: ArrayLike, level: float = 0.95) -> tuple[Bound, Bound]:
+    """Return the score interval of a share (Wilson, JASA 22 (1927), 209-212).
+
+    It assumes independent trials. For others hand over the successes that as many independent
+    trials as :func:`effective_size` says would have.
+
+    Args:
+        successes: Successes, of any shape; they need not be integers.
+        total: Trials.
+        level: The interval's coverage, between 0 and 1.
+
+    Returns:
+        Lower and upper bound in [0, 1], in the shape that the arguments broadcast to, floats if
+        both are scalars. NaN where total is 0 or either is NaN.
+
+    Raises:
+        ValueError: If successes are negative or above total, or level isn't between 0 and 1.
+
+    >>> low, high = wilson(9, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.5958, 0.9821)
+    """
+    hits, size = np.broadcast_arrays(np.asarray(successes, float), np.asarray(total, float))
+    bad = (hits < 0) | (hits > size * (1 + 1e-12))
+    if bad.any():
+        raise ValueError(
+            f'successes holds {hits[bad][0]:g} where total is {size[bad][0]:g}; successes are '
+            'from 0 to total'
+        )
+    z = normal_quantile(level)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        share = np.minimum(hits / size, 1.0)
+        centre = (share + z * z / (2 * size)) / (1 + z * z / size)
+        spread = np.sqrt(share * (1 - share) / size + (z / (2 * size)) ** 2)
+        half = z * spread / (1 + z * z / size)
+    # At the ends the bounds are exact, which rounding must not spoil.
+    low = np.where(share == 0, 0.0, np.clip(centre - half, 0, 1))
+    high = np.where(share == 1, 1.0, np.clip(centre + half, 0, 1))
+    return (low, high) if hits.ndim else (float(low), float(high))
+
+
+def mean_variance(
+    values: ArrayLike, weights: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> float:
+    """Return the variance of the weighted mean of T values.
+
+    Values of one cluster may be alike to any degree; clusters are independent. This is the
+    linearised variance of a ratio estimator with clusters drawn with replacement (Cochran,
+    Sampling Techniques, 3rd edition (1977), sections 6.3 and 11.2).
+
+    Args:
+        values: Shape (T,).
+        weights: Shape (T,), above 0; by default all are equal.
+        clusters: Shape (T,), what is equal is one cluster; by default each value is one, and the
+            variance is Σ (value - mean)² / T², that of a sample of independent draws.
+
+    Returns:
+        The variance, NaN where there is no value or but one cluster.
+    """
+    number, weight = np.asarray(values, float), _weights(values, weights)
+    if not len(number):
+        return float('nan')
+    share = weight / weight.sum()
+    residual = share * (number - share @ number)
+    if clusters is None:
+        return float(residual @ residual)
+    sums = _cluster_sums(residual, clusters)
+    if len(sums) < 2:
+        return float('nan')
+    return float(sums @ sums) * len(sums) / (len(sums) - 1)
+
+
+def effective_size(
+    hits: ArrayLike, weights: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> float:
+    """Return how many independent trials of equal weight would tell a share as exactly as T do.
+
+    It is p(1 - p) / Var(p), at most T (Korn and Graubard, Survey Methodology 24 (1998), 193-201).
+    Where all trials are hits or none is, they don't tell how alike those of a cluster are: then
+    each cluster counts once, by its weight (Kish, Survey Sampling (1965), section 11.7).
+
+    Args:
+        hits: Shape (T,), booleans.
+        weights: Shape (T,), above 0; by default all are equal.
+        clusters: Shape (T,), what is equal is one cluster; by default each trial is one.
+
+    Returns:
+        The size; 0 without trials, NaN with several of one cluster.
+    """
+    hit, weight = np.asarray(hits, bool), _weights(hits, weights)
+    if not len(hit):
+        return 0.0
+    if hit.all() or not hit.any():
+        sums = weight if clusters is None else _cluster_sums(weight, clusters)
+        if len(sums) == 1 < len(hit):
+            return float('nan')
+        return float(sums.sum() ** 2 / (sums @ sums))
+    share = float(weight @ hit / weight.sum())
+    variance = mean_variance(hit, weight, clusters)
+    return float(np.minimum(share * (1 - share) / variance, len(hit))) if variance else len(hit)
+
+
+def _weights(values: ArrayLike, weights: ArrayLike | None) -> NDArray[np.float64]:
+    size = len(np.asarray(values))
+    weight = np.ones(size) if weights is None else np.asarray(weights, float)
+    if weight.shape != (size,) or not (weight > 0).all():
+        raise ValueError(f'weights are {weights!r}; give {size}, each above 0')
+    return weight
+
+
+def _cluster_sums(values: NDArray[np.float64], clusters: ArrayLike) -> NDArray[np.float64]:
+    _, member = np.unique(np.asarray(clusters), return_inverse=True)
+    if len(member) != len(values):
+        raise ValueError(f'clusters are {len(member)}, but there are {len(values)} trials')
+    return np.bincount(member.reshape(-1), weights=values).astype(np.float64)
