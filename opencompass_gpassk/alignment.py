@@ -15,6 +15,7 @@ __all__ = [
     'prediction_folder',
     'read_handed_over',
     'retry_note',
+    'run_folder',
 ]
 
 Identity = tuple[str, int]
@@ -35,8 +36,13 @@ def prediction_folder(out_dir: Path) -> Path:
 
     Names of models may hold slashes.
     """
-    root, _, model = out_dir.parent.as_posix().rpartition('/results/')
-    return Path(root, 'predictions', model)
+    model = out_dir.parent.as_posix().rpartition('/results/')[2]
+    return run_folder(out_dir) / 'predictions' / model
+
+
+def run_folder(out_dir: Path) -> Path:
+    """Return the timestamp folder that the results ``WORK_DIR/results/MODEL/DATA SET`` are in."""
+    return Path(out_dir.parent.as_posix().rpartition('/results/')[0])
 
 
 def read_handed_over(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from opencompass_gpassk import __version__, commands
+from opencompass_gpassk.judging.judge import JudgeError
 
 __all__ = ['build_parser', 'main']
 
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = f'{error.filename}: {error.strerror}' if error.filename else error
         print(f'gpassk {args.command}: {told}', file=sys.stderr)
         return 1
-    except ValueError as error:
+    except (ValueError, JudgeError) as error:
         print(f'gpassk {args.command}: {error}', file=sys.stderr)
         return 1
 

@@ -11,12 +11,20 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.alignment import align, prediction_folder, read_handed_over, retry_note
+from opencompass_gpassk.alignment import (
+    align,
+    prediction_folder,
+    read_handed_over,
+    retry_note,
+    run_folder,
+)
 from opencompass_gpassk.datasets.identity import identify
 from opencompass_gpassk.judging.configs import check_gpus
 from opencompass_gpassk.judging.replicas import ReplicaJudge, with_answers
-from opencompass_gpassk.judging.rules import final_answer, judge_answers
-from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.judging.responses import Verdicts, judge_responses
+from opencompass_gpassk.judging.rules import final_answer
+from opencompass_gpassk.judging.settings import MODES, JudgeSettings
+from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.postprocessing import answer_test
 from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
 from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
@@ -29,6 +37,7 @@ from opencompass_gpassk.testsets import (
     prompt_hash,
     version_of,
 )
+from opencompass_gpassk.trials import Problem
 
 __all__ = ['GPassKEvaluator']
 
@@ -40,16 +49,22 @@ class GPassKEvaluator(BaseEvaluator):
     ``n`` and ``k`` stand in the data set's config, where OpenCompass checks them before inference.
 
     Args:
-        judge: ``'rule'`` compares final answers with the gold answer; a config of any other
-            OpenCompass evaluator lets that one score each replica.
+        judge: ``'rule'`` compares final answers with the gold answer; ``'llm'`` asks the judge
+            that the environment variables OC_JUDGE_* name, ``'cascade'`` asks it about what the
+            rules don't confirm. A dictionary of
+            :class:`~opencompass_gpassk.judging.settings.JudgeSettings` sets more; one with a
+            ``type``, the config of any other OpenCompass evaluator, lets that one score each
+            replica.
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
             :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
-            have a record of. Below it the inference hasn't ended, and the evaluation ends with an
-            error instead of a result that ``-r`` would never replace. A record that says that its
-            response was lost counts as there: a result is made, its ``coverage`` tells the share
-            of the responses that were judged, and a warning says how to try the lost ones again.
+            have a record of, and of these the share that must not lack a verdict because the
+            judge could not be reached or was overloaded. Below it the inference or the judging
+            hasn't ended, and the evaluation ends with an error instead of a result that ``-r``
+            would never replace. A record that says that its response was lost counts as there, and
+            so does a response that the judge refused: a result is made, its ``coverage`` tells the
+            share of the responses that were judged, and a warning says how to try the others again.
         benchmark: Name that results are joined by; the data set's own by default.
         pred_postprocessor: As in any OpenCompass evaluator.
 
@@ -67,14 +82,17 @@ class GPassKEvaluator(BaseEvaluator):
         pred_postprocessor: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(pred_postprocessor)
-        if not (judge == 'rule' or (isinstance(judge, dict) and 'type' in judge)):
+        if not (judge in MODES or isinstance(judge, dict)):
             raise ValueError(
-                f"judge is {judge!r}; use 'rule' or the config of an OpenCompass evaluator "
-                'such as dict(type=MATHVerifyEvaluator)'
+                f"judge is {judge!r}; use {', '.join(map(repr, MODES))}, settings such as "
+                "dict(model='…', api_base='…'), or the config of an OpenCompass evaluator such as "
+                'dict(type=MATHVerifyEvaluator)'
             )
         if not 0 <= min_coverage <= 1:
             raise ValueError(f'min_coverage is {min_coverage}; it is a share from 0 to 1')
-        self.judge_config = judge if isinstance(judge, dict) else None
+        of_opencompass = isinstance(judge, dict) and 'type' in judge
+        self.judge_config = judge if isinstance(judge, dict) and of_opencompass else None
+        self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
         self.taus = tuple(float(tau) for tau in taus)
         self.groups = groups
         self.min_coverage = min_coverage
@@ -119,7 +137,6 @@ class GPassKEvaluator(BaseEvaluator):
         ks = (k,) if isinstance(k, int) else tuple(k)
         groups = self._groups(original_dataset.column_names)
         protocol = Protocol(n=n, k=ks, taus=self.taus, groups=groups)
-        judge = self._replica_judge()
         identities = identify(original_dataset)
         golds = score_kwargs['references'] or [None] * len(identities)
         files = self._read(score_kwargs['predictions'])
@@ -134,19 +151,18 @@ class GPassKEvaluator(BaseEvaluator):
         )
         self.logger.info(f'Judging {sum(not response.lost for response in responses)} responses')
         problems = problems_of(original_dataset, identities, golds, groups)
-        judgements = self._judge(judge, original_dataset, golds, responses)
-        table = make_table(
-            problems, responses, judgements, source=judge.name if judge else 'rule', progress=True
-        )
+        verdicts = self._judge(original_dataset, problems, golds, responses)
+        table = make_table(problems, responses, verdicts.judgements, progress=True)
         result = make_result(
             table,
             protocol,
             responses,
             benchmark=self.benchmark or constant(original_dataset, 'benchmark', self._abbr()),
             data_version=version_of(original_dataset, problems),
-            judge=judge.signature if judge else 'rule',
+            judge=verdicts.signature,
+            judging=verdicts.description,
             prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
-            notes=self._notes(judge, responses),
+            notes=[*verdicts.notes, *self._retry_notes(responses)],
         )
         for warning in result['warnings']:
             self.logger.warning(f'{self._abbr()}: {warning}')
@@ -179,35 +195,54 @@ class GPassKEvaluator(BaseEvaluator):
         ]
         return PredictionFiles(rows, len(rows), [], [])
 
-    def _replica_judge(self) -> ReplicaJudge | None:
-        if self.judge_config is None:
-            return None
-        check_gpus(self.judge_config)
-        folder = Path(self._out_dir) if hasattr(self, '_out_dir') else None
-        return ReplicaJudge(self.judge_config, folder, self.logger)
-
     def _judge(
         self,
-        judge: ReplicaJudge | None,
+        test_set: Dataset,
+        problems: Sequence[Problem],
+        golds: Sequence[Any],
+        responses: Sequence[Response],
+    ) -> Verdicts:
+        """Judge the responses that are not lost."""
+        if self.judge_config is not None:
+            return self._judge_replicas(self.judge_config, test_set, golds, responses)
+        for gold in golds:
+            _require_text(gold)
+        return judge_responses(
+            problems,
+            responses,
+            self.judge_settings,
+            store_path(run_folder(Path(self._out_dir)) if hasattr(self, '_out_dir') else None),
+            min_coverage=self.min_coverage,
+            remedy=(
+                'resume with opencompass CONFIG -r when the judge is there again: no verdict is '
+                'paid for twice. Or lower min_coverage of GPassKEvaluator to accept the gap'
+            ),
+            report=self.logger.info,
+        )
+
+    def _judge_replicas(
+        self,
+        config: dict[str, Any],
         test_set: Dataset,
         golds: Sequence[Any],
         responses: Sequence[Response],
-    ) -> list[Judgement]:
-        """Judge the responses that are not lost, in their order."""
-        present = [i for i, response in enumerate(responses) if not response.lost]
+    ) -> Verdicts:
+        check_gpus(config)
+        folder = Path(self._out_dir) if hasattr(self, '_out_dir') else None
+        judge = ReplicaJudge(config, folder, self.logger)
+        judged = judge.judge(test_set, golds, responses)
         answers = [
-            final_answer(responses[i].text, processed=responses[i].is_answer) for i in present
+            final_answer(one.text, processed=one.is_answer) for one in responses if not one.lost
         ]
-        if judge:
-            return with_answers(judge.judge(test_set, golds, responses), answers)
-        return judge_answers([_one_text(golds[i]) for i in present], answers, progress=True)
+        return Verdicts(
+            with_answers(judged, answers), judge.signature, {'mode': 'evaluator'}, judge.notes
+        )
 
-    def _notes(self, judge: ReplicaJudge | None, responses: Sequence[Response]) -> list[str]:
-        notes = list(judge.notes) if judge else []
-        if hasattr(self, '_out_dir'):
-            model = model_name(prediction_folder(Path(self._out_dir)))
-            notes += filter(None, [retry_note(responses, model, self._abbr())])
-        return notes
+    def _retry_notes(self, responses: Sequence[Response]) -> list[str]:
+        if not hasattr(self, '_out_dir'):
+            return []
+        model = model_name(prediction_folder(Path(self._out_dir)))
+        return [note for note in [retry_note(responses, model, self._abbr())] if note]
 
     def _config(self, name: str) -> Mapping[str, Any]:
         """Return a config of the task that this is part of; OpenCompass doesn't hand it over."""
@@ -217,10 +252,9 @@ class GPassKEvaluator(BaseEvaluator):
         return Path(self._out_dir).name if hasattr(self, '_out_dir') else 'data set'
 
 
-def _one_text(gold: Any) -> str:
+def _require_text(gold: Any) -> None:
     if not isinstance(gold, (str, int, float)):
         raise ValueError(
-            f"judge is 'rule', which compares with one gold answer a problem, but there is "
+            'judge compares with one gold answer a problem, but there is '
             f"{gold!r}; give the config of the data set's own evaluator as judge"
         )
-    return str(gold)

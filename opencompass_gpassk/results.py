@@ -23,6 +23,8 @@ __all__ = [
     'Protocol',
     'accuracy_key',
     'figures',
+    'percent',
+    'problem_figures',
     'problem_rows',
     'signature_line',
 ]
@@ -94,10 +96,10 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     """
     per_problem = problem_figures(table, protocol)
     groups = group_members(table.problems, protocol.groups)
-    result: dict[str, object] = {name: _percent(values) for name, values in per_problem.items()}
+    result: dict[str, object] = {name: percent(values) for name, values in per_problem.items()}
     for label, (_, members) in groups.items():
         for name, values in per_problem.items():
-            result[f'{label}/{name}'] = _percent(values[members])
+            result[f'{label}/{name}'] = percent(values[members])
     counts = _counts(table)
     ends_known = sum(trial.truncated is not None for trial in table.trials)
     for name, count, of in (
@@ -200,7 +202,8 @@ def _label(name: str, value: str) -> str:
     return f'level {value}' if name == 'level' and value[:1].isdigit() else value
 
 
-def _percent(values: NDArray[np.float64]) -> float:
+def percent(values: NDArray[np.float64]) -> float:
+    """Return the mean over problems in percent, of those where it is defined; NaN if of none."""
     defined = values[~np.isnan(values)]
     return float(100.0 * defined.mean()) if len(defined) else math.nan
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ['Run', 'find_run', 'planned_run', 'read_run_config']
+__all__ = ['Run', 'find_run', 'planned_run', 'read_config', 'read_run_config']
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,29 @@ def read_run_config(folder: Path) -> Mapping[str, Any]:
     Raises:
         ValueError: If there is none or it can't be read.
     """
-    from mmengine.config import Config
-
     configs = sorted(
         (folder / 'configs').glob('*.py'), key=lambda path: (path.stat().st_mtime_ns, path.name)
     )
     if not configs:
         raise ValueError(f'{folder / "configs"}: there is no config; OpenCompass did not start')
+    return read_config(configs[-1])
+
+
+def read_config(path: Path) -> Mapping[str, Any]:
+    """Return a config of OpenCompass.
+
+    Raises:
+        ValueError: If it can't be read, or names no models or data sets.
+    """
+    from mmengine.config import Config
+
     try:
-        config: Mapping[str, Any] = Config.fromfile(configs[-1], format_python_code=False)
+        config: Mapping[str, Any] = Config.fromfile(path, format_python_code=False)
     except Exception as error:  # a config is Python, which raises anything
-        raise ValueError(f'{configs[-1]}: not a config of OpenCompass: {error}') from error
+        raise ValueError(f'{path}: not a config of OpenCompass: {error}') from error
     for name in ('models', 'datasets'):
         if name not in config:
-            raise ValueError(f'{configs[-1]}: not a config of OpenCompass: it has no {name}')
+            raise ValueError(f'{path}: not a config of OpenCompass: it has no {name}')
     return config
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from opencompass_gpassk import __version__
+from opencompass_gpassk.bounds import bounds, bounds_line
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
@@ -26,7 +27,6 @@ def make_table(
     problems: Sequence[Problem],
     responses: Sequence[Response],
     judgements: Sequence[Judgement],
-    source: str,
     *,
     progress: bool = False,
 ) -> TrialTable:
@@ -36,7 +36,7 @@ def make_table(
     """
     judged = iter(judgements)
     rows = [
-        Judgement(Verdict.UNJUDGED, None, response.lost) if response.lost else next(judged)
+        Judgement(Verdict.UNJUDGED, None, response.lost, '') if response.lost else next(judged)
         for response in responses
     ]
     identities = [_identity(response) for response in responses]
@@ -46,7 +46,7 @@ def make_table(
             problem_id=problem_id,
             replica=replica,
             verdict=row.verdict,
-            source='' if response.lost else source,
+            source=row.source,
             answer=row.answer,
             answer_class=answer_class,
             reason=row.reason,
@@ -84,6 +84,7 @@ def make_result(
     data_version: str,
     judge: str,
     prompt: str,
+    judging: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
@@ -96,6 +97,7 @@ def make_result(
         data_version: Version of the problems.
         judge: Who judged.
         prompt: Hash of the prompts.
+        judging: How the verdicts came about, and what they cost.
         notes: Warnings besides those that the responses and the figures give cause for.
     """
     result = figures(table, protocol)
@@ -116,9 +118,11 @@ def make_result(
             'judge': judge,
             'prompt': prompt,
         },
-        'warnings': [*_warnings(table, protocol, result, audit, sampling), *notes],
-        'details': problem_rows(table),
+        'judging': dict(judging or {}),
+        'bounds': bounds(table, protocol),
     }
+    result['warnings'] = [*_warnings(table, protocol, result, audit, sampling), *notes]
+    result['details'] = problem_rows(table)
     return result
 
 
@@ -155,6 +159,11 @@ def _warnings(
         found.append(
             f'{unjudged} of {counts["trials"]} responses are unjudged: they are not counted as '
             'wrong, but leave their problems with fewer samples'
+        )
+    if result['bounds'] and (line := bounds_line(result['bounds'], protocol)):
+        found.append(
+            f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
+            f'or all right, the figures would be {line}'
         )
     for k, excluded in counts['excluded'].items():
         if excluded:

@@ -7,7 +7,7 @@ Left of the table is text, right of it are numbers: metrics are functions of its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -172,6 +172,16 @@ class TrialTable:
         leaders = np.bincount(problem[leading], minlength=len(self.problems))
         total = np.bincount(problem[leading], weights=share[leading], minlength=len(self.problems))
         return np.divide(total, leaders, out=vote, where=leaders > 0)
+
+    def settled(self, verdict: Verdict) -> TrialTable:
+        """Return the table in which every unjudged trial has this verdict."""
+        return TrialTable(
+            self.problems,
+            [
+                replace(trial, verdict=verdict) if trial.verdict is Verdict.UNJUDGED else trial
+                for trial in self.trials
+            ],
+        )
 
     def flag(self, name: str) -> NDArray[np.bool_]:
         """Return a flag of every trial, shape (T,): ``lost``, ``truncated`` or ``no_answer``."""

@@ -57,7 +57,7 @@ def table_of(responses: list[Response]) -> TrialTable:
     golds = [r.identity[0] for r in present if r.identity]
     judgements = judge_by_rule(golds, [r.text for r in present])
     problems = [Problem(str(i), gold=str(i)) for i in range(len(COUNTS))]
-    return make_table(problems, responses, judgements, source='rule')
+    return make_table(problems, responses, judgements)
 
 
 def test_counts_of_each_problem_come_out_as_themselves() -> None:

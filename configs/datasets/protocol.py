@@ -1,6 +1,8 @@
 """How the data sets of this folder are asked, sampled and judged.
 
-Sampled as in arXiv 2412.13147; the greedy answer stands beside it in the tables.
+Sampled as in arXiv 2412.13147; the greedy answer stands beside it in the tables. Judged by rule,
+or as GPASSK_JUDGE says: `llm` asks a judge about every answer, as the paper does, `cascade` about
+those that the rules don't confirm.
 """
 
 from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -32,4 +34,9 @@ gpassk_greedy_infer_cfg = dict(
     inferencer=dict(type=GPassKGenInferencer, sampling='greedy', max_out_len=MAX_OUT_LEN),
 )
 
-gpassk_eval_cfg = dict(evaluator=dict(type=GPassKEvaluator, judge='rule'))
+gpassk_eval_cfg = dict(
+    evaluator=dict(
+        type=GPassKEvaluator,
+        judge=__import__('opencompass_gpassk.judging.settings', fromlist=['_']).configured(),
+    )
+)

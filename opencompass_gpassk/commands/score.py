@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from opencompass_gpassk.judging.settings import JudgeSettings
     from opencompass_gpassk.results import Protocol
     from opencompass_gpassk.samples import SampledProblems
     from opencompass_gpassk.trials import TrialTable
@@ -25,6 +26,10 @@ or - for standard input, each line a problem:
 with an optional "id" and optional groups: "split", "language", "level", "subject", or "groups":
 {…}. Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n:
 every model and data set in it is scored again.
+
+A judge is configured by the environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and
+OC_JUDGE_API_KEY, or by a JSON file with the settings of judge= in configs. Its verdicts are kept in
+a file, so that an interrupted judging goes on where it stopped.
 """
 
 
@@ -51,6 +56,27 @@ def add_parser(subparsers: Any) -> None:
         'name, in which each model has one',
     )
     parser.add_argument(
+        '--judge',
+        default='rule',
+        metavar='JUDGE',
+        help='rule (default), llm (every answer is judged), cascade (those that the rules do not '
+        'confirm are), or a JSON file of settings',
+    )
+    parser.add_argument(
+        '--store',
+        type=Path,
+        help="file that keeps the judge's verdicts (default: GPASSK_VERDICT_STORE, else "
+        'verdicts.sqlite in the run, or beside the output, or here)',
+    )
+    parser.add_argument(
+        '--min-coverage',
+        type=float,
+        default=1.0,
+        metavar='SHARE',
+        help='share of the responses that must not lack a verdict because the judge could not be '
+        'reached (default: 1)',
+    )
+    parser.add_argument(
         '--skip-bad', action='store_true', help='leave malformed rows, or data sets, out'
     )
     parser.set_defaults(run=run)
@@ -58,15 +84,21 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
+    from opencompass_gpassk.judging.settings import read_settings
     from opencompass_gpassk.report.tables import benchmark_tables, to_text
 
     if args.output and args.output.is_dir():
         raise ValueError(f'--output {args.output} is a folder; name the file to write')
+    if not 0 <= args.min_coverage <= 1:
+        raise ValueError(f'--min-coverage is {args.min_coverage}; it is a share from 0 to 1')
+    settings = read_settings(args.judge)
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    for sampled, path in _sources(args):
+    for sampled, path, folder in _sources(args):
         model = sampled.model or 'samples'
         _note(f'{model}, {sampled.name}: {len(sampled.responses)} responses')
-        results.setdefault(model, {})[sampled.name] = _score(sampled, args, path)
+        results.setdefault(model, {})[sampled.name] = _score(
+            sampled, args, settings, path, _store(args, settings, folder)
+        )
     if not results:
         raise ValueError(
             f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
@@ -77,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None]]:
-    """Yield what is to be scored, one after the other, each with where its result goes."""
+def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
+    """Yield what is to be scored, each with where its result and, by default, its verdicts go."""
     from opencompass_gpassk.recorded import read_data_set, recorded_data_sets
     from opencompass_gpassk.samples import read_samples
 
@@ -88,7 +120,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
             skip_bad=args.skip_bad,
             report=lambda message: _note(f'left out: {message}'),
         )
-        yield sampled, args.output
+        yield sampled, args.output, args.output.parent if args.output else Path()
         return
     found = recorded_data_sets(Path(args.samples))
     _note(f'run: {found[0].run}')
@@ -106,7 +138,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
         output = args.output
         if output and len(found) > 1:
             output = output.with_suffix('') / recorded.model / f'{recorded.name}.json'
-        yield sampled, output
+        yield sampled, output, recorded.run
 
 
 def _note(message: str) -> None:
@@ -124,21 +156,38 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
         raise ValueError(f'{sampled.name}: {error}') from error
 
 
-def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None) -> dict[str, Any]:
-    from opencompass_gpassk.judging.rules import judge_by_rule
+def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
+    """Return the file of verdicts; what people said in it counts without any judge, too."""
+    from opencompass_gpassk.judging.store import store_path
+
+    path: Path = args.store or store_path(folder) or folder / 'verdicts.sqlite'
+    if settings.mode != 'rule':
+        _note(f'verdicts are kept in {path}')
+    return path
+
+
+def _score(
+    sampled: SampledProblems,
+    args: argparse.Namespace,
+    settings: JudgeSettings,
+    path: Path | None,
+    store: Path,
+) -> dict[str, Any]:
+    from opencompass_gpassk.judging.responses import judge_responses
     from opencompass_gpassk.scoring import make_result, make_table
 
     protocol = _protocol(sampled, args)
-    golds = {problem.problem_id: problem.gold for problem in sampled.problems}
-    present = [r for r in sampled.responses if not r.lost and r.identity]
-    judgements = judge_by_rule(
-        [golds[r.identity[0]] for r in present if r.identity],
-        [r.text for r in present],
-        progress=True,
+    verdicts = judge_responses(
+        sampled.problems,
+        sampled.responses,
+        settings,
+        store,
+        min_coverage=args.min_coverage,
+        remedy='run the command again when it is there: no verdict is paid for twice. Or lower '
+        '--min-coverage to accept the gap',
+        report=_note,
     )
-    table = make_table(
-        sampled.problems, sampled.responses, judgements, source='rule', progress=True
-    )
+    table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
     data, prompt = sampled.versions
     result = make_result(
         table,
@@ -146,8 +195,10 @@ def _score(sampled: SampledProblems, args: argparse.Namespace, path: Path | None
         sampled.responses,
         benchmark=sampled.name,
         data_version=data,
-        judge='rule',
+        judge=verdicts.signature,
+        judging=verdicts.description,
         prompt=prompt,
+        notes=verdicts.notes,
     )
     if sampled.uneven:
         result['warnings'].append(

@@ -10,11 +10,29 @@ from typing import Any, NamedTuple, Protocol
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.ledger import Ledger
 
-__all__ = ['Failure', 'Judge', 'JudgeError', 'JudgeIdentity', 'Reply', 'Triple']
+__all__ = ['Candidate', 'Failure', 'Judge', 'JudgeError', 'JudgeIdentity', 'Reply', 'Triple']
 
 
 class JudgeError(RuntimeError):
     """Judging can't go on, or didn't come to its end; the verdicts so far are kept."""
+
+
+class Candidate(NamedTuple):
+    """One response that is to be judged.
+
+    Attributes:
+        question: What was asked.
+        gold: The reference answer.
+        answer: The response's final answer, None if it gives none.
+        response: All of it, for judges that are shown more than the answer.
+        language: Of the question, ``en`` or ``cn``; '' to tell it from the text.
+    """
+
+    question: str
+    gold: str
+    answer: str | None
+    response: str = ''
+    language: str = ''
 
 
 class Triple(NamedTuple):

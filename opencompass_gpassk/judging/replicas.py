@@ -81,7 +81,9 @@ class ReplicaJudge:
                 note=self._note,
             )
             verdicts.update(zip(rows, judged, strict=True))
-        found = [verdicts[row] for row in sorted(verdicts)]
+        found = [
+            dataclasses.replace(verdicts[row], source=self.name) for row in sorted(verdicts)
+        ]
         if found and all(one.verdict is Verdict.UNJUDGED for one in found):
             raise JudgeError(
                 f'judge: {self.name} judged none of {len(found)} responses, the first because '

@@ -1,0 +1,30 @@
+"""The main job with a judge: rules first, and an LLM about the answers that they don't confirm.
+
+    OC_JUDGE_MODEL=Qwen/Qwen2.5-72B-Instruct OC_JUDGE_API_BASE=http://host:8000/v1 \\
+        opencompass configs/eval_livemath_judge.py
+
+Any OpenAI-compatible endpoint will do, or several, separated by commas: vLLM, SGLang, LMDeploy or a
+provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model, start
+the server of the tests, which compares answers by their text:
+
+    python tests/judge_server.py --port 8123
+
+Everything else is as in eval_livemath.py, which says how to put your model and the data in.
+`mode='llm'` asks about every answer, as arXiv 2412.13147 does; OpenCompass's words for that are
+`prompt='opencompass'`. An interrupted judging goes on with `-r`: no verdict is paid for twice.
+"""
+
+from mmengine.config import read_base
+
+with read_base():
+    from .eval_livemath import datasets, models, summarizer  # noqa: F401
+
+# Model and endpoints are those of the environment; name them here instead if you like:
+# judge = dict(mode='cascade', model='…', api_base=['http://a:8000/v1', 'http://b:8000/v1'])
+judge = __import__('opencompass_gpassk.judging.settings', fromlist=['_']).configured('cascade')
+# judge.update(prompt='opencompass', max_tokens=2048, price_per_mtok=0.4)
+
+for dataset in datasets:
+    dataset['eval_cfg']['evaluator'].update(judge=judge)
+del dataset
+work_dir = 'outputs/livemath_judge'

@@ -1,0 +1,39 @@
+"""Between which figures the truth lies while some responses are unjudged."""
+
+from __future__ import annotations
+
+import math
+
+from opencompass_gpassk.results import Protocol, accuracy_key, percent, problem_figures
+from opencompass_gpassk.trials import TrialTable, Verdict
+
+__all__ = ['bounds', 'bounds_line']
+
+
+def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
+    """Return each metric with all unjudged responses wrong, and with all of them right.
+
+    Every metric grows with the number of right responses, so whatever verdicts the unjudged ones
+    would get, it lies between the two. Lost responses are unjudged too.
+
+    Returns:
+        Name of the metric → [lowest, highest] in percent, NaN where undefined; empty where nothing
+        is unjudged.
+    """
+    if table.judged.all():
+        return {}
+    lowest, highest = (
+        problem_figures(table.settled(verdict), protocol)
+        for verdict in (Verdict.INCORRECT, Verdict.CORRECT)
+    )
+    return {name: [percent(low), percent(highest[name])] for name, low in lowest.items()}
+
+
+def bounds_line(found: dict[str, list[float]], protocol: Protocol) -> str:
+    """Return the bounds of the headline metrics as text, such as ``pass@4 50.0 to 62.5``."""
+    names = [accuracy_key(protocol.n)]
+    if protocol.ks:
+        k, tau = max(protocol.ks), max(protocol.taus, default=1.0)
+        names += [f'pass@{k}', f'G-Pass@{k}_{float(tau)}', f'mG-Pass@{k}']
+    shown = [name for name in names if name in found and not math.isnan(sum(found[name]))]
+    return ', '.join(f'{name} {found[name][0]:.1f} to {found[name][1]:.1f}' for name in shown)

@@ -1,0 +1,81 @@
+"""``gpassk rescore``: the results of a run once more, without inference."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Make the results of a run of OpenCompass again from its responses, after the judge, the thresholds,
+the rules or a person's verdicts have changed; OpenCompass's -r keeps every result there is. Verdicts
+of the judge that are in the store are not asked for again. Data sets whose evaluator is not
+GPassKEvaluator are left as they are. The summary is printed and written anew.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'rescore',
+        help='make the results of a run again, without inference',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        'run_folder',
+        metavar='RUN',
+        type=Path,
+        help='a timestamp folder, or the work dir, of which the newest run is meant',
+    )
+    parser.add_argument(
+        '--judge',
+        metavar='JUDGE',
+        help='rule, llm, cascade, or a JSON file of settings (default: as in the config)',
+    )
+    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, behind RUN')
+    parser.add_argument('--tau', type=float, nargs='+', metavar='TAU', help='thresholds')
+    parser.add_argument(
+        '--config',
+        type=Path,
+        help='a changed config of OpenCompass: its data sets stand in for those of the same abbr '
+        '(default: the config that the run was started with)',
+    )
+    parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to rescore')
+    parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Rescore, then summarize."""
+    from opencompass_gpassk.judging.settings import MODES, read_settings
+    from opencompass_gpassk.rescoring import Changes, rescore, summarize_again
+    from opencompass_gpassk.runs import find_run, read_config, read_run_config
+
+    folder = find_run(args.run_folder).absolute()
+    sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    judge: Any = args.judge
+    if judge is not None:
+        settings = read_settings(judge)  # before any work
+        if judge not in MODES:
+            judge = settings.as_dict()
+    changes = Changes(
+        judge, args.tau, args.k, read_config(args.config)['datasets'] if args.config else ()
+    )
+    config = read_run_config(folder)
+    made, failed = rescore(
+        folder,
+        config,
+        changes,
+        models=args.model,
+        datasets=args.dataset,
+        report=lambda message: print(message, file=sys.stderr),
+    )
+    if not made and not failed:
+        raise ValueError(f'{folder}: there is nothing to rescore in it')
+    if made:
+        summarize_again(folder, config)
+    return 1 if failed else 0

@@ -1,0 +1,126 @@
+"""From responses to verdicts: what the evaluator and ``gpassk score`` ask of the pipeline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.judging.judge import Candidate
+from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
+from opencompass_gpassk.judging.rules import final_answer
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.trials import Problem, Verdict
+
+__all__ = ['Verdicts', 'judge_responses']
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of responses, and what a result says of them.
+
+    Attributes:
+        judgements: One for each response that is not lost, in their order.
+        signature: Who judged, under settings that a hash names.
+        description: Mode, judge and ledger.
+        notes: What a reader of the result has to know.
+    """
+
+    judgements: list[Judgement]
+    signature: str
+    description: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def judge_responses(
+    problems: Sequence[Problem],
+    responses: Sequence[Response],
+    settings: JudgeSettings,
+    store: Path | None,
+    *,
+    min_coverage: float,
+    remedy: str,
+    report: Callable[[str], None],
+) -> Verdicts:
+    """Judge the responses that are not lost.
+
+    Args:
+        problems: What they answer.
+        responses: T responses, each with its identity.
+        settings: How verdicts are reached.
+        store: The file that keeps verdicts; None keeps none. Where no judge is asked it is read if
+            it is there, for what people said.
+        min_coverage: Share of the responses, in [0, 1], that must not lack their verdict because
+            of a failure that may pass.
+        remedy: How to go on after such failures.
+        report: Is told of what happened on the way.
+
+    Raises:
+        JudgeError: If the judge can't be asked, or fails too often; its verdicts are kept.
+        ValueError: If the settings, the prompt or the store are no good.
+    """
+    present = [response for response in responses if not response.lost]
+    notes: list[str] = []
+    with ExitStack() as stack:
+        kept = None
+        if store is not None and (settings.mode != 'rule' or store.exists()):
+            kept = stack.enter_context(VerdictStore(store, report=notes.append))
+        pipeline = Pipeline(settings, kept, progress=True)
+        judged = pipeline.run(_candidates(problems, present))
+    if pipeline.judge:
+        report(_ledger_line(judged.ledger))
+    require_coverage(judged, len(present), min_coverage, remedy)
+    people = sum(one.source == 'human' for one in judged.judgements)
+    if people:
+        notes.append(f"{people} of {len(responses)} verdicts are a person's")
+    reasons = _lasting(judged)
+    if reasons and store is not None:
+        shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
+        notes.append(
+            f'the judge could not say of {reasons.total()} responses: {shown}; to ask again: '
+            f'gpassk verdicts prune {store.name} --unjudged, and gpassk rescore'
+        )
+    return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
+
+
+def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Candidate]:
+    known = {problem.problem_id: problem for problem in problems}
+    found = []
+    for response in responses:
+        problem = known[response.identity[0]] if response.identity else Problem('')
+        found.append(
+            Candidate(
+                problem.question or response.prompt,
+                problem.gold,
+                final_answer(response.text, processed=response.is_answer),
+                response.text,
+                problem.groups.get('language', ''),
+            )
+        )
+    return found
+
+
+def _lasting(judged: Judged) -> Counter[str]:
+    """Count why the judge has no verdict of responses, where to ask again at once won't help."""
+    reasons = Counter(
+        one.reason.partition(':')[0]
+        for one in judged.judgements
+        if one.verdict is Verdict.UNJUDGED and one.source == 'judge'
+    )
+    return reasons - judged.transient
+
+
+def _ledger_line(ledger: Ledger) -> str:
+    saved = ', '.join(f'{what} {count}' for what, count in ledger.saved.items() if count)
+    line = f'judge: {ledger.calls} calls, {ledger.retries} of them repeated; saved: {saved or 0}'
+    if ledger.failures:
+        kinds = ', '.join(f'{kind} {count}' for kind, count in ledger.failures.most_common())
+        line += f'; failures: {kinds}'
+    return line

@@ -1,0 +1,232 @@
+"""How verdicts are reached: the settings behind ``judge=`` in configs and on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+__all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
+
+MODES = ('rule', 'llm', 'cascade')
+SECRETS = {'key', 'api_key', 'token', 'secret', 'openai_api_key'}
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """How verdicts are reached.
+
+    Attributes:
+        mode: ``'rule'`` compares answers by rule and asks nobody; ``'llm'`` asks a judge about
+            every answer, as arXiv 2412.13147 does; ``'cascade'`` asks about those that the rules
+            don't confirm.
+        model: The judge's name at its endpoint, by default that in ``OC_JUDGE_MODEL``; or the
+            config of an OpenCompass model, which then judges in process.
+        api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
+            ``OC_JUDGE_API_BASE``, separated by commas.
+        api_key_env: Name of the environment variable that holds the key.
+        prompt: ``'default'``, ``'opencompass'`` for the words that OpenCompass has for
+            LiveMathBench, or the path of a file with placeholders {question}, {gold}, {answer}.
+        menu: What the judge's replies are read by: ``'boxed'``, ``'compassverifier'`` or
+            ``'xverify'``.
+        candidate: What the judge is shown: the extracted ``'answer'``, or the whole
+            ``'response'`` outside its thoughts.
+        no_answer: What a response without a final answer is: ``'incorrect'``, or ``'tail'``: the
+            judge is shown its last ``tail_length`` characters.
+        tail_length: Characters.
+        recheck_different: In a cascade, ask also about answers that differ by rule.
+        temperature: Of the judge's decoding.
+        max_tokens: Of a reply, thoughts included.
+        extra_body: Further fields of a request, such as ``{'seed': 0}``; None leaves one out.
+        max_concurrency: Requests at once to one endpoint, at most.
+        timeout: Seconds for one request.
+        deadline: Seconds for all requests of one data set; None for no limit.
+        retries: How often a failed request is tried again.
+        give_up_after: Seconds without any reply from any endpoint, after which judging ends.
+        batch_size: Prompts at once for a judge in process; by default its config's.
+        price_per_mtok: Price of a million tokens: one, or one of prompts and one of replies.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+
+    mode: str = 'cascade'
+    model: str | Mapping[str, Any] | None = None
+    api_base: str | Sequence[str] | None = None
+    api_key_env: str = 'OC_JUDGE_API_KEY'
+    prompt: str = 'default'
+    menu: str = 'boxed'
+    candidate: str = 'answer'
+    no_answer: str = 'incorrect'
+    tail_length: int = 2000
+    recheck_different: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 8192
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    max_concurrency: int = 256
+    timeout: float = 600.0
+    deadline: float | None = None
+    retries: int = 12
+    give_up_after: float = 300.0
+    batch_size: int | None = None
+    price_per_mtok: float | Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ('mode', MODES),
+            ('candidate', ('answer', 'response')),
+            ('no_answer', ('incorrect', 'tail')),
+        ):
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f'{name} of judge is {getattr(self, name)!r}; choose one of '
+                    f'{", ".join(map(repr, choices))}'
+                )
+        for name in ('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'):
+            if not getattr(self, name) > 0:
+                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
+        for name in ('temperature', 'retries'):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is 0 or more')
+        for name in ('deadline', 'batch_size'):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
+                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
+        self.prices  # noqa: B018  a bad price is an error before anything is paid
+        if self.menu != 'boxed' and self.prompt in ('default', 'opencompass'):
+            raise ValueError(
+                f'menu of judge is {self.menu!r}, but prompt {self.prompt!r} asks for a boxed yes '
+                'or no; name the file that holds the prompt of your judge model: prompt=PATH'
+            )
+
+    @classmethod
+    def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
+        """Return the settings that a config means: a mode, or a mapping of these fields.
+
+        Raises:
+            ValueError: If a field is unknown or out of its range, naming it.
+        """
+        if isinstance(config, str):
+            return cls(mode=config)
+        if secret := SECRETS.intersection(config):
+            raise ValueError(
+                f'{secret.pop()} of judge: a key must not stand in a config, which is written to '
+                'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
+                "that api_key_env='NAME' names"
+            )
+        known = [one.name for one in fields(cls)]
+        if unknown := [name for name in config if name not in known]:
+            raise ValueError(
+                f'judge has no setting {unknown[0]!r}; there are {", ".join(known)}. The config '
+                'of an evaluator of OpenCompass as judge has a type'
+            )
+        return cls(**config)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings that aren't at their default, as a config holds them."""
+        default = JudgeSettings()
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in given.items() if value != getattr(default, name)}
+
+    @property
+    def model_name(self) -> str:
+        """The judge's name at its endpoint.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        name = self.model or os.environ.get('OC_JUDGE_MODEL', '').strip()
+        if not isinstance(name, str) or not name:
+            raise ValueError(
+                f"judge: mode {self.mode!r} asks a model, but none is named; set model='…' in the "
+                'judge config or the environment variable OC_JUDGE_MODEL'
+            )
+        return name
+
+    @property
+    def endpoints(self) -> list[str]:
+        """The URLs of the judge's endpoints.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        given = self.api_base or os.environ.get('OC_JUDGE_API_BASE', '')
+        urls = given.split(',') if isinstance(given, str) else list(given)
+        found = [url.strip() for url in urls if url.strip()]
+        if not found:
+            raise ValueError(
+                "judge: no endpoint is named; set api_base='http://…/v1' in the judge config or "
+                'the environment variable OC_JUDGE_API_BASE (several are separated by commas)'
+            )
+        return found
+
+    @property
+    def key(self) -> str | None:
+        """The key, None where the environment has none: servers of one's own need none."""
+        return os.environ.get(self.api_key_env, '').strip() or None
+
+    @property
+    def prices(self) -> tuple[float, float] | None:
+        """Price of a million prompt tokens and of a million completion tokens.
+
+        Raises:
+            ValueError: If it isn't one price or two.
+        """
+        given = self.price_per_mtok
+        if given is None:
+            return None
+        both = [given, given] if isinstance(given, (int, float)) else list(given)
+        if len(both) != 2 or not all(isinstance(p, (int, float)) and p >= 0 for p in both):
+            raise ValueError(
+                f'price_per_mtok of judge is {given!r}; it is a price, or two: of prompts and of '
+                'replies'
+            )
+        return float(both[0]), float(both[1])
+
+
+def read_settings(named: str) -> JudgeSettings:
+    """Return the settings that a command line names: a mode, or a JSON file of settings.
+
+    Raises:
+        ValueError: If it is neither, or a setting in the file is wrong, naming file and setting.
+    """
+    if named in MODES:
+        return JudgeSettings(mode=named)
+    if not Path(named).is_file():
+        raise ValueError(
+            f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
+            '{"model": "…", "api_base": "http://…/v1"}'
+        )
+    try:
+        given = json.loads(Path(named).read_text('utf-8'))
+    except ValueError as error:
+        raise ValueError(f'{named}: not JSON: {error}') from error
+    if not isinstance(given, dict):
+        raise ValueError(f'{named}: settings are an object {{…}}, not a {type(given).__name__}')
+    try:
+        return JudgeSettings.of(given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f'{named}: {error}') from error
+
+
+def configured(mode: str = '') -> str | dict[str, Any]:
+    """Return what ``judge=`` in a config is to be: for configs, which the environment sets up.
+
+    A judge that isn't fully named is an error here, before the inference, not after it.
+
+    Args:
+        mode: By default that in the environment variable GPASSK_JUDGE, else ``'rule'``.
+
+    Raises:
+        ValueError: If there is no such mode, or the environment variables OC_JUDGE_MODEL and
+            OC_JUDGE_API_BASE don't name the judge that it asks.
+    """
+    chosen = mode or os.environ.get('GPASSK_JUDGE', '').strip() or 'rule'
+    if chosen not in MODES:
+        raise ValueError(f'GPASSK_JUDGE is {chosen!r}; choose one of {", ".join(MODES)}')
+    settings = JudgeSettings(mode=chosen)
+    if chosen == 'rule':
+        return chosen
+    return {'mode': chosen, 'model': settings.model_name, 'api_base': settings.endpoints}
