@@ -1,0 +1,195 @@
+"""An audit of verdicts as tables and files: figures, and the disagreements to read and to label."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.audit import AuditTrial, Sample
+from opencompass_gpassk.judging.comparison import Comparison
+from opencompass_gpassk.judging.sources import Opinion
+from opencompass_gpassk.metrics.agreement import VERDICTS
+from opencompass_gpassk.report.export import without_nan
+from opencompass_gpassk.report.tables import Table, to_markdown
+from opencompass_gpassk.report.text import escape_markdown
+
+__all__ = ['audit_tables', 'blind_rows', 'disagreement_rows', 'figures_json', 'markdown_audit']
+
+Names = tuple[str, str]
+
+SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
+BASIS = (
+    'agreement and kappa are over the trials that both judged, each weighted by its stratum; the '
+    'intervals take trials of different problems for independent and those of one for alike as far '
+    'as they show themselves to be'
+)
+
+
+def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]:
+    """Return the figures of all models, then for each what both sources say of how many trials."""
+    first, second = names
+    level = f'{100 * comparisons[0].level:g} %' if comparisons else ''
+    rows: list[list[str | int | float | None]] = []
+    for one in comparisons:
+        found = one.agreement
+        rows.append(
+            [
+                one.sample.model,
+                found.trials,
+                found.judged,
+                100 * found.rate,
+                _range(100 * found.interval[0], 100 * found.interval[1], 1),
+                _number(found.kappa, 3),
+                _range(*found.kappa_interval, 3),
+                *found.unjudged,
+            ]
+        )
+    columns = [
+        'model',
+        'trials',
+        'judged by both',
+        'agreement %',
+        level,
+        'kappa',
+        level,
+        f'unjudged: {first}',
+        f'unjudged: {second}',
+    ]
+    overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
+    return [overview, *(_confusion(one, names) for one in comparisons)]
+
+
+def figures_json(comparisons: Iterable[Comparison], names: Names, seed: int) -> str:
+    """Return the figures as a JSON document, shares in percent and null where undefined.
+
+    Its schema::
+
+        {"first": str, "second": str, "seed": int, "level": float,
+         "models": {model: {"population": int, "strata": int, "no_answer": int, "lost": int,
+                            "trials": int, "judged": int, "agreement": float, "interval": [2],
+                            "effective_trials": float, "kappa": float, "kappa_error": float,
+                            "kappa_interval": [2], "unjudged": {"first": int, "second": int},
+                            "confusion": {first's verdict: {second's verdict: int}}}}}
+    """
+    models, level = {}, None
+    for one in comparisons:
+        found, sample, level = one.agreement, one.sample, one.level
+        models[sample.model] = {
+            'population': sample.population,
+            'strata': sample.strata,
+            'no_answer': sample.no_answer,
+            'lost': sample.lost,
+            'trials': found.trials,
+            'judged': found.judged,
+            'agreement': 100 * found.rate,
+            'interval': [100 * bound for bound in found.interval],
+            'effective_trials': found.effective,
+            'kappa': found.kappa,
+            'kappa_error': found.kappa_error,
+            'kappa_interval': list(found.kappa_interval),
+            'unjudged': dict(zip(('first', 'second'), found.unjudged, strict=True)),
+            'confusion': {
+                row.value: dict(zip((v.value for v in VERDICTS), counts, strict=True))
+                for row, counts in zip(VERDICTS, found.confusion.tolist(), strict=True)
+            },
+        }
+    document = {'first': names[0], 'second': names[1], 'seed': seed, 'level': level}
+    return json.dumps(without_nan(document | {'models': models}), indent=1, allow_nan=False) + '\n'
+
+
+def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """Return a row for each disagreement, with a field ``human`` for a person to fill in."""
+    return [
+        {
+            'model': trial.model,
+            'data_set': trial.data_set,
+            'problem_id': trial.trial.problem_id,
+            **({'version': trial.trial.version} if trial.trial.version else {}),
+            'replica': trial.trial.replica,
+            'response': trial.trial.response,
+            **trial.triple._asdict(),
+            'first': first.verdict.value,
+            'second': second.verdict.value,
+            'first_reply': first.reply,
+            'second_reply': second.reply,
+            'human': '',
+        }
+        for one in comparisons
+        for trial, first, second in one.disagreements()
+    ]
+
+
+def blind_rows(samples: Iterable[Sample], seed: int) -> list[dict[str, str]]:
+    """Return a row for each distinct (question, gold, answer) of samples, for a person to label.
+
+    Rows tell neither a verdict nor a model and are in random order.
+    """
+    triples = sorted({trial.triple for sample in samples for trial in sample.trials})
+    rng = random.Random(stable_hash(['blind', seed]))
+    order = sorted((rng.random(), i) for i in range(len(triples)))
+    return [{**triples[i]._asdict(), 'human': ''} for _, i in order]
+
+
+def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
+    """Return the tables and the disagreements in Markdown. No text can break out of its place."""
+    parts = ['# Audit of verdicts\n', *map(to_markdown, audit_tables(comparisons, names))]
+    for one in comparisons:
+        found = list(one.disagreements())
+        parts.append(f'## {escape_markdown(one.sample.model)}: {len(found)} disagreements\n')
+        parts += [_disagreement(*row, names) for row in found]
+    return '\n'.join(parts)
+
+
+def _disagreement(trial: AuditTrial, first: Opinion, second: Opinion, names: Names) -> str:
+    where = f'{trial.data_set}, problem {trial.trial.problem_id}, replica {trial.trial.replica}'
+    fields: Mapping[str, str] = {
+        'question': trial.problem.question,
+        'gold': trial.problem.gold,
+        'answer': trial.trial.answer or '',
+        names[0]: first.verdict.value,
+        f'{names[0]} in its own words': first.reply,
+        names[1]: second.verdict.value,
+        f'{names[1]} in its own words': second.reply,
+        'response': trial.trial.response,
+    }
+    lines = [
+        f'- **{escape_markdown(name)}**: {_shortened(text)}\n'
+        for name, text in fields.items()
+        if text
+    ]
+    return f'### {escape_markdown(where)}\n\n' + ''.join(lines)
+
+
+def _confusion(one: Comparison, names: Names) -> Table:
+    first, second = names
+    sample = one.sample
+    words = [verdict.value for verdict in VERDICTS]
+    notes = [
+        f'drawn from {sample.population} trials in {sample.strata} strata; left out: '
+        f'{sample.no_answer} without an answer, {sample.lost} lost'
+    ]
+    return Table(
+        f'{sample.model}: {first} (rows) and {second} (columns)',
+        ['', *words],
+        [
+            [word, *counts]
+            for word, counts in zip(words, one.agreement.confusion.tolist(), strict=True)
+        ],
+        notes,
+    )
+
+
+def _shortened(text: str) -> str:
+    rest = len(text) - SHOWN
+    return escape_markdown(text[:SHOWN]) + (f' … ({rest} more characters)' if rest > 0 else '')
+
+
+def _number(value: float, digits: int) -> str:
+    return '–' if value != value else f'{value:.{digits}f}'
+
+
+def _range(low: float, high: float, digits: int) -> str:
+    return '–' if low != low else f'{low:.{digits}f} to {high:.{digits}f}'
