@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from opencompass_gpassk.answers.braces import command_spans
+from opencompass_gpassk.answers.thinking import spoken
 
 __all__ = ['boxed', 'extract_answer', 'last_statement']
 
 BOXES = frozenset({'\\boxed', '\\fbox'})
-THINK_TAG = re.compile(
-    r'<(/?)(?:think|thinking|thought|reasoning)>|<\|(begin|end)_of_thought\|>', re.IGNORECASE
-)
 # What may stand between the boxes of one list of answers.
 BETWEEN_BOXES = re.compile(
     r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
@@ -64,7 +62,7 @@ def extract_answer(response: str) -> str | None:
     the last of the usual phrases (*the answer is*, *答案是*, …). A thinking block that was never
     closed swallows the rest. The time taken is linear in the length of the response.
     """
-    text = _spoken(response)
+    text = spoken(response)
     answer = boxed(text)
     if answer is None:
         answer = _after_phrase(EMPTY_BOX.sub('', text))
@@ -97,12 +95,12 @@ def boxed(text: str) -> str | None:
     names = [BOX_NAME.search(text[max(0, start - 30) : start]) for start, *_ in reversed(listed)]
     if len(listed) > 1 and all(names):  # x = \\boxed{1}, y = \\boxed{2}
         contents = [f'{n[1]} = {content}' for n, content in zip(names, contents, strict=True) if n]
-    return ', '.join(dict.fromkeys(contents))
+    return ', '.join(dict.fromkeys(filter(None, contents))) or None
 
 
 def last_statement(response: str) -> str:
     """Return the last sentence outside thinking blocks, whatever it says; '' if there is none."""
-    text = SPECIAL_TOKEN.split(_spoken(response).strip(), maxsplit=1)[0]
+    text = SPECIAL_TOKEN.split(spoken(response).strip(), maxsplit=1)[0]
     text = COURTESY.sub('', text)
     return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')
 
@@ -115,27 +113,6 @@ def _unboxed(content: str) -> str:
         return content
     kept = [char for position, char in enumerate(content) if position not in skip]
     return ''.join(kept).strip()
-
-
-def _spoken(response: str) -> str:
-    """Return the text outside thinking blocks, of which the last may be open at either end."""
-    kept: list[str] = []
-    position, level = 0, 0
-    for tag in THINK_TAG.finditer(response):
-        closing = tag.group(1) == '/' or (tag.group(2) or '').lower() == 'end'
-        if not closing:
-            if level == 0:
-                kept.append(response[position : tag.start()])
-            level += 1
-        elif level:
-            level -= 1
-            position = tag.end()
-        else:  # the opening tag stands in the prompt
-            kept.clear()
-            position = tag.end()
-    if level == 0:
-        kept.append(response[position:])
-    return ''.join(kept)
 
 
 def _after_phrase(text: str) -> str | None:

@@ -12,35 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from opencompass.datasets.livemathbench import LiveMathBenchEvaluator
-from opencompass.datasets.livemathbench.utils import extract_judge_label
 from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator
 
+from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.judging.verdict import MENUS, Reading, read_letters, read_verdict
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Reading', 'is_letter_detail', 'read_box', 'read_letter', 'readings', 'unread_judge']
 
-Reading = tuple[Verdict, str]  # a verdict, and why it is none
-
-LETTERS = {
-    'A': Verdict.CORRECT,
-    'CORRECT': Verdict.CORRECT,
-    'B': Verdict.INCORRECT,
-    'INCORRECT': Verdict.INCORRECT,
-}
-BOXES = {'yes': Verdict.CORRECT, 'no': Verdict.INCORRECT}
+LETTERS = {'A', 'B', 'CORRECT', 'INCORRECT'}
 
 
 def read_letter(reply: str) -> Reading:
     """Read a reply that, after its thoughts, is A or B (or CORRECT, INCORRECT) and nothing else."""
-    said = reply.rpartition('</think>')[2]
-    verdict = LETTERS.get(said.strip().strip('.').upper())
-    return (verdict, '') if verdict else (Verdict.UNJUDGED, 'the judge replied neither A nor B')
+    said = read_letters(spoken(reply))
+    if said and said[0] is not Verdict.UNJUDGED:
+        return said
+    return Verdict.UNJUDGED, 'the judge replied neither A nor B'
 
 
 def read_box(reply: Any) -> Reading:
     r"""Read a reply whose last ``\boxed{}`` holds yes or no."""
-    verdict = BOXES.get(str(extract_judge_label(reply)).strip().lower())
-    return (verdict, '') if verdict else (Verdict.UNJUDGED, 'the judge boxed neither yes nor no')
+    said = read_verdict(reply, MENUS['boxed']) if isinstance(reply, str) else None
+    return said or (Verdict.UNJUDGED, 'the judge boxed neither yes nor no')
 
 
 def is_letter_detail(detail: Any) -> bool:
