@@ -1,0 +1,252 @@
+"""The verdict store: what judges and people said of (question, gold, answer) triples, for good.
+
+An SQLite file that any number of processes may have open at once, content-addressed: a verdict is
+found by judge (model, prompt template, settings) and triple, whatever run it was given in. In WAL
+mode; on a network file system, where WAL does not work between machines, with a rollback journal,
+which is slower.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.store_files import StoreError, note_damage, open_file
+from opencompass_gpassk.judging.store_rows import (
+    COLUMNS,
+    HUMAN,
+    DamagedRowError,
+    Record,
+    StoredVerdict,
+    encode,
+    judge_key,
+    judge_row,
+    read_verdict_row,
+    triple_key,
+    verdict_row,
+)
+from opencompass_gpassk.trials import Verdict
+
+__all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
+
+INSERT = f'INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
+AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
+
+
+def store_path(run: Path | None) -> Path | None:
+    """Return where verdicts are kept: ``GPASSK_VERDICT_STORE``, else ``verdicts.sqlite`` in a run.
+
+    Raises:
+        ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
+    """
+    given = os.environ.get('GPASSK_VERDICT_STORE', '').strip()
+    if not given:
+        return None if run is None else run / 'verdicts.sqlite'
+    try:
+        path = Path(given).expanduser().absolute()
+    except RuntimeError as error:  # ~somebody unknown
+        raise ValueError(f'GPASSK_VERDICT_STORE is {given}: {error}') from error
+    if path.is_dir():
+        raise ValueError(
+            f'GPASSK_VERDICT_STORE is {given}, a folder; name a file in it, such as '
+            f'{path / "verdicts.sqlite"}'
+        )
+    return path
+
+
+class VerdictStore:
+    """Verdicts in a file. A context manager; its methods may be called from any thread.
+
+    Args:
+        path: The file, which is begun where there is none. A damaged one is set aside.
+        report: Is told where a damaged one was put; by default standard error is.
+
+    Raises:
+        ValueError: If the file is another program's, or of a later version of this one.
+        StoreError: If it can't be opened.
+    """
+
+    def __init__(self, path: Path, *, report: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._connection = open_file(path, report or _tell)
+        self._inode = path.stat().st_ino
+        self._turn = threading.RLock()
+        self._judges: dict[str, tuple[bytes, tuple[bytes, bytes, str]]] = {}  # keys, rows
+
+    def __enter__(self) -> VerdictStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            self._connection.close()
+
+    def get(self, judge: JudgeIdentity, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
+        """Return what a judge said of those triples that it judged, without its replies.
+
+        Raises:
+            StoreError: If the file is damaged, or can't be read.
+        """
+        return self._find(self._key(judge), triples)
+
+    def human(self, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
+        """Return what people said of those triples that they judged: it outranks any judge.
+
+        Raises:
+            StoreError: If the file is damaged, or can't be read.
+        """
+        return self._find(HUMAN, triples)
+
+    def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
+        """Keep a verdict, for good when this returns.
+
+        Returns:
+            The verdict that stands: of two processes that judged the same the first one's.
+
+        Raises:
+            StoreError: If it can't be written.
+        """
+        with self.writing() as connection:
+            if self.write(connection, Record(triple, judge, verdict, time.time()), replace=False):
+                return verdict
+            first = connection.execute(
+                f'SELECT {COLUMNS} FROM verdicts WHERE judge = ? AND triple = ?',
+                (self._key(judge), triple_key(triple)),
+            )
+            return read_verdict_row(first.fetchone())
+
+    def put_human(self, triple: Triple, verdict: Verdict, note: str = '') -> None:
+        """Keep a person's verdict, in place of an earlier one.
+
+        Raises:
+            ValueError: If it is none.
+            StoreError: If it can't be written.
+        """
+        if verdict is Verdict.UNJUDGED:
+            raise ValueError("a person's verdict is correct or incorrect; leave the triple out")
+        said = StoredVerdict(verdict, reply=note)
+        with self.writing() as connection:
+            self.write(connection, Record(triple, None, said, time.time()), replace=True)
+
+    def write(self, connection: sqlite3.Connection, record: Record, *, replace: bool) -> bool:
+        """Write a record in a transaction of :meth:`writing`; tell whether it was written.
+
+        Args:
+            connection: What :meth:`writing` gave.
+            record: What to keep.
+            replace: Write it also where the same judge has a verdict on the same triple.
+        """
+        judge = HUMAN if record.judge is None else self._key(record.judge)
+        triple = triple_key(record.triple)
+        row = verdict_row(judge, triple, record.said, record.created)
+        verb = 'REPLACE' if replace else 'IGNORE'
+        if not connection.execute(f'INSERT OR {verb} {INSERT}', row).rowcount:
+            return False
+        texts = map(encode, record.triple)
+        connection.execute('INSERT OR IGNORE INTO triples VALUES (?, ?, ?, ?)', (triple, *texts))
+        if record.judge is not None:
+            row = [judge, *self._judges[record.judge.digest][1]]
+            connection.execute('INSERT OR IGNORE INTO judges VALUES (?, ?, ?, ?)', row)
+        return True
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Use the file alone among this process's threads, and say clearly what goes wrong.
+
+        Raises:
+            StoreError: If the file is damaged, is gone, or can't be read or written.
+        """
+        with self._turn:
+            try:
+                yield self._connection
+            except DamagedRowError as error:
+                raise self._damaged(error) from error
+            except sqlite3.OperationalError as error:
+                raise StoreError(f'{self.path}: {error}; {_remedy(str(error))}') from error
+            except sqlite3.DatabaseError as error:
+                if type(error) is not sqlite3.DatabaseError:  # our own mistake, as is a closed file
+                    raise
+                raise self._damaged(error) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Use the file in a transaction that is committed in the end, or undone on an error.
+
+        Raises:
+            StoreError: If the file is damaged, is gone, or can't be read or written.
+        """
+        with self.reading() as connection:
+            self._require_in_place()
+            connection.execute('BEGIN IMMEDIATE')
+            try:
+                yield connection
+                connection.execute('COMMIT')
+            finally:
+                if connection.in_transaction:
+                    connection.execute('ROLLBACK')
+
+    def _find(self, judge: bytes, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
+        keys = {triple_key(triple): triple for triple in triples}
+        found: dict[Triple, StoredVerdict] = {}
+        pending = iter(keys)
+        while chunk := list(itertools.islice(pending, AT_ONCE)):
+            marks = ', '.join('?' * len(chunk))
+            with self.reading() as connection:
+                rows = connection.execute(
+                    f'SELECT {COLUMNS} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
+                    (judge, *chunk),
+                )
+                found |= {keys[row[1]]: read_verdict_row(row) for row in rows}
+        return found
+
+    def _key(self, judge: JudgeIdentity) -> bytes:
+        if judge.digest not in self._judges:
+            self._judges[judge.digest] = judge_key(judge), judge_row(judge)
+        return self._judges[judge.digest][0]
+
+    def _require_in_place(self) -> None:
+        try:
+            inode = self.path.stat().st_ino
+        except FileNotFoundError:
+            inode = -1
+        if inode != self._inode:
+            raise StoreError(
+                f'{self.path}: the verdict store was removed or set aside while it was in use; '
+                'start again'
+            )
+
+    def _damaged(self, error: Exception) -> StoreError:
+        note_damage(self.path, self._inode, str(error))
+        return StoreError(
+            f'{self.path}: the verdict store is damaged ({error}); start again, which sets it '
+            'aside and begins a new one'
+        )
+
+
+def _remedy(error: str) -> str:
+    if 'locked' in error:
+        return 'another process has written to it for a minute; is one stopped or hanging?'
+    if 'full' in error:
+        return 'make room, or name a file on another disk in GPASSK_VERDICT_STORE'
+    return 'is the file still there, and may you write to it and its folder?'
+
+
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr)

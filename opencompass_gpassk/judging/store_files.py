@@ -1,0 +1,204 @@
+"""The file of a verdict store: opened, begun, checked, and set aside where it is damaged."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from opencompass_gpassk.judging.filesystems import is_network
+from opencompass_gpassk.judging.judge import JudgeError
+
+__all__ = ['StoreError', 'note_damage', 'open_file']
+
+APPLICATION = 0x47505653  # 'GPVS', which tells our files from other programs' databases
+VERSION = 1
+TABLES = {
+    'judges': """CREATE TABLE judges (
+    digest BLOB PRIMARY KEY, model BLOB NOT NULL, prompt BLOB NOT NULL, settings TEXT NOT NULL
+)""",
+    'triples': """CREATE TABLE triples (
+    digest BLOB PRIMARY KEY, question BLOB NOT NULL, gold BLOB NOT NULL, answer BLOB NOT NULL
+)""",
+    'verdicts': """CREATE TABLE verdicts (
+    id INTEGER PRIMARY KEY, judge BLOB NOT NULL, triple BLOB NOT NULL, verdict TEXT NOT NULL,
+    reason BLOB NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
+    created REAL NOT NULL, checksum BLOB NOT NULL, reply BLOB NOT NULL, UNIQUE (judge, triple)
+)""",
+}
+BUSY_SECONDS = 60.0
+SIDECARS = ('-wal', '-shm', '-journal')
+DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
+CHECKED_WHOLE = 1 << 28  # bytes of a file that is read from end to end when it is opened: 1 s
+
+
+class StoreError(JudgeError):
+    """A verdict store can't be used; what it took before is kept."""
+
+
+class _DamageError(Exception):
+    """A file is a verdict store no more."""
+
+
+def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
+    """Open a store's database, beginning it where there is none.
+
+    Processes that open it at once do so one after the other, under a lock on ``<path>.lock``. A
+    damaged one is renamed to ``<name>.damaged-<number>`` and a new one begun. Files up to 256 MiB
+    are checked from end to end; in larger ones damage is met where a row is read.
+
+    Args:
+        path: The file; its folder is made if need be.
+        report: Is told of a file that was set aside.
+
+    Raises:
+        ValueError: If the file is another program's, or of a later version of this one.
+        StoreError: If it can't be read or written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path) as lock:
+            damage = _noted_damage(path, lock)
+            if damage is None:
+                try:
+                    return _connect(path)
+                except _DamageError as error:
+                    damage = str(error)
+            moved = _set_aside(path)
+            os.ftruncate(lock, 0)
+            report(
+                f'{path}: this verdict store is damaged ({damage}). It is set aside as {moved}, '
+                'and a new one begun: what it held will be asked for again'
+            )
+            return _connect(path)
+    except _DamageError as error:
+        raise StoreError(f'{path}: a new store is damaged at once: {error}') from error
+    except OSError as error:
+        raise StoreError(f'{path}: the verdict store can not be opened: {error}') from error
+    except sqlite3.OperationalError as error:
+        raise StoreError(
+            f'{path}: the verdict store can not be opened: {error}; is its folder writable, and '
+            'the disk not full?'
+        ) from error
+
+
+def note_damage(path: Path, inode: int, damage: str) -> None:
+    """Leave a note for the next one who opens a store that it is damaged.
+
+    Args:
+        path: The store.
+        inode: Of the damaged file: by then another may stand in its place.
+        damage: What was found.
+    """
+    with _locked(path) as lock:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f'{inode} {damage}'.encode(), 0)
+
+
+def _noted_damage(path: Path, lock: int) -> str | None:
+    inode, _, damage = os.pread(lock, 4096, 0).decode('utf-8', 'replace').partition(' ')
+    return damage if path.exists() and inode == str(path.stat().st_ino) else None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """Hold the lock beside a store; yield its file descriptor."""
+    # Never the store itself: to close a file drops this process's own locks of SQLite on it.
+    lock = os.open(path.with_name(f'{path.name}.lock'), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    wal = path.with_name(f'{path.name}-wal')
+    if not _size(path) and _size(wal):
+        raise _DamageError('its main file is gone, its log is not')
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _prepare(connection, path)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        if 'not a database' in str(error) and path.suffix not in DATABASE_NAMES:
+            raise ValueError(
+                f'{path}: this is no SQLite database; name another file for the verdict store, or '
+                'delete this one if it was a store'
+            ) from error
+        raise _DamageError(str(error)) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make sure that a connection is to a sound store of this version."""
+    (application,) = connection.execute('PRAGMA application_id').fetchone()
+    (version,) = connection.execute('PRAGMA user_version').fetchone()
+    tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    new = not application and not tables
+    if not new and application != APPLICATION:
+        raise ValueError(
+            f'{path}: this database belongs to another program; name another file for the verdict '
+            'store, such as verdicts.sqlite in a folder of its own'
+        )
+    if version > VERSION:
+        raise ValueError(
+            f'{path}: this verdict store is of version {version}, this package knows {VERSION}; '
+            'upgrade opencompass-gpassk, or name another file'
+        )
+    if not new:
+        if any(tables.get(name) != sql for name, sql in TABLES.items()):
+            raise _DamageError('its tables are not those of a verdict store')
+        if _size(path) <= CHECKED_WHOLE:
+            (found,) = connection.execute('PRAGMA quick_check(1)').fetchone()
+            if found != 'ok':
+                raise _DamageError(found)
+    mode = _journal_mode(connection, 'delete' if is_network(path) else 'wal')
+    # In WAL mode a power cut can lose the last verdicts but not damage what stands before them.
+    connection.execute(f'PRAGMA synchronous = {"NORMAL" if mode == "wal" else "FULL"}')
+    connection.execute('PRAGMA wal_autocheckpoint = 4000')
+    if new:
+        connection.execute('BEGIN IMMEDIATE')
+        for sql in TABLES.values():
+            connection.execute(sql)
+        connection.execute(f'PRAGMA application_id = {APPLICATION}')
+        connection.execute(f'PRAGMA user_version = {VERSION}')
+        connection.execute('COMMIT')
+
+
+def _journal_mode(connection: sqlite3.Connection, wanted: str) -> str:
+    (mode,) = connection.execute('PRAGMA journal_mode').fetchone()
+    if mode == wanted:
+        return str(mode)
+    with suppress(sqlite3.OperationalError):  # others have it open in the mode it has
+        (mode,) = connection.execute(f'PRAGMA journal_mode = {wanted}').fetchone()
+    return str(mode)
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename a store with what belongs to it to a name that isn't taken; return its name."""
+    number = 1
+    while True:
+        target = path.with_name(f'{path.stem}.damaged-{number}{path.suffix}')
+        if not any(target.with_name(target.name + end).exists() for end in ('', *SIDECARS)):
+            break
+        number += 1
+    for end in ('', *SIDECARS):
+        part = path.with_name(path.name + end)
+        if part.exists():
+            part.rename(target.with_name(target.name + end))
+    return target
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
