@@ -1,0 +1,83 @@
+"""Verdicts are read from a fixed menu; whatever is not on it is no verdict."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.judging.verdict import MENUS, read_verdict
+from opencompass_gpassk.trials import Verdict
+
+CASES = json.loads((Path(__file__).parent / 'cases/judge_replies.json').read_text('utf-8'))
+
+
+@pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
+def test_a_reply_is_read_by_its_menu(case: dict[str, str | None]) -> None:
+    """Correct, incorrect, invalid or nothing."""
+    found = read_verdict(str(case['reply']), MENUS[str(case['menu'])])
+    expected = case['verdict']
+    if expected == 'invalid':
+        assert found is not None
+        assert found[0] is Verdict.UNJUDGED
+        assert found[1].startswith('invalid: ')
+    elif expected is None:
+        assert found is None
+    else:
+        assert found == (Verdict[expected.upper()], '')
+
+
+HOSTILE = [
+    '\\boxed{',
+    '\\boxed{yes}',
+    '\\text{',
+    '{',
+    '\\',
+    '</s>',
+    '<|end|>',
+    '<think>',
+    '<|channel|>final',
+    '<|channel|>final<|message|>',
+    'Final judgment: ',
+    '最终判断',
+    'the final ',
+    ' ',
+    '\n',
+    '*',
+    'A',
+    'A\n',
+    'Correct ',
+]
+
+
+@pytest.mark.parametrize('bait', HOSTILE)
+def test_a_long_reply_is_read_at_once(bait: str) -> None:
+    """Nothing in a reply makes reading it take more than its length's share."""
+    text = bait * (400_000 // len(bait))
+    start = time.process_time()
+    for menu in MENUS.values():
+        read_verdict(text, menu)
+        read_verdict(text + 'x', menu)
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ('reply', 'expected'),
+    [
+        ('◁think▷ no ◁/think▷yes', 'yes'),
+        ('plan◁/think▷yes', 'yes'),
+        ('◁think▷ never closed', ''),
+        ('<|channel|>analysis<|message|>no<|end|><|start|>assistant', ''),
+        (
+            '<|channel|>analysis<|message|>no<|end|><|start|>assistant'
+            '<|channel|>final<|message|>yes<|return|>',
+            'yes',
+        ),
+    ],
+)
+def test_thoughts_are_left_out_in_every_notation(reply: str, expected: str) -> None:
+    """Those of models that mark them by other means than tags."""
+    assert spoken(reply) == expected
