@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import AuditTrial, Sample
-    from opencompass_gpassk.judging.sources import Source
+    from opencompass_gpassk.judging.audit import Sample
+    from opencompass_gpassk.judging.run_trials import RunTrials
 
 __all__ = ['add_parser', 'run']
 
@@ -21,9 +21,12 @@ rate and Cohen's kappa with intervals, counts, and the disagreements to read. A 
 
   recorded     what was said when the run was scored
   rule         what the rules say now
-  judge        what the judge says that OC_JUDGE_MODEL and OC_JUDGE_API_BASE name; it is asked
-  store:MODEL  what a judge said before, from the run's verdict store or GPASSK_VERDICT_STORE
-  FILE         a person's labels: JSON lines with question, gold, answer, and human: correct or
+  judge        what the judge says that OC_JUDGE_MODEL and OC_JUDGE_API_BASE name: it is asked
+               about what the verdict store doesn't know, and shown the final answers
+  judge:FILE   the same, with a JSON file of the settings of judge= in configs
+  store:MODEL  what a judge said before, from the verdict store
+  human        what people said, from the verdict store
+  FILE         people's labels: JSON lines with question, gold, answer, and human: correct or
                incorrect
 
 To label by hand, blind: gpassk audit RUN --draw labels.jsonl, fill in "human" in each line, then
@@ -54,8 +57,14 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--seed', type=int, default=0, help='another one draws other trials')
     parser.add_argument('--level', type=float, default=0.95, help='of intervals (default: 0.95)')
-    parser.add_argument('--model', action='append', default=[], help='this one alone; repeatable')
-    parser.add_argument('--dataset', action='append', default=[], help='the same')
+    parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to audit')
+    parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
+    parser.add_argument(
+        '--store',
+        type=Path,
+        help='the verdict store (default: GPASSK_VERDICT_STORE, else verdicts.sqlite in the run, '
+        'or beside the trials file)',
+    )
     parser.add_argument(
         '-o',
         '--output',
@@ -72,7 +81,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw, then write the sample, or compare and show."""
-    from opencompass_gpassk.judging.audit import draw_sample, read_run
+    from opencompass_gpassk.judging.audit import draw_sample
+    from opencompass_gpassk.judging.run_trials import read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
     normal_quantile(args.level)  # a bad level is an error before anybody is asked
@@ -80,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
     trials = read_run(args.run_folder, args.model, args.dataset)
-    samples = [draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.items()]
+    samples = [
+        draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.by_model.items()
+    ]
     if args.draw:
         return _draw(args, samples)
     return _compare(args, names, trials, samples)
@@ -106,13 +118,10 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 
 
 def _compare(
-    args: argparse.Namespace,
-    names: tuple[str, str],
-    trials: Mapping[str, list[AuditTrial]],
-    samples: list[Sample],
+    args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
 ) -> int:
     from opencompass_gpassk.judging.comparison import compare
-    from opencompass_gpassk.judging.sources import Labels
+    from opencompass_gpassk.judging.named_sources import is_asked, named_source
     from opencompass_gpassk.report.audit import (
         audit_tables,
         disagreement_rows,
@@ -121,13 +130,18 @@ def _compare(
     )
     from opencompass_gpassk.report.tables import to_text
 
-    sources = [_source(name, args.run_folder) for name in names]
-    found = [compare(sample, sources[0], sources[1], args.level) for sample in samples]
+    drawn = [one for sample in samples for one in sample.trials]
+    every = [one for rows in trials.by_model.values() for one in rows]
+    store = _store_path(args, trials.folder)
+    # A judge comes last: what is wrong with the other source is told before anything is paid.
+    sources = {
+        name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
+    }
+    found = [
+        compare(sample, sources[names[0]], sources[names[1]], args.level) for sample in samples
+    ]
     for table in audit_tables(found, names):
         print(to_text(table))
-    for name, source in zip(names, sources, strict=True):
-        if isinstance(source, Labels):
-            _tell_unused(name, source, trials, samples)
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
         paths[0].parent.mkdir(parents=True, exist_ok=True)
@@ -138,30 +152,11 @@ def _compare(
     return 0
 
 
-def _source(name: str, run_folder: Path) -> Source:
-    from opencompass_gpassk.judging import sources
+def _store_path(args: argparse.Namespace, folder: Path) -> Path:
+    from opencompass_gpassk.judging.store import store_path
 
-    if name in ('recorded', 'rule'):
-        source: Source = getattr(sources, name)
-        return source
-    if Path(name).is_file() or name == '-':
-        return sources.read_labels(name)
-    raise ValueError(
-        f'{name}: no such file of labels; a source of verdicts is recorded, rule, judge, '
-        'store:MODEL or a file'
-    )
-
-
-def _tell_unused(
-    name: str, labels: Any, trials: Mapping[str, list[AuditTrial]], samples: list[Sample]
-) -> None:
-    unused = labels.unused(trial for sample in samples for trial in sample.trials)
-    unknown = labels.unused(trial for rows in trials.values() for trial in rows)
-    if unused:
-        _note(
-            f'{name}: {unused} labels are about no trial of the sample, {unknown} of them about '
-            'none of the run; use --trials and --seed of the draw, or a large --trials for all'
-        )
+    path: Path = args.store or store_path(folder) or folder / 'verdicts.sqlite'
+    return path
 
 
 def _beside(path: Path | None, ending: str) -> Any:

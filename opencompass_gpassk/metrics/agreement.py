@@ -108,7 +108,8 @@ def compare_verdicts(
     np.add.at(table, (row, column), weight)
     kappa, influence = _kappa(table)
     error = float(np.sqrt(mean_variance(influence[row, column], weight, cluster)))
-    spread = z * error if error > ROUNDING else float('nan')
+    error = 0.0 if error < ROUNDING else error
+    spread = z * error if error else float('nan')
     bounds = float(np.maximum(kappa - spread, -1)), float(np.minimum(kappa + spread, 1))
     return Agreement(confusion, rate, (float(low), float(high)), float(size), kappa, error, bounds)
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.audit import AuditTrial, Sample
+from opencompass_gpassk.judging.audit import Sample
 from opencompass_gpassk.judging.comparison import Comparison
+from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.judging.sources import Opinion
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.export import without_nan
