@@ -1,0 +1,138 @@
+"""The chat completion protocol: what is sent to a judge and how its reply is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from opencompass_gpassk.judging.faults import (
+    LONGEST_DETAIL,
+    Fault,
+    Remedy,
+    error_words,
+    status_fault,
+)
+from opencompass_gpassk.judging.judge import Reply
+
+__all__ = ['Redactor', 'read_completion', 'request_fields', 'well_formed']
+
+SHORTEST_SECRET = 6  # 'EMPTY' and 'none' are what servers without keys are given
+OWN_FIELDS = {
+    'model': 'set model instead',
+    'messages': 'they hold the prompt',
+    'stream': 'replies are read whole',
+}
+
+
+class Redactor:
+    """Replaces a key wherever it stands in a text.
+
+    Keys of fewer than six characters are placeholders, which may be words of a reply.
+    """
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key if key and len(key) >= SHORTEST_SECRET else None
+
+    def __call__(self, text: str) -> str:
+        return text.replace(self._key, '[key]') if self._key else text
+
+    def excerpt(self, text: str) -> str:
+        """Return the beginning of a text on one line, without the key."""
+        # The key goes first: one that is cut in two would not be found.
+        return ' '.join(self(text).split())[:LONGEST_DETAIL]
+
+
+def request_fields(
+    model: str, temperature: float, max_tokens: int, extra_body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of a request besides its messages; those that are None are left out.
+
+    Raises:
+        ValueError: If ``extra_body`` sets what isn't its own, or what JSON can't hold.
+    """
+    for name, reason in OWN_FIELDS.items():
+        if name in extra_body:
+            raise ValueError(f'extra_body of judge sets {name!r}, which it must not: {reason}')
+    fields = {'model': model, 'temperature': temperature, 'max_tokens': max_tokens, **extra_body}
+    try:
+        json.dumps(fields, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'extra_body of judge does not fit into JSON: {error}') from None
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def well_formed(text: str) -> str:
+    """Return a text that UTF-8 can hold: lone surrogates become question marks."""
+    return text.encode('utf-8', 'replace').decode()
+
+
+def read_completion(
+    status: int, headers: Mapping[str, str], raw: bytes
+) -> tuple[Reply | Fault, int, int]:
+    """Read a response.
+
+    Returns:
+        The reply, or what is wrong; and the tokens of prompt and completion, which are paid for
+        either way.
+    """
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        text = raw.decode('utf-8', 'replace')
+        # A page of HTML from a proxy says as little with status 200 as an empty body.
+        return status_fault(status, headers, None, text or 'an empty body'), 0, 0
+    choice = _choice(body)
+    if status != 200 or choice is None:
+        return status_fault(_status_within(status, body), headers, body, 'no choices'), 0, 0
+    usage = body.get('usage')
+    prompt, completion = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
+    return _read_choice(choice, usage, prompt, completion), prompt, completion
+
+
+def _read_choice(
+    choice: Mapping[str, Any], usage: Any, prompt: int, completion: int
+) -> Reply | Fault:
+    message = choice['message']
+    text = _text(message.get('content'))
+    reason = choice.get('finish_reason')
+    if text is None:
+        return Fault('bad reply', Remedy.RETRY, 'the content is no text')
+    if reason == 'content_filter' or (not text and message.get('refusal')):
+        words = message.get('refusal') or 'the reply was held back by a content filter'
+        return Fault('filtered', Remedy.SKIP, str(words))
+    used = usage.get('completion_tokens') if isinstance(usage, Mapping) else None
+    if not text and reason == 'length' and used == 0:
+        # LMDeploy's way to say that prompt and max_tokens together exceed the session's length.
+        return Fault('too long', Remedy.SKIP, 'no room for a single token of a reply')
+    return Reply(well_formed(text), reason == 'length', prompt, completion)
+
+
+def _choice(body: Any) -> Mapping[str, Any] | None:
+    choices = body.get('choices') if isinstance(body, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    fits = isinstance(first, Mapping) and isinstance(first.get('message'), Mapping)
+    return first if fits else None
+
+
+def _status_within(status: int, body: Any) -> int:
+    """Return the status in an error that came with status 200; gateways do that."""
+    error = body.get('error', body) if isinstance(body, Mapping) else None
+    code = error.get('code') if isinstance(error, Mapping) else None
+    if status == 200 and error_words(body) and isinstance(code, int) and 400 <= code < 600:
+        return code
+    return status
+
+
+def _text(content: Any) -> str | None:
+    if content is None or isinstance(content, str):
+        return content or ''
+    if not isinstance(content, list):
+        return None
+    parts = [part.get('text', '') for part in content if isinstance(part, Mapping)]
+    return ''.join(part for part in parts if isinstance(part, str))
+
+
+def _count(usage: Any, name: str) -> int:
+    value = usage.get(name) if isinstance(usage, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,164 @@
+"""Endpoints of a judge: how many requests each takes at once, and when it is left alone.
+
+Time is passed in as seconds of one monotonic clock, so that nothing here waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from opencompass_gpassk.judging.addresses import Address
+from opencompass_gpassk.judging.faults import Fault
+
+__all__ = ['Endpoint', 'Ticket', 'freest']
+
+START = 16  # requests at once before anything is known
+SMALLEST_WINDOW = 16  # latencies that a median is taken of
+SLOWDOWN = 2.0  # a server that queues takes twice as long for twice as many requests
+FORGETTING = 1.02  # the best median rises by this a window: replies may have become longer
+SHRINKING = 0.7
+# Shares of recent requests that the server was too busy for. Some servers say so at random: a
+# limit that shrank each time would come down to a handful of requests.
+TOLERATED = 0.1
+EXCESSIVE = 0.2
+OVERLOADS = {'overloaded', 'timeout'}
+PATIENCE = 10  # failures in a row; at 30 % random failures one in 170,000 runs of ten
+FIRST_REST = 1.0  # seconds
+LONGEST_REST = 60.0
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One request on its way: when it was sent, and whether it tries a rested endpoint."""
+
+    sent: float
+    probe: bool
+
+
+class Endpoint:
+    """One endpoint.
+
+    The limit of requests at once starts at 16 and rises by one a reply as long as it is what holds
+    requests back and the latency holds: the median of the last window of replies is at most twice
+    that of the best. It shrinks to 70 %, once a round trip, when the server is too busy for a fifth
+    of the requests; from then on it rises by one a round trip, unless that share is above a tenth.
+    After ten failures in a row the endpoint rests, from
+    one second to a minute, and is then tried with one request at a time until one succeeds.
+    """
+
+    def __init__(self, address: Address, max_concurrency: int) -> None:
+        self.address = address
+        self.max_concurrency = max_concurrency
+        self.limit = float(min(START, max_concurrency))
+        self.in_flight = 0
+        self.failures = 0
+        self.failing_since: float | None = None
+        self.last_fault: Fault | None = None
+        self._given_up = False
+        self._rest = 0.0
+        self._rests_until = 0.0
+        self._closed_until = 0.0
+        self._probes = 0
+        self._shrunk_at = float('-inf')
+        self._busy_share = 0.0
+        self._slow_start = True
+        self._latencies: list[float] = []
+        self._best = float('inf')
+        self._latency_holds = True
+
+    @property
+    def suspect(self) -> bool:
+        """It failed so often that it rests, or is tried with one request."""
+        return self._rest > 0
+
+    @property
+    def opens_at(self) -> float:
+        """When it may be sent requests again, a moment in the past if it may now."""
+        return max(self._rests_until, self._closed_until)
+
+    def has_room(self, now: float) -> bool:
+        """Tell whether it may be sent a request."""
+        if now < self.opens_at:
+            return False
+        return self._probes == 0 if self.suspect else self.in_flight < int(self.limit)
+
+    def start(self, now: float) -> Ticket:
+        """Count a request that is sent."""
+        ticket = Ticket(now, self.suspect)
+        self.in_flight += 1
+        self._probes += ticket.probe
+        return ticket
+
+    def drop(self, ticket: Ticket) -> None:
+        """Uncount a request that is on its way no more, whatever came of it."""
+        self.in_flight -= 1
+        self._probes -= ticket.probe
+
+    def replied(self, ticket: Ticket, now: float) -> None:
+        """Note a reply: the limit may rise. Call it before :meth:`drop`."""
+        self.refused()
+        self._note_busy(False)
+        binding = self.in_flight >= int(self.limit)
+        self._note_latency(now - ticket.sent)
+        if binding and self._latency_holds and self._busy_share <= TOLERATED:
+            step = 1.0 if self._slow_start else 1.0 / self.limit
+            self.limit = min(self.limit + step, float(self.max_concurrency))
+
+    def refused(self) -> None:
+        """Note that the server works, though it gave no reply to this prompt."""
+        if self.suspect:
+            self.limit = min(self.limit, float(START))
+            self._slow_start = True
+        self.failures = 0
+        self.failing_since = None
+        self._given_up = False
+        self._rest = self._rests_until = 0.0
+
+    def failed(self, ticket: Ticket, now: float, fault: Fault) -> None:
+        """Note a failure that may pass: the limit may shrink, the endpoint may be rested."""
+        self.last_fault = fault
+        self.failures += 1
+        if self.failing_since is None:
+            self.failing_since = now
+        if fault.wait:
+            self._closed_until = max(self._closed_until, now + fault.wait)
+        # Requests that were sent before the limit shrank say nothing about the new one.
+        if fault.kind in OVERLOADS and ticket.sent > self._shrunk_at:
+            self._note_busy(True)
+            if self._busy_share > EXCESSIVE:
+                self.limit = max(1.0, self.limit * SHRINKING)
+                self._shrunk_at = now
+                self._slow_start = False
+                self._busy_share = 0.0
+        if ticket.probe or (not self.suspect and self.failures >= PATIENCE):
+            self._rest = min(2 * self._rest or FIRST_REST, LONGEST_REST)
+            self._rests_until = now + self._rest
+
+    def hopeless(self, now: float, give_up_after: float) -> bool:
+        """Tell whether it has done nothing but fail for so many seconds, and nothing is on its way.
+
+        It stays so until it replies: another request may be on its way when another endpoint is
+        asked the same.
+        """
+        failing = self.failing_since is not None and now >= self.failing_since + give_up_after
+        self._given_up = self._given_up or (failing and self.in_flight == 0)
+        return self._given_up
+
+    def _note_busy(self, busy: bool) -> None:
+        self._busy_share += (busy - self._busy_share) / max(SMALLEST_WINDOW, self.limit)
+
+    def _note_latency(self, seconds: float) -> None:
+        self._latencies.append(seconds)
+        if len(self._latencies) >= max(SMALLEST_WINDOW, int(self.limit)):
+            middle = median(self._latencies)
+            self._latency_holds = middle <= SLOWDOWN * self._best
+            self._best = min(middle, FORGETTING * self._best)
+            self._latencies.clear()
+
+
+def freest(endpoints: Iterable[Endpoint], now: float) -> Endpoint | None:
+    """Return the endpoint with room whose limit is used least, None if none has room."""
+    open_ones = [one for one in endpoints if one.has_room(now)]
+    return min(open_ones, key=lambda one: one.in_flight / one.limit, default=None)

@@ -1,0 +1,191 @@
+"""What went wrong with one request: whether to ask again, to go on without it, or to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+__all__ = ['Fault', 'Remedy', 'error_words', 'exception_fault', 'status_fault', 'wait_asked_for']
+
+LONGEST_DETAIL = 300  # characters of a server's words that are kept
+
+# Servers say in their own ways that a prompt doesn't fit: OpenAI, vLLM, SGLang, LMDeploy, TGI and
+# llama.cpp, in this order; none but the first has a code of its own for it.
+TOO_LONG = re.compile(
+    r'context_length_exceeded|reduce the length|maximum (model|context|input) length'
+    r'|context[ _](length|size|window|limit)|longer than the max|max_model_len|session_len'
+    r'|(prompt|input) is too long|input length|too many (input )?tokens'
+    r'|must have less than \d+ tokens|max_new_tokens`? must be',
+    re.IGNORECASE,
+)
+# What is said with a status that has another meaning mostly: one request above the tokens a minute.
+CERTAINLY_TOO_LONG = re.compile(r'request too large|exceed_context_size', re.IGNORECASE)
+FILTERED = re.compile(
+    r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
+    r'|flagged|safety (system|filter)|inappropriate content',
+    re.IGNORECASE,
+)
+UNKNOWN_MODEL = re.compile(
+    r'model_not_found|(unknown|no such|invalid) model|model\b.{0,200}?\b(does not exist|not found)',
+    re.IGNORECASE | re.DOTALL,
+)
+BAD_KEY = re.compile(
+    r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
+)
+NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
+
+# Too many of our own sockets: fewer requests at once help, another endpoint doesn't.
+OWN_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS}
+
+
+class Remedy(Enum):
+    """What helps after a fault."""
+
+    RETRY = 'retry'
+    SKIP = 'skip'
+    STOP = 'stop'
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a request got no reply.
+
+    Attributes:
+        kind: A few words to count by. Of those that stop everything: ``key refused``,
+            ``unknown model``, ``no quota``, ``redirect``.
+        remedy: Ask again, go on without this reply, or stop.
+        detail: What the server said.
+        wait: Seconds that the server asks to be left alone for.
+        reached: The server got the request, so that it may be the request's own fault.
+    """
+
+    kind: str
+    remedy: Remedy
+    detail: str = ''
+    wait: float = 0.0
+    reached: bool = True
+
+
+def exception_fault(error: BaseException) -> Fault:
+    """Tell what an exception of a request means; every one may pass."""
+    words = f'{type(error).__name__}: {error}'.rstrip(': ')
+    number = getattr(error, 'errno', None)
+    if number in OWN_LIMITS:
+        return Fault('overloaded', Remedy.RETRY, words, reached=False)
+    # No limit is set for reading alone, so this one says that no connection came about.
+    if isinstance(error, (aiohttp.ServerTimeoutError, aiohttp.ClientConnectorError)):
+        return Fault('unreachable', Remedy.RETRY, words, reached=False)
+    if isinstance(error, asyncio.TimeoutError):
+        return Fault('timeout', Remedy.RETRY, words)
+    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
+        return Fault('bad reply', Remedy.RETRY, words)
+    return Fault('unreachable', Remedy.RETRY, words)
+
+
+def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str = '') -> Fault:
+    """Tell what a response other than a completion means.
+
+    Args:
+        status: Of HTTP; one within the body where that of HTTP is 200.
+        headers: Looked up without regard to case.
+        body: As JSON was read, None if it isn't JSON.
+        text: What is quoted of a body that isn't JSON.
+    """
+    words = error_words(body) or text.strip()
+    kind, remedy = _meaning(status, words)
+    if kind == 'redirect':
+        words = _host(headers.get('Location', ''))
+    elif words:
+        words = f'{status}: {words}'
+    wait = wait_asked_for(headers) if remedy is Remedy.RETRY else 0.0
+    return Fault(kind, remedy, words or str(status), wait)
+
+
+def error_words(body: Any) -> str:
+    """Return the message, type and code of an error in JSON, '' where there is none."""
+    if isinstance(body, list) and body:
+        return error_words(body[0])
+    if not isinstance(body, Mapping):
+        return ''
+    error = body.get('error', body)
+    if not isinstance(error, Mapping):
+        return str(error)
+    message = error.get('message') or error.get('detail') or ''
+    tags = [error.get(name) for name in ('type', 'code') if isinstance(error.get(name), str)]
+    inner = error.get('innererror')  # Azure's reason stands there alone
+    if isinstance(inner, Mapping) and isinstance(inner.get('code'), str):
+        tags.append(inner['code'])
+    return ' '.join(filter(None, [str(message), f'({", ".join(filter(None, tags))})' * bool(tags)]))
+
+
+def wait_asked_for(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a server asks to be left alone for, 0 where it doesn't say."""
+    seconds = _number(headers.get('retry-after-ms', '')) / 1000
+    if not seconds and (value := headers.get('Retry-After', '')):
+        seconds = _number(value) or _until(value)
+    return max(0.0, seconds)
+
+
+def _meaning(status: int, words: str) -> tuple[str, Remedy]:
+    # The words come first: servers disagree about the status.
+    if CERTAINLY_TOO_LONG.search(words) or (
+        status in (200, 400, 413, 422) and TOO_LONG.search(words)
+    ):
+        return 'too long', Remedy.SKIP
+    if status < 500 and status != 429 and FILTERED.search(words):
+        return 'filtered', Remedy.SKIP
+    if status in (401, 403) or (status == 400 and BAD_KEY.search(words)):
+        return 'key refused', Remedy.STOP
+    if status == 402 or (status == 429 and NO_QUOTA.search(words)):
+        return 'no quota', Remedy.STOP
+    if status in (404, 405) or (status in (400, 422) and UNKNOWN_MODEL.search(words)):
+        return 'unknown model', Remedy.STOP
+    if 300 <= status < 400:
+        return 'redirect', Remedy.STOP
+    if status == 413:
+        return 'too long', Remedy.SKIP
+    if status in (425, 429, 503, 529):
+        return 'overloaded', Remedy.RETRY
+    if status in (408, 504):
+        return 'timeout', Remedy.RETRY
+    if status == 409 or status >= 500:
+        return 'server error', Remedy.RETRY
+    if status >= 400:
+        return 'refused', Remedy.SKIP
+    return 'bad reply', Remedy.RETRY
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def _until(date: str) -> float:
+    try:
+        moment = parsedate_to_datetime(date)
+        return moment.timestamp() - time.time()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def _host(location: str) -> str:
+    try:
+        parts = urlsplit(location)
+        port = f':{parts.port}' if parts.port else ''
+    except ValueError:
+        return ''
+    return f'{parts.scheme}://{parts.hostname}{port}' if parts.hostname else 'another path'
