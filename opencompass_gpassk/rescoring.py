@@ -11,9 +11,9 @@ from typing import Any
 
 import mmengine
 from mmengine.config import ConfigDict
+from opencompass.registry import build_from_cfg
 from opencompass.tasks import OpenICLEvalTask
 from opencompass.utils import (
-    build_from_cfg,
     dataset_abbr_from_cfg,
     get_infer_output_path,
     model_abbr_from_cfg,

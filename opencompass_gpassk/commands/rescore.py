@@ -11,9 +11,9 @@ __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
 Make the results of a run of OpenCompass again from its responses, after the judge, the thresholds,
-the rules or a person's verdicts have changed; OpenCompass's -r keeps every result there is. Verdicts
-of the judge that are in the store are not asked for again. Data sets whose evaluator is not
-GPassKEvaluator are left as they are. The summary is printed and written anew.
+the rules or a person's verdicts have changed; OpenCompass's -r keeps every result there is. No
+verdict that is in the store is asked for again. Data sets whose evaluator is not GPassKEvaluator
+are left as they are. The summary is printed and written anew.
 """
 
 

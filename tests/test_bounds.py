@@ -1,0 +1,62 @@
+"""Bounds: between all unjudged responses wrong and all of them right."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from opencompass_gpassk.bounds import bounds, bounds_line
+from opencompass_gpassk.results import Protocol, percent, problem_figures
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+PROTOCOL = Protocol(n=4, k=(2, 4), taus=(0.0, 0.5, 1.0))
+VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
+
+
+def table(*problems: str) -> TrialTable:
+    """Problems with their trials as ``+-?``, each answer a class of its own but the right one."""
+    return TrialTable(
+        [Problem(str(i)) for i in range(len(problems))],
+        [
+            Trial(str(i), r, VERDICTS[mark], answer=mark, answer_class=0 if mark == '+' else r + 1)
+            for i, marks in enumerate(problems)
+            for r, mark in enumerate(marks)
+        ],
+    )
+
+
+def test_nothing_unjudged_has_no_bounds() -> None:
+    """There is nothing to be uncertain of."""
+    assert bounds(table('++--', '----'), PROTOCOL) == {}
+
+
+def test_bounds_are_those_of_all_ways_to_judge() -> None:
+    """Of each metric the least and the most that any verdicts of the unjudged ones can make."""
+    found = bounds(table('+?--', '++??', '?---'), PROTOCOL)
+    figures = []
+    for verdicts in itertools.product('+-', repeat=4):
+        a, b, c, d = verdicts
+        rows = problem_figures(table(f'+{a}--', f'++{b}{c}', f'{d}---'), PROTOCOL)
+        figures.append({name: percent(values) for name, values in rows.items()})
+    for name, (low, high) in found.items():
+        if name != 'majority vote':  # the classes of the answers are others here
+            assert low == pytest.approx(min(one[name] for one in figures))
+            assert high == pytest.approx(max(one[name] for one in figures))
+
+
+def test_the_headline_metrics_are_told() -> None:
+    """Those of the largest k and the strictest threshold."""
+    line = bounds_line(bounds(table('+?--', '++++'), PROTOCOL), PROTOCOL)
+    assert line == (
+        'accuracy (4 runs average) 62.5 to 75.0, pass@4 100.0 to 100.0, G-Pass@4_1.0 50.0 to 50.0, '
+        'mG-Pass@4 50.0 to 50.0'
+    )
+
+
+def test_what_is_undefined_is_not_told() -> None:
+    """A problem with too few samples has no figure, whatever is judged of them."""
+    found = bounds(table('+?'), PROTOCOL)
+    assert math.isnan(found['pass@4'][0])
+    assert bounds_line(found, PROTOCOL) == 'accuracy (4 runs average) 50.0 to 100.0'

@@ -1,0 +1,254 @@
+"""The pipeline: who settles what, what is asked once, what is kept, what stays unjudged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
+
+from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Reply, Triple
+from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.trials import Verdict
+
+LLM = JudgeSettings(mode='llm')
+CASCADE = JudgeSettings()
+SEVEN, LOTS = '\\foo{7}', '\\foo{9}'  # the rules can't tell
+MARKS = {'correct': '+', 'incorrect': '-', 'unjudged': '?'}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[VerdictStore]:
+    """A store of its own for each test."""
+    with VerdictStore(tmp_path / 'verdicts.sqlite') as opened:
+        yield opened
+
+
+def judged(
+    settings: JudgeSettings,
+    judge: ScriptedJudge | None,
+    answers: list[Candidate],
+    store: VerdictStore | None = None,
+) -> tuple[str, Judged]:
+    """The verdicts as + - ?, and the rest."""
+    found = Pipeline(settings, store, judge=judge).run(answers)
+    return ''.join(MARKS[one.verdict.value] for one in found.judgements), found
+
+
+def test_equal_triples_are_asked_about_once() -> None:
+    """Over replicas and problems; another question or gold answer is another triple."""
+    judge = right_if('7')
+    answers = [
+        *candidates('7', '8', '7', '7', '8'),
+        *candidates('7', '8', question='Else?'),
+        *candidates('7', gold='9'),
+        *candidates('7', '8'),
+    ]
+    verdicts, found = judged(LLM, judge, answers)
+    assert verdicts == '+-++-+-++-'
+    assert judge.asked == ['7', '8', '7', '8', '7']
+    assert (found.ledger.calls, found.ledger.saved['identity']) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'asked', 'verdicts'),
+    [
+        # By rule 7.0 is 7, 8 is not, and of unknown commands it can't be told.
+        (LLM, ['7.0', '8', SEVEN, LOTS], '+-+-'),
+        (CASCADE, ['8', SEVEN, LOTS], '+-+-'),
+        (JudgeSettings(recheck_different=False), [SEVEN, LOTS], '+-+-'),
+    ],
+)
+def test_each_mode_asks_about_what_it_says(
+    settings: JudgeSettings, asked: list[str], verdicts: str
+) -> None:
+    """All; what the rules don't confirm; what the rules can't tell."""
+    judge = right_if('7.0', SEVEN)
+    assert judged(settings, judge, candidates('7.0', '8', SEVEN, LOTS))[0] == verdicts
+    assert judge.asked == asked
+
+
+def test_the_rule_alone_leaves_unjudged_what_it_cannot_tell() -> None:
+    """Nobody is asked."""
+    verdicts, found = judged(JudgeSettings(mode='rule'), None, candidates('7', '8', LOTS))
+    assert verdicts == '+-?'
+    assert {one.source for one in found.judgements} == {'rule'}
+
+
+def test_no_answer_is_wrong_without_a_call() -> None:
+    """Unless the judge shall see how the response ends."""
+    judge = right_if('the end')
+    silent = [Candidate('What?', '7', None, 'I think and think, up to the end')]
+    assert judged(LLM, judge, silent)[0] == '-'
+    assert judge.asked == []
+    tail = JudgeSettings(mode='llm', no_answer='tail', tail_length=7)
+    assert judged(tail, judge, silent)[0] == '+'
+    assert judge.asked == ['the end']
+
+
+def test_the_judge_sees_the_answer_unless_asked_for_the_response() -> None:
+    """Without its thoughts."""
+    judge = right_if()
+    answers = [Candidate('What?', '7', '8', '<think>secret</think>It is \\boxed{8}.')]
+    judged(LLM, judge, answers)
+    judged(JudgeSettings(mode='llm', candidate='response'), judge, answers)
+    assert judge.asked == ['8', 'It is \\boxed{8}.']
+
+
+def test_what_is_stored_is_not_paid_for_again(store: VerdictStore) -> None:
+    """By the same judge; another model, prompt, menu or decoding is another judge."""
+    judge = right_if('7')
+    answers = candidates('7', '8', '9')
+    first, _ = judged(LLM, judge, answers, store)
+    again, found = judged(LLM, judge, [*answers, *candidates('10')], store)
+    assert (first, again) == ('+--', '+---')
+    assert judge.asked == ['7', '8', '9', '10']
+    assert found.ledger.saved['store'] == 3
+    others = [
+        (ScriptedJudge(judge.say, model='other'), LLM),
+        (ScriptedJudge(judge.say, settings={'temperature': 0.7}), LLM),
+        (ScriptedJudge(judge.say), JudgeSettings(mode='llm', prompt='opencompass')),
+    ]
+    for other, settings in others:
+        assert judged(settings, other, answers, store)[0] == '+--'
+        assert other.asked == ['7', '8', '9']
+
+
+def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None:
+    """Then the trial stays unjudged, and nobody pays for it again."""
+    judge = ScriptedJudge(
+        lambda answer, times: YES if answer == 'late' and times else Reply('The Answer is wrong')
+    )
+    answers = candidates('late', 'never')
+    assert judged(LLM, judge, answers, store)[0] == '+?'
+    assert judge.asked == ['late', 'late', 'never', 'never']
+    assert judged(LLM, judge, answers, store)[0] == '+?'
+    assert len(judge.asked) == 4
+
+
+def test_a_reply_that_was_cut_off_is_no_verdict() -> None:
+    """What it said on the way may have been a thought."""
+    judge = ScriptedJudge(lambda answer, times: Reply('\\boxed{yes}', truncated=True))
+    verdicts, found = judged(LLM, judge, candidates('7'))
+    assert verdicts == '?'
+    assert 'max_tokens' in found.judgements[0].reason
+
+
+def test_a_failure_that_may_pass_is_not_kept(store: VerdictStore) -> None:
+    """The next run asks again, and about nothing else."""
+    answers = candidates('7', '8', '8', '9')
+    down = ScriptedJudge(
+        lambda answer, _: Failure('overloaded', False, 'busy') if answer == '8' else NO
+    )
+    verdicts, found = judged(LLM, down, answers, store)
+    assert verdicts == '-??-'
+    assert found.transient == {'overloaded': 2}
+    with pytest.raises(JudgeError, match=r'2 of 4 responses \(overloaded 2\).*busy; come back'):
+        require_coverage(found, 4, 1.0, 'come back')
+    require_coverage(found, 4, 0.5, 'come back')
+    up = right_if('8')
+    assert judged(LLM, up, answers, store)[0] == '-++-'
+    assert up.asked == ['8']
+
+
+def test_a_failure_that_lasts_blocks_no_run(store: VerdictStore) -> None:
+    """It is the trial's reason, kept like a verdict."""
+    refused = ScriptedJudge(lambda answer, _: Failure('too long', True, '9000 tokens'))
+    verdicts, found = judged(LLM, refused, candidates('7'), store)
+    assert (verdicts, found.judgements[0].reason) == ('?', 'too long: 9000 tokens')
+    require_coverage(found, 1, 1.0, '')
+    assert judged(LLM, up := right_if('7'), candidates('7'), store)[0] == '?'
+    assert up.asked == []
+
+
+def test_a_person_outranks_everybody(store: VerdictStore) -> None:
+    """Rule, store and judge; the verdict is marked."""
+    judged(LLM, right_if('8', '9'), candidates('8', '9'), store)
+    store.put_human(Triple('What?', '7', '7'), Verdict.INCORRECT)
+    store.put_human(Triple('What?', '7', '8'), Verdict.INCORRECT)
+    for settings in (CASCADE, LLM):
+        verdicts, found = judged(settings, right_if(), candidates('7', '8', '9'), store)
+        assert verdicts == '--+'
+        assert [one.source for one in found.judgements] == ['human', 'human', 'judge']
+    assert judged(JudgeSettings(mode='rule'), None, candidates('7', '8'), store)[0] == '--'
+
+
+def test_what_a_judge_said_before_it_failed_is_kept(store: VerdictStore) -> None:
+    """An error of the judge ends the run, not the verdicts."""
+
+    def say(answer: str, times: int) -> Reply:
+        if answer == '9':
+            raise JudgeError('no credit left')
+        return NO
+
+    with pytest.raises(JudgeError, match='no credit left'):
+        judged(LLM, ScriptedJudge(say), candidates('7', '8', '9', '10'), store)
+    assert judged(LLM, up := right_if('9'), candidates('7', '8', '9', '10'), store)[0] == '--+-'
+    assert up.asked == ['9', '10']
+
+
+def test_nobody_is_asked_when_nothing_is_left() -> None:
+    """A judge that is down costs nothing where the rules suffice."""
+    assert judged(CASCADE, refusing(), candidates('7', '7.0'))[0] == '++'
+
+
+def test_the_prompt_is_in_the_language_of_the_problem() -> None:
+    """As the data set says, else by the text."""
+    judge = right_if()
+    judged(
+        LLM,
+        judge,
+        [
+            Candidate('Wie viel?', '7', '8', language='cn'),
+            Candidate('多少？', '7', '8'),
+            Candidate('How many?', '7', '8'),
+        ],
+    )
+    assert ['参考答案' in prompt for prompt in judge.prompts] == [True, True, False]
+
+
+def test_the_signature_tells_settings_apart_that_verdicts_depend_on() -> None:
+    """And no others."""
+    signatures = [
+        Pipeline(JudgeSettings(**fields), judge=right_if()).signature
+        for fields in (
+            {},
+            {'timeout': 5.0, 'retries': 1},
+            {'mode': 'llm'},
+            {'candidate': 'response'},
+            {'no_answer': 'tail'},
+            {'recheck_different': False},
+            {'prompt': 'opencompass'},
+        )
+    ]
+    assert signatures[0] == signatures[1]
+    assert len(set(signatures)) == 6
+    assert signatures[0].startswith('cascade:scripted:')
+
+
+def test_the_ledger_adds_up() -> None:
+    """Every trial was saved by something or asked about; tokens have their price."""
+    settings = JudgeSettings(price_per_mtok=[1.0, 10.0])
+    answers = candidates('7', '7', '8', '8', None, LOTS)
+    _, found = judged(settings, right_if(), answers)
+    ledger = found.ledger
+    assert dict(ledger.saved) == {'no answer': 1, 'identity': 2, 'human': 0, 'rule': 1, 'store': 0}
+    assert ledger.calls + ledger.saved.total() == len(answers)
+    assert ledger.as_dict()['price'] == pytest.approx((2 * 100 * 1 + 2 * 5 * 10) / 1e6)
+
+
+@given(st.lists(st.sampled_from(['1', '2', '3', None]), max_size=30), st.randoms())
+def test_verdicts_follow_their_candidates(answers: list[str | None], random: Any) -> None:
+    """In whatever order they stand."""
+    once, _ = judged(LLM, right_if('2'), candidates(*answers))
+    assert once == ''.join('+' if answer == '2' else '-' for answer in answers)
+    order = list(range(len(answers)))
+    random.shuffle(order)
+    shuffled, _ = judged(LLM, right_if('2'), candidates(*(answers[i] for i in order)))
+    assert shuffled == ''.join(once[i] for i in order)

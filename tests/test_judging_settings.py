@@ -1,0 +1,86 @@
+"""Settings of judges: from configs, files and the environment, never with a key."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.judging.settings import JudgeSettings, configured, read_settings
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of whoever runs the tests plays no part."""
+    for name in ('OC_JUDGE_MODEL', 'OC_JUDGE_API_BASE', 'OC_JUDGE_API_KEY', 'GPASSK_JUDGE'):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ('config', 'message'),
+    [
+        ('maybe', "mode of judge is 'maybe'; choose one of 'rule', 'llm', 'cascade'"),
+        ({'modle': 'x'}, "no setting 'modle'"),
+        ({'api_key': 'sk-1'}, 'a key must not stand in a config'),
+        ({'max_tokens': 0}, 'max_tokens of judge is 0'),
+        ({'temperature': -1}, 'temperature of judge is -1'),
+        ({'deadline': 0}, 'deadline of judge is 0'),
+        ({'candidate': 'essay'}, "candidate of judge is 'essay'"),
+        ({'menu': 'xverify'}, 'prompt=PATH'),
+        ({'price_per_mtok': [1, 2, 3]}, 'price_per_mtok of judge'),
+    ],
+)
+def test_a_wrong_setting_is_named(config: Any, message: str) -> None:
+    """With what to do about it, and without the key."""
+    with pytest.raises(ValueError, match=message) as error:
+        JudgeSettings.of(config)
+    assert 'sk-1' not in str(error.value)
+
+
+def test_the_environment_names_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several endpoints are separated by commas; a config outranks it."""
+    settings = JudgeSettings.of('cascade')
+    with pytest.raises(ValueError, match='OC_JUDGE_MODEL'):
+        _ = settings.model_name
+    with pytest.raises(ValueError, match='OC_JUDGE_API_BASE'):
+        _ = settings.endpoints
+    assert settings.key is None
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'judge-72b')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://a/v1, http://b/v1')
+    monkeypatch.setenv('OC_JUDGE_API_KEY', 'sk-1')
+    assert settings.model_name == 'judge-72b'
+    assert settings.endpoints == ['http://a/v1', 'http://b/v1']
+    assert settings.key == 'sk-1'
+    own = JudgeSettings.of({'model': 'mine', 'api_base': 'http://c/v1', 'api_key_env': 'MY_KEY'})
+    assert (own.model_name, own.endpoints, own.key) == ('mine', ['http://c/v1'], None)
+
+
+def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By rule unless GPASSK_JUDGE says otherwise; a judge that isn't named is an error at once."""
+    assert configured() == 'rule'
+    monkeypatch.setenv('GPASSK_JUDGE', 'llm')
+    with pytest.raises(ValueError, match='OC_JUDGE_MODEL'):
+        configured()
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'judge-72b')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://a/v1')
+    assert configured() == {'mode': 'llm', 'model': 'judge-72b', 'api_base': ['http://a/v1']}
+    monkeypatch.setenv('GPASSK_JUDGE', 'oracle')
+    with pytest.raises(ValueError, match="GPASSK_JUDGE is 'oracle'"):
+        configured()
+
+
+def test_settings_are_read_from_a_file(tmp_path: Path) -> None:
+    """Errors name it."""
+    path = tmp_path / 'judge.json'
+    path.write_text(json.dumps({'model': 'm', 'price_per_mtok': [0.5, 2]}))
+    assert read_settings(str(path)) == JudgeSettings(model='m', price_per_mtok=[0.5, 2])
+    assert JudgeSettings.of(read_settings(str(path)).as_dict()) == read_settings(str(path))
+    assert read_settings('llm') == JudgeSettings(mode='llm')
+    for text, message in (('{', 'not JSON'), ('[]', 'an object'), ('{"x": 1}', "'x'")):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=rf'judge\.json: .*{message}'):
+            read_settings(str(path))
+    with pytest.raises(ValueError, match='neither rule, llm, cascade nor a JSON file'):
+        read_settings('none.json')

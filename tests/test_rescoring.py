@@ -1,0 +1,132 @@
+"""``gpassk rescore``: new figures from old responses, and nothing lost where that fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eval_task import COUNTS, N, Sums, config, counts, data_set, evaluate, predict, question
+from scripted_judge import ScriptedJudge, refusing, right_if
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.judging.judge import Triple
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.trials import Verdict
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A finished run by rule."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / 'outputs' / '20260101_000000'
+    made = data_set(evaluator={'type': GPassKEvaluator, 'taus': [0.5, 1.0]})
+    predict(folder, made)
+    evaluate(folder, made)
+    write_config(folder / 'configs' / 'run.py', folder, made)
+    return folder
+
+
+def write_config(path: Path, folder: Path, dataset: dict[str, Any]) -> None:
+    """The config as OpenCompass writes it down."""
+    whole = config(folder, dataset).to_dict()
+    whole['datasets'] = whole['datasets'][0]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('\n'.join(f'{name} = {named(value)!r}' for name, value in whole.items()))
+
+
+def named(value: Any) -> Any:
+    """A config in which classes stand by name."""
+    if isinstance(value, dict):
+        return {key: named(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [named(one) for one in value]
+    return f'{value.__module__}.{value.__name__}' if isinstance(value, type) else value
+
+
+def result(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / 'results/demo/sums_en.json').read_text())
+    return found
+
+
+def answers(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers to the first problem."""
+    return [one for one in found['details'][0]['answers'] for _ in range(one['count'])]
+
+
+def ask(monkeypatch: pytest.MonkeyPatch, judge: ScriptedJudge) -> ScriptedJudge:
+    """Put a scripted judge behind the settings."""
+    monkeypatch.setattr('opencompass_gpassk.judging.pipeline.make_judge', lambda settings: judge)
+    return judge
+
+
+def test_new_thresholds_are_computed_from_old_responses(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest of the result stays as it was, and the summary is printed."""
+    before = result(run)
+    assert main(['rescore', str(run.parent), '--tau', '0.25', '1', '-k', '2', '4']) == 0
+    after = result(run)
+    assert {name for name in after if name.startswith('G-Pass@4')} == {
+        'G-Pass@4_0.25',
+        'G-Pass@4_1.0',
+    }
+    assert counts(after) == counts(before) == COUNTS
+    assert after['G-Pass@2_1.0'] == before['G-Pass@2_1.0']
+    assert 'G-Pass@4_0.25' in capsys.readouterr().out
+
+
+def test_a_judge_may_come_later(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its verdicts lie in the run; a second rescoring asks for none of them."""
+    judge = ask(monkeypatch, right_if('0', '100'))
+    for _ in range(2):
+        assert main(['rescore', str(run), '--judge', 'llm']) == 0
+    after = result(run)
+    assert after['signature']['judge'].startswith('llm:scripted:')
+    assert counts(after)[0] == N - sum(row['answer'] not in ('0', '100') for row in answers(after))
+    assert after['judging']['ledger']['saved']['store'] == len(judge.asked)
+    assert after['judging']['ledger']['calls'] == 0
+
+
+def test_a_person_may_overrule(run: Path) -> None:
+    """Without any judge; the verdict is marked in the trials."""
+    with VerdictStore(run / 'verdicts.sqlite') as store:
+        store.put_human(Triple(question(5), '5', '5'), Verdict.INCORRECT)
+    assert main(['rescore', str(run)]) == 0
+    after = result(run)
+    assert counts(after) == [*COUNTS[:5], 0, *COUNTS[6:]]
+    assert after['details'][5]['answers'][0]['source'] == 'human'
+    assert any("6 of 80 verdicts are a person's" in text for text in after['warnings'])
+
+
+def test_a_changed_config_stands_in(run: Path, tmp_path: Path) -> None:
+    """Its data sets are found by their abbrs."""
+    changed = data_set(evaluator={'type': GPassKEvaluator, 'taus': [0.75], 'benchmark': 'mine'})
+    write_config(tmp_path / 'changed.py', run, changed)
+    assert main(['rescore', str(run), '--config', str(tmp_path / 'changed.py')]) == 0
+    assert (result(run)['taus'], result(run)['benchmark']) == ([0.75], 'mine')
+
+
+def test_what_fails_leaves_the_old_result(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code says so, and why."""
+    before = (run / 'results/demo/sums_en.json').read_bytes()
+    ask(monkeypatch, refusing('the key is refused'))
+    assert main(['rescore', str(run), '--judge', 'llm']) == 1
+    assert 'demo/sums_en: not rescored: the key is refused' in capsys.readouterr().err
+    assert (run / 'results/demo/sums_en.json').read_bytes() == before
+
+
+def test_other_evaluators_are_left_alone(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run without any data set of ours is an error."""
+    other = {'type': 'opencompass.openicl.icl_evaluator.AccEvaluator'}
+    write_config(run / 'configs' / 'run.py', run, data_set(Sums, evaluator=other))
+    assert main(['rescore', str(run)]) == 1
+    error = capsys.readouterr().err
+    assert 'GPassKEvaluator is not its evaluator' in error
+    assert 'nothing to rescore' in error
