@@ -9,7 +9,6 @@ which is slower.
 from __future__ import annotations
 
 import itertools
-import os
 import sqlite3
 import sys
 import threading
@@ -21,6 +20,7 @@ from types import TracebackType
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store_files import StoreError, note_damage, open_file
+from opencompass_gpassk.judging.store_paths import store_path
 from opencompass_gpassk.judging.store_rows import (
     COLUMNS,
     HUMAN,
@@ -40,27 +40,6 @@ __all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
 
 INSERT = f'INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
-
-
-def store_path(run: Path | None) -> Path | None:
-    """Return where verdicts are kept: ``GPASSK_VERDICT_STORE``, else ``verdicts.sqlite`` in a run.
-
-    Raises:
-        ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
-    """
-    given = os.environ.get('GPASSK_VERDICT_STORE', '').strip()
-    if not given:
-        return None if run is None else run / 'verdicts.sqlite'
-    try:
-        path = Path(given).expanduser().absolute()
-    except RuntimeError as error:  # ~somebody unknown
-        raise ValueError(f'GPASSK_VERDICT_STORE is {given}: {error}') from error
-    if path.is_dir():
-        raise ValueError(
-            f'GPASSK_VERDICT_STORE is {given}, a folder; name a file in it, such as '
-            f'{path / "verdicts.sqlite"}'
-        )
-    return path
 
 
 class VerdictStore:
@@ -126,11 +105,7 @@ class VerdictStore:
         with self.writing() as connection:
             if self.write(connection, Record(triple, judge, verdict, time.time()), replace=False):
                 return verdict
-            first = connection.execute(
-                f'SELECT {COLUMNS} FROM verdicts WHERE judge = ? AND triple = ?',
-                (self._key(judge), triple_key(triple)),
-            )
-            return read_verdict_row(first.fetchone())
+            return self.get(judge, [triple])[triple]
 
     def put_human(self, triple: Triple, verdict: Verdict, note: str = '') -> None:
         """Keep a person's verdict, in place of an earlier one.
@@ -176,7 +151,8 @@ class VerdictStore:
         with self._turn:
             try:
                 yield self._connection
-            except DamagedRowError as error:
+            # SQLite's own words about a damaged file may be no UTF-8.
+            except (DamagedRowError, UnicodeDecodeError) as error:
                 raise self._damaged(error) from error
             except sqlite3.OperationalError as error:
                 raise StoreError(f'{self.path}: {error}; {_remedy(str(error))}') from error
@@ -213,7 +189,11 @@ class VerdictStore:
                     f'SELECT {COLUMNS} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
                     (judge, *chunk),
                 )
-                found |= {keys[row[1]]: read_verdict_row(row) for row in rows}
+                for row in rows:
+                    verdict = read_verdict_row(row)
+                    if row[0] != judge or row[1] not in keys:
+                        raise DamagedRowError('a verdict stands where another is looked for')
+                    found[keys[row[1]]] = verdict
         return found
 
     def _key(self, judge: JudgeIdentity) -> bytes:

@@ -28,6 +28,7 @@ __all__ = [
     'Selection',
     'count_selected',
     'count_verdicts',
+    'give_room_back',
     'prune',
     'records',
     'restore',
@@ -187,9 +188,17 @@ def prune(store: VerdictStore, selection: Selection) -> int:
             connection.execute(
                 f'DELETE FROM {table}s WHERE digest NOT IN (SELECT {table} FROM verdicts)'
             )
-    with store.reading() as connection:
-        connection.execute('VACUUM')  # which gives the room back to the disk
     return gone
+
+
+def give_room_back(store: VerdictStore) -> None:
+    """Make the file as small as what is in it.
+
+    Raises:
+        StoreError: If others write to it all the time, or the disk has no room for a copy.
+    """
+    with store.reading() as connection:
+        connection.execute('VACUUM')
 
 
 def _record(

@@ -1,0 +1,169 @@
+"""Verdicts as JSON lines: what a store exports and imports, and what people write by hand."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.store_rows import Record, StoredVerdict
+from opencompass_gpassk.trials import Verdict
+
+__all__ = ['VerdictRows', 'read_verdict_rows', 'verdict_line']
+
+LATEST = 2.5e11  # in the year 9892
+JUDGE_FIELDS = ('model', 'prompt', 'settings')
+
+
+@dataclass
+class VerdictRows:
+    """What a file of verdicts holds.
+
+    Attributes:
+        records: The verdicts in it.
+        empty: Rows that a person has left without a verdict.
+        bad: Malformed rows that were left out.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    empty: int = 0
+    bad: int = 0
+
+
+def verdict_line(record: Record) -> str:
+    """Return a record as a line of JSON, from which it is restored exactly."""
+    said = record.said
+    row: dict[str, Any] = {**record.triple._asdict(), 'verdict': said.verdict.value}
+    if record.judge is None:
+        row |= {'note': said.reply}
+    else:
+        row |= {
+            'reason': said.reason,
+            'reply': said.reply,
+            'prompt_tokens': said.prompt_tokens,
+            'completion_tokens': said.completion_tokens,
+            'model': record.judge.model,
+            'prompt': record.judge.prompt,
+            'settings': dict(record.judge.settings),
+        }
+    return json.dumps(row | {'created': record.created}) + '\n'
+
+
+def read_verdict_rows(
+    path: str, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
+) -> VerdictRows:
+    """Read verdicts from JSON lines.
+
+    A row that names a judge, by ``model``, ``prompt`` and ``settings``, is its verdict; any other
+    is a person's: ``question``, ``gold``, ``answer`` and ``verdict``, or ``human`` in its place,
+    which is empty where the person hasn't decided.
+
+    Args:
+        path: A file, gzipped or not, or ``-`` for standard input.
+        skip_bad: Leave malformed rows out and go on.
+        report: Is told of each row left out.
+
+    Raises:
+        ValueError: If a row is malformed, naming file, line, field and remedy; if two rows
+            contradict each other; or if there is none.
+    """
+    name = 'standard input' if path == '-' else path
+    found = VerdictRows()
+    seen: dict[tuple[str | None, Triple], tuple[int, StoredVerdict]] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = _record(parse_row(line))
+            if record is None:
+                found.empty += 1
+                continue
+            key = (record.judge.digest if record.judge else None, record.triple)
+            first, said = seen.setdefault(key, (number, record.said))
+            if said.verdict is not record.said.verdict:
+                raise ValueError(
+                    f'field verdict is {record.said.verdict.value}, but line {first} says '
+                    f'{said.verdict.value} of the same question, gold and answer; leave one out'
+                )
+        except ValueError as error:
+            message = f'{name}, line {number}: {error}'
+            if not skip_bad:
+                raise ValueError(f'{message} (--skip-bad leaves such rows out)') from error
+            found.bad += 1
+            if report:
+                report(message)
+            continue
+        found.records.append(record)
+    if not found.records and not found.empty:
+        raise ValueError(
+            f'{name}: there is no usable row; see gpassk verdicts import --help for the format'
+        )
+    return found
+
+
+def _record(row: dict[str, Any]) -> Record | None:
+    """Return the record in a row, None if a person has left it empty."""
+    triple = Triple(*(_text(row, name, numbers=True) for name in Triple._fields))
+    created = row.get('created', time.time())
+    known = isinstance(created, (int, float)) and not isinstance(created, bool)
+    if not known or not 0 <= created < LATEST:
+        raise ValueError(f'field created is {_shown(created)}; give seconds since 1970, or none')
+    if 'human' in row or not any(name in row for name in JUDGE_FIELDS):
+        name = 'human' if 'human' in row else 'verdict'
+        if name == 'human' and row[name] in ('', None):
+            return None
+        verdict = _verdict(row, name, [Verdict.CORRECT, Verdict.INCORRECT])
+        said = StoredVerdict(verdict, reply=_text(row, 'note', default=''))
+        return Record(triple, None, said, float(created))
+    settings = row.get('settings')
+    if not isinstance(settings, dict):
+        raise ValueError(
+            f"field settings is {_shown(settings)}; a judge's row has model, prompt and settings, "
+            'an object, as gpassk verdicts export writes them'
+        )
+    judge = JudgeIdentity(_text(row, 'model'), _text(row, 'prompt'), settings)
+    said = StoredVerdict(
+        _verdict(row, 'verdict', list(Verdict)),
+        _text(row, 'reason', default=''),
+        _text(row, 'reply', default=''),
+        _tokens(row, 'prompt_tokens'),
+        _tokens(row, 'completion_tokens'),
+    )
+    return Record(triple, judge, said, float(created))
+
+
+def _text(
+    row: dict[str, Any], name: str, *, default: str | None = None, numbers: bool = False
+) -> str:
+    if name not in row and default is None:
+        raise ValueError(f'field {name} is missing; give a text in quotes')
+    value = row.get(name, default)
+    if numbers and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError(f'field {name} is {_shown(value)}; give a text in quotes')
+    return value
+
+
+def _verdict(row: dict[str, Any], name: str, choices: list[Verdict]) -> Verdict:
+    value = row.get(name)
+    for verdict in choices:
+        if isinstance(value, str) and value.strip().lower() == verdict.value:
+            return verdict
+    told = f'is {_shown(value)}' if name in row else 'is missing'
+    raise ValueError(f'field {name} {told}; give one of {", ".join(v.value for v in choices)}')
+
+
+def _tokens(row: dict[str, Any], name: str) -> int:
+    value = row.get(name, 0)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f'field {name} is {_shown(value)}; give a whole number, 0 or more')
+    return value
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value)[:60]
