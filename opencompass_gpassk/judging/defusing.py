@@ -30,7 +30,7 @@ WORDS = (
 )
 NAMES = (
     r'INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|g?MASK|BOS|EOS|CLS|SEP'
-    r'|UNUSED_TOKEN_\d{1,4}|\|(?:human|ai|system|user|assistant)\|'
+    r'|UNUSED_TOKEN_\d{1,4}|\|(?:ai|[a-z_]{4,30})\|'
 )
 GAP = r'\s{0,3}/?\s{0,3}'
 SIGNS = re.compile(
