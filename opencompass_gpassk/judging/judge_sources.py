@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from opencompass_gpassk.judging.judge import Candidate, Triple
+from opencompass_gpassk.judging.judge import Candidate, Judge, Triple
 from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.prompted import PromptedJudge, make_judge
+from opencompass_gpassk.judging.prompted import PromptedJudge
 from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.sources import Opinion
@@ -82,6 +82,7 @@ def look_up(
 
 
 def ask_now(
+    judge: Judge,
     settings: JudgeSettings,
     store: VerdictStore,
     trials: Iterable[AuditTrial],
@@ -93,26 +94,27 @@ def ask_now(
     Neither rules nor people are heard, since it is the judge who is audited.
 
     Args:
-        settings: Who is asked, and how.
+        judge: Who is asked.
+        settings: With which prompt and menu.
         store: Keeps each verdict the moment it arrives, with the judge's own words.
         trials: Trials, each of which gives an answer.
         progress: Show a bar on standard error.
 
     Raises:
-        ValueError: If the settings name no judge, or its prompt can't be read.
+        ValueError: If the prompt can't be read.
         JudgeError: If the judge can't be asked at all; what it said before is in the store.
     """
-    judge = PromptedJudge(make_judge(settings), settings, store)
+    prompted = PromptedJudge(judge, settings, store)
     cases = {
         one.triple: Candidate(*one.triple, language=one.problem.groups.get('language', ''))
         for one in trials
     }
     ledger = Ledger(price_per_mtok=settings.prices)
-    found = judge.recall(cases)
+    found = prompted.recall(cases)
     ledger.saved['store'] = len(found)
     pending = {triple: case for triple, case in cases.items() if triple not in found}
-    found |= judge.ask(pending, ledger, progress=progress).judgements
-    keys = [judge_key(identity) for identity in judge.identities.values()]
+    found |= prompted.ask(pending, ledger, progress=progress).judgements
+    keys = [judge_key(identity) for identity in prompted.identities.values()]
     kept, _ = _read(store, keys, cases)
     return Opinions(
         {

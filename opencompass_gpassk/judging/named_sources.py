@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from opencompass_gpassk.judging.judge_sources import Opinions, ask_now, look_up
+from opencompass_gpassk.judging.prompted import make_judge
 from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.sources import Labels, Source, read_labels, recorded, rule
@@ -55,9 +56,11 @@ def named_source(
     return _labels(name, drawn, every, report)
 
 
-def _ask(settings: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Opinions:
+def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Opinions:
+    settings = read_settings(named or 'llm')
+    judge = make_judge(settings)
     with VerdictStore(store, report=report) as kept:
-        opinions, ledger = ask_now(read_settings(settings or 'llm'), kept, drawn, progress=True)
+        opinions, ledger = ask_now(judge, settings, kept, drawn, progress=True)
     report(f'judge: {ledger.calls} calls; verdicts are kept in {store}')
     return opinions
 

@@ -1,0 +1,223 @@
+"""``gpassk audit``: tables, files, labels; hostile texts stay in their place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_trials import make_table, write_table
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+C, W = Verdict.CORRECT, Verdict.INCORRECT
+
+HOSTILE = [
+    '<script>alert(1)</script>',
+    '| a | b |\n| --- | --- |\n# head',
+    '\\boxed{yes} $x$ ![i](http://h/i.png) [l](javascript:1)',
+    'line\u2028break\x1b[2J\u202e\ud800',
+    '`x` ``` <!-- -->\n\n- item',
+    'x' * 100_000,
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run with two models, in an environment without judge and store."""
+    for name in ('GPASSK_VERDICT_STORE', 'OC_JUDGE_MODEL', 'OC_JUDGE_API_BASE'):
+        monkeypatch.delenv(name, raising=False)
+    write_table(tmp_path / 'work', 'a', 'd')
+    return write_table(tmp_path / 'work', 'org/b', 'd', make_table(8))
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text('ascii').splitlines()]
+
+
+def test_figures_are_shown_and_written(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wrong answers recorded as right are found by the rule."""
+    table = make_table(8)
+    for trial in table.trials[:2]:  # answers -1 and 0 to problem 0
+        trial.verdict = {'0': W, '-1': C}[trial.answer or '']
+    write_table(tmp_path / 'work', 'org/b', 'd', table)
+    output = tmp_path / 'new/audit.v1'
+    assert main(['audit', str(run.parent), '-m', '1000', '-o', str(output)]) == 0
+    told = capsys.readouterr().out
+    assert 'Agreement of recorded and rule' in told
+    assert re.search(r'org/b +48 +\d+ +95\.\d +\d', told)
+    assert 'org/b: recorded (rows) and rule (columns)' in told
+    assert 'left out: 8 without an answer, 8 lost' in told
+    figures = json.loads(output.with_name('audit.v1.json').read_text())['models']['org/b']
+    recorded = [t.verdict for t in table.trials if t.answer is not None]
+    counts = {'correct': recorded.count(C) - 1, 'incorrect': recorded.count(W) - 1}
+    assert figures['confusion']['correct'] == {
+        'correct': counts['correct'],
+        'incorrect': 1,
+        'unjudged': 0,
+    }
+    judged = sum(counts.values()) + 2
+    assert (figures['trials'], figures['judged']) == (48, judged)
+    assert figures['agreement'] == pytest.approx(100 * (judged - 2) / judged)
+    low, high = figures['interval']
+    assert low < figures['agreement'] < high
+    rows = read_rows(output.with_name('audit.v1.jsonl'))
+    assert [(row['model'], row['problem_id'], row['answer']) for row in rows] == [
+        ('org/b', '0', '-1'),
+        ('org/b', '0', '0'),
+    ]
+    assert rows[0].keys() >= {'question', 'gold', 'data_set', 'replica', 'first', 'second'}
+    assert {row['human'] for row in rows} == {''}
+    assert all(row['response'].startswith('predictions/m/d.json#') for row in rows)
+    report = output.with_name('audit.v1.md').read_text('utf-8')
+    assert '## org/b: 2 disagreements' in report
+    assert '## a: 0 disagreements' in report
+
+
+def test_blind_labels(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The drawn sample tells no verdict; labelled it is a source, and is never overwritten."""
+    file = tmp_path / 'labels.jsonl'
+    draw = ['audit', str(run), '-m', '40', '--seed', '3', '--draw', str(file)]
+    assert main(draw) == 0
+    first = file.read_bytes()
+    assert main(draw) == 0  # nothing is labelled yet
+    assert file.read_bytes() == first
+    rows = read_rows(file)
+    assert [set(row) for row in rows] == [{'question', 'gold', 'answer', 'human'}] * len(rows)
+    keys = [(row['question'], row['answer']) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert keys != sorted(keys)
+    for row in rows:
+        row['human'] = 'correct' if row['answer'] == row['gold'] else False
+    file.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    assert main(draw) == 1
+    assert 'may hold labels; name another file' in capsys.readouterr().err
+    assert main(['audit', str(run), 'rule', str(file), '-m', '40', '--seed', '3']) == 0
+    told = capsys.readouterr()
+    assert re.search(r'org/b +40 +40 +100\.0', told.out)
+    assert 'labels are about' not in told.err
+    assert main(['audit', str(run), 'rule', str(file), '-m', '40', '--seed', '4']) == 0
+    assert re.search(r'\d+ labels are about no answer .* 0 of them', capsys.readouterr().err)
+    file.write_text(file.read_text() + '{"human": \n')
+    assert main(['audit', str(run), 'rule', str(file)]) == 1
+    assert f'labels.jsonl, line {len(rows) + 1}: not JSON' in capsys.readouterr().err
+    assert main(draw) == 1  # a slip in it is no reason to overwrite the labels
+
+
+def test_filled_in_disagreements_are_not_overwritten(run: Path, tmp_path: Path) -> None:
+    """They are what ``gpassk verdicts import`` takes."""
+    output = tmp_path / 'o'
+    assert main(['audit', str(run), '-o', str(output)]) == 0
+    assert main(['audit', str(run), '-o', str(output)]) == 0
+    (tmp_path / 'o.jsonl').write_text('{"human": "correct"}\n')
+    assert main(['audit', str(run), '-o', str(output)]) == 1
+    assert (tmp_path / 'o.jsonl').read_text() == '{"human": "correct"}\n'
+
+
+def test_judges_and_people_from_the_store(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run's store by default; the judge's words are in the files."""
+    output = tmp_path / 'o'
+    argv = ['audit', str(run), 'store:judge', 'human', '--model', 'org/b', '-o', str(output)]
+    assert main(argv) == 1
+    assert f'{run}/verdicts.sqlite: there is no verdict store' in capsys.readouterr().err
+    with VerdictStore(run / 'verdicts.sqlite') as store:
+        for i in range(8):
+            triple = Triple(f'{i} = ?', str(i), str(i))
+            store.put(JudgeIdentity('judge', 'p'), triple, StoredVerdict(W, reply='<b>no</b>'))
+            store.put_human(triple, C if i else W)
+    assert main(argv) == 0
+    rows = read_rows(tmp_path / 'o.jsonl')
+    assert rows
+    assert {(row['first'], row['second'], row['first_reply']) for row in rows} == {
+        ('incorrect', 'correct', '<b>no</b>')
+    }
+    assert '&lt;b&gt;no&lt;/b&gt;' in (tmp_path / 'o.md').read_text()
+    document = json.loads((tmp_path / 'o.json').read_text())
+    assert list(document['models']) == ['org/b']
+    assert document['models']['org/b']['kappa'] == pytest.approx(0)
+
+
+def test_a_judge_that_is_asked(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Settings come from the environment or a file; what is wrong is told before it is asked."""
+    assert main(['audit', str(run), 'recorded', 'judge']) == 1
+    assert 'OC_JUDGE_MODEL' in capsys.readouterr().err
+    assert main(['audit', str(run), 'recorded', 'judge:none.json']) == 1
+    assert 'none.json' in capsys.readouterr().err
+    assert not (run / 'verdicts.sqlite').exists()
+
+    def ask(*_: Any, **__: Any) -> None:
+        raise AssertionError('asked')
+
+    monkeypatch.setattr('opencompass_gpassk.judging.named_sources.ask_now', ask)
+    assert main(['audit', str(run), 'judge', 'no-such-file']) == 1
+    assert 'no-such-file: there is no such file of labels' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('argv', 'told'),
+    [
+        (['rule'], 'sources are rule; name two different ones'),
+        (['rule', 'rule'], 'sources are rule rule'),
+        (['rule', 'store:'], 'store:: there is no such file'),
+        (['-m', '0'], 'trials is 0'),
+        (['--level', '95'], 'level is 95'),
+        (['--model', 'c'], 'it has a on d, org/b on d'),
+    ],
+)
+def test_misuse_is_told(
+    argv: list[str], told: str, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong and what there is."""
+    assert main(['audit', str(run), *argv]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_hostile_texts_stay_in_their_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In questions, answers, replies and names: no markup, no HTML, no further lines."""
+    problems = [
+        Problem(f'<i>{i}', text, text[::-1], {'level': text}) for i, text in enumerate(HOSTILE)
+    ]
+    trials = [
+        Trial(p.problem_id, s, C, answer=f'{HOSTILE[-s]}{s}', response='<a>#|')
+        for p in problems
+        for s in range(2)
+    ]
+    run = write_table(tmp_path / 'work', '<b>|m', '`d`', TrialTable(problems, trials))
+    labels = [
+        {'question': p.question, 'gold': p.gold, 'answer': t.answer, 'human': False}
+        for p in problems
+        for t in trials
+    ]
+    file = tmp_path / '<u>.jsonl'
+    file.write_text(''.join(json.dumps(row) + '\n' for row in labels))
+    assert main(['audit', str(run), 'recorded', str(file), '-o', str(tmp_path / 'o')]) == 0
+    assert '\x1b' not in capsys.readouterr().out
+    rows = read_rows(tmp_path / 'o.jsonl')
+    assert sorted(row['answer'] for row in rows) == sorted(t.answer or '' for t in trials)
+    report = (tmp_path / 'o.md').read_text('utf-8')
+    assert len(report) < 200_000
+    assert '98000 more characters' in report
+    for line in report.split('\n'):
+        assert re.match(r'(#{1,3} |\| |- |$)', line)
+        # Behind the code's own marks nothing is left that Markdown or HTML would take for markup.
+        plain = re.sub(r'\\.', '', line)
+        assert '<' not in plain
+        assert '`' not in plain
+        assert '](' not in plain
+        if line.startswith('|'):
+            assert plain.count('|') in (5, 10)
+    assert not re.search('[\x1b\u2028\u202e\ud800]', report)

@@ -1,0 +1,311 @@
+"""Audits: samples, and the sources that they compare."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_trials import audit_trials, make_table, write_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.judging.audit import allocate, draw_sample
+from opencompass_gpassk.judging.comparison import compare
+from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity, Reply
+from opencompass_gpassk.judging.judge_sources import ask_now, look_up
+from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.run_trials import AuditTrial, read_run
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.sources import Opinion, read_labels, recorded, rule
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.trials import Verdict
+
+C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from audit_trials import audit_trials, make_table
+from opencompass_gpassk.judging.audit import draw_sample
+trials = audit_trials(make_table())
+print([one.identity for one in draw_sample('m', trials[::-1], 30, 5).trials])
+"""
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 200))
+@settings(max_examples=150, deadline=None)
+def test_allocation_is_nearly_proportional(sizes: list[int], more: int) -> None:
+    """All are handed out, one each at least; strata that aren't tiny get their share, ±1."""
+    total = len(sizes) + more
+    counts = allocate(sizes, total)
+    assert sum(counts) == min(total, sum(sizes))
+    assert all(1 <= count <= size for count, size in zip(counts, sizes, strict=True))
+    for a, b in product(range(len(sizes)), repeat=2):
+        if counts[a] > 1 and counts[b] > 1:
+            ratio = Fraction(counts[a] - 1, sizes[a]) - Fraction(counts[b] + 1, sizes[b])
+            assert ratio <= 0
+        if sizes[a] > sizes[b]:
+            assert counts[a] >= counts[b]
+
+
+def test_allocation_by_hand() -> None:
+    """Largest remainders; the tiny get one at the expense of all others."""
+    assert allocate([50, 30, 20], 10) == [5, 3, 2]
+    assert allocate([47, 33, 20], 10) == [5, 3, 2]
+    assert allocate([994, 4, 2], 10) == [8, 1, 1]
+    assert allocate([3, 3, 3], 5) == [2, 2, 1]
+    assert allocate([], 5) == []
+    with pytest.raises(ValueError, match='total is 1'):
+        allocate([3, 3], 1)
+
+
+def test_each_stratum_is_in_the_sample() -> None:
+    """Counted by hand: verdict × data set × split × language × level."""
+    trials = audit_trials(make_table()) + audit_trials(make_table(8), data_set='e')
+    sample = draw_sample('m', trials, 60)
+    present = [one for one in trials if one.trial.replica not in (5, 6)]
+    strata = Counter(one.stratum for one in present)
+    drawn = Counter(one.stratum for one in sample.trials)
+    assert set(strata) == set(drawn)
+    assert {len(key) for key in strata} == {5}
+    assert sample.strata == len(strata)
+    assert (sample.population, sample.no_answer, sample.lost) == (32 * 6, 32, 32)
+    assert len({one.identity for one in sample.trials}) == 60
+    assert sum(sample.weights) == pytest.approx(sample.population)
+    for one, weight in zip(sample.trials, sample.weights, strict=True):
+        assert weight == pytest.approx(strata[one.stratum] / drawn[one.stratum])
+
+
+def test_more_strata_than_trials_are_merged() -> None:
+    """Over level first; rare trials stay within reach, and the weights still add up."""
+    trials = audit_trials(make_table())
+    seen = set()
+    for seed in range(200):
+        sample = draw_sample('m', trials, 3, seed)
+        assert len(sample.trials) == 3
+        assert sum(sample.weights) == pytest.approx(sample.population)
+        assert {one.trial.verdict for one in sample.trials} == {C, W, U}
+        seen |= {one.identity for one in sample.trials}
+    assert len(seen) > 110  # of 144, by chance 125
+    assert draw_sample('m', trials, 2).strata == 1
+    assert len(draw_sample('m', trials, 1000).trials) == 24 * 6
+    assert draw_sample('m', [], 10).trials == []
+    with pytest.raises(ValueError, match='trials is 0'):
+        draw_sample('m', trials, 0)
+
+
+def test_names_and_seed_alone_decide_which_are_drawn() -> None:
+    """Not the order of the trials, the process or its hash seed; a larger sample holds it."""
+    trials = audit_trials(make_table())
+    here = [one.identity for one in draw_sample('m', trials, 30, 5).trials]
+    for hash_seed in ('1', '2'):
+        told = subprocess.run(
+            [sys.executable, '-c', SCRIPT, str(Path(__file__).parent)],
+            env={**os.environ, 'PYTHONHASHSEED': hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == str(here)
+    others = [draw_sample('m', trials, 30, 6), draw_sample('n', trials, 30, 5)]
+    assert all([one.identity for one in other.trials] != here for other in others)
+    larger = {one.identity for one in draw_sample('m', trials, 60, 5).trials}
+    assert len(larger.intersection(here)) >= 28
+
+
+def test_the_estimate_is_unbiased() -> None:
+    """Over many seeds the mean of the agreement is that of the whole run, small strata and all."""
+    trials = audit_trials(make_table(16))
+
+    def other(drawn: Iterable[AuditTrial]) -> list[Opinion]:
+        return [Opinion(C if int(one.trial.problem_id) % 3 else W) for one in drawn]
+
+    whole = compare(draw_sample('m', trials, 10**6), recorded, other).agreement.rate
+    found = [
+        compare(draw_sample('m', trials, 25, seed), recorded, other).agreement.rate
+        for seed in range(150)
+    ]
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - whole) < 3 * error < 0.04
+
+
+def test_disagreements_are_between_two_that_judged() -> None:
+    """What one of them left unjudged is counted, not listed."""
+    trials = audit_trials(make_table())
+    sample = draw_sample('m', trials, 60)
+    found = compare(sample, recorded, lambda drawn: [Opinion(W) for _ in drawn])
+    right = sum(one.trial.verdict is C for one in sample.trials)
+    assert len(list(found.disagreements())) == right == found.agreement.confusion[0, 1]
+    assert found.agreement.unjudged == (sum(one.trial.verdict is U for one in sample.trials), 0)
+
+
+def test_the_rule_judges_anew() -> None:
+    """It says what the answers are, whatever was recorded."""
+    table = make_table(4, say=lambda problem, replica: W if replica % 2 else C)
+    table.trials[0].verdict = W
+    drawn = [one for one in audit_trials(table) if one.trial.answer is not None]
+    assert [one.verdict for one in recorded(drawn)][:2] == [W, W]
+    assert [one.verdict for one in rule(drawn)][:2] == [C, W]
+
+
+def test_runs_are_found(tmp_path: Path) -> None:
+    """A work dir, a timestamp folder, another folder, a file; models with slashes; filters."""
+    run = write_table(tmp_path, 'org/a', 'd')
+    write_table(tmp_path, 'b', 'e', make_table(2))
+    (tmp_path / '20270101_000000').mkdir()
+    for path in (tmp_path, run, run / 'results'):
+        found = read_run(path)
+        assert {model: len(rows) for model, rows in found.by_model.items()} == {
+            'org/a': 192,
+            'b': 16,
+        }
+    assert read_run(tmp_path).folder == run
+    assert list(read_run(run, models=['b']).by_model) == ['b']
+    file = run / 'results/org/a/d.trials.jsonl.gz'
+    assert list(read_run(file).by_model) == ['org/a']
+    assert read_run(file).folder == run
+    alone = file.rename(tmp_path / 'alone.trials.jsonl.gz')
+    assert read_run(alone).by_model['samples'][0].data_set == 'alone'
+    with pytest.raises(ValueError, match='it has b on e'):
+        read_run(run, data_sets=['d'])
+    with pytest.raises(ValueError, match='no trials in it'):
+        read_run(tmp_path / '20270101_000000')
+    alone.write_bytes(alone.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r'alone.*damaged gzip'):
+        read_run(alone)
+
+
+def write_rows(path: Path, *rows: Any) -> str:
+    """A file of lines, JSON where they aren't texts."""
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_text('\n'.join(lines) + '\n', 'utf-8')
+    return str(path)
+
+
+def test_labels_are_about_texts_or_trials(tmp_path: Path) -> None:
+    """Texts count wherever they occur; empty labels are passed over."""
+    trials = [one for one in audit_trials(make_table(4)) if one.trial.answer is not None]
+    texts = trials[0].triple._asdict()
+    trial = {'model': 'm', 'data_set': 'd', 'problem_id': 2, 'replica': 3}
+    path = write_rows(
+        tmp_path / 'l.jsonl',
+        {**texts, 'human': True},
+        '',
+        {**trial, 'human': '', 'verdict': ' Incorrect '},
+        {'question': 'q\u2028\ud800', 'gold': 'g', 'answer': 'a', 'label': 'false'},
+        {**texts, 'gold': 'other', 'human': None},
+    )
+    labels = read_labels(path)
+    said = {one.identity: opinion for one, opinion in zip(trials, labels(trials), strict=True)}
+    assert said['m', 'd', '2', '', 3].verdict is W
+    same = [one for one in trials if one.triple == trials[0].triple]
+    assert len(same) > 1
+    assert all(said[one.identity].verdict is C for one in same)
+    assert sum(opinion.verdict is U for opinion in said.values()) == len(trials) - len(same) - 1
+    assert labels.unused(trials) == 1
+
+
+@pytest.mark.parametrize(
+    ('row', 'told'),
+    [
+        ('{"question": ', 'not JSON'),
+        ('[1]', 'a row is an object'),
+        ({'question': 'q', 'gold': 'g', 'answer': 'a'}, 'no field human or verdict or label'),
+        ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 'maybe'}, "human is 'maybe'"),
+        ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 1}, "human is '1'"),
+        ({'question': 'q', 'gold': 2, 'answer': 'a', 'human': True}, 'what it is about'),
+        ({'model': 'm', 'data_set': 'd', 'problem_id': '0', 'human': True}, 'what it is about'),
+        ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'correct in an earlier'),
+    ],
+)
+def test_bad_labels_name_their_line(row: Any, told: str, tmp_path: Path) -> None:
+    """File, line, what is wrong."""
+    good = {'question': 'q', 'gold': 'g', 'answer': 'b', 'human': True}
+    with pytest.raises(ValueError, match=rf'l\.jsonl, line 2: .*{told}'):
+        read_labels(write_rows(tmp_path / 'l.jsonl', good, row))
+
+
+def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
+    """Nothing filled in is said with the remedy."""
+    row = {'question': 'q', 'gold': 'g', 'answer': 'a', 'human': ''}
+    with pytest.raises(ValueError, match='no row of it is labelled; fill in'):
+        read_labels(write_rows(tmp_path / 'l.jsonl', row))
+
+
+class StubJudge:
+    """Says yes to answers that aren't negative; fails on the first prompt it gets."""
+
+    def __init__(self, *, failing: bool = False) -> None:
+        self.model = 'stub'
+        self.settings = {'temperature': 0.0}
+        self.prompts: list[str] = []
+        self.failing = failing
+
+    def ask(
+        self,
+        jobs: Iterable[tuple[Hashable, str]],
+        receive: Callable[[Any, Reply | Failure], bool],
+        ledger: Ledger,
+    ) -> None:
+        """Answer each prompt at once."""
+        for key, prompt in jobs:
+            self.prompts.append(prompt)
+            ledger.calls += 1
+            if self.failing and len(self.prompts) == 1:
+                receive(key, Failure('overloaded', permanent=False))
+            else:
+                word = 'no' if key.answer.startswith('-') else 'yes'  # type: ignore[attr-defined]
+                receive(key, Reply(f'I think \\boxed{{{word}}}'))
+
+
+def test_a_judge_is_asked_once_about_each_answer(tmp_path: Path) -> None:
+    """Its words are kept; what failed is unjudged, and asked again; people aren't heard."""
+    trials = [one for one in audit_trials(make_table(6)) if one.trial.answer is not None]
+    triples = list(dict.fromkeys(one.triple for one in trials))
+    how = JudgeSettings(mode='llm')
+    with VerdictStore(tmp_path / 'v.sqlite') as store:
+        store.put_human(triples[0], W if triples[0].answer >= '0' else C)
+        judge = StubJudge(failing=True)
+        _check_type: Judge = judge
+        opinions, ledger = ask_now(judge, how, store, trials)
+        assert ledger.calls == len(judge.prompts) == len(triples)
+        unjudged = [one for one, said in zip(trials, opinions(trials), strict=True) if said.reason]
+        assert {one.triple for one in unjudged} == {triples[0]}
+        judge = StubJudge()
+        opinions, ledger = ask_now(judge, how, store, trials)
+        assert ledger.calls == 1
+        for one, said in zip(trials, opinions(trials), strict=True):
+            assert said.verdict is (W if one.trial.answer.startswith('-') else C)  # type: ignore[union-attr]
+            assert said.reply.startswith('I think')
+
+
+def test_verdicts_are_looked_up(tmp_path: Path) -> None:
+    """By the judge's name; the last of several counts, and is told; so are unknown judges."""
+    trials = [one for one in audit_trials(make_table(2)) if one.trial.answer is not None]
+    triple, notes = trials[0].triple, list[str]()
+    with VerdictStore(tmp_path / 'v.sqlite') as store:
+        with pytest.raises(ValueError, match="no verdict of 'a' in it; there are those of nobody"):
+            look_up(store, 'a', trials, notes.append)
+        store.put(JudgeIdentity('a', 'old'), triple, StoredVerdict(C, reply='old'))
+        store.put(JudgeIdentity('b', 'p'), triple, StoredVerdict(U, 'too long'))
+        store.put_human(triple, W)
+        assert look_up(store, 'a', trials, notes.append)(trials)[0] == Opinion(C, '', 'old')
+        assert not notes
+        store.put(JudgeIdentity('a', 'new'), triple, StoredVerdict(W, reply='new'))
+        assert look_up(store, 'a', trials, notes.append)(trials)[0] == Opinion(W, '', 'new')
+        assert '1 of the answers under several prompts' in notes[0]
+        said = look_up(store, None, trials, notes.append)(trials)
+        assert said[0].verdict is W
+        assert said[-1] == Opinion(U, 'not in the verdict store')
+        with pytest.raises(ValueError, match='there are those of a, b'):
+            look_up(store, 'c', trials, notes.append)

@@ -1,0 +1,189 @@
+"""Agreement and kappa: by hand, by exact fractions, by simulation, and by identities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.metrics.agreement import Agreement, cohen_kappa, compare_verdicts
+from opencompass_gpassk.trials import Verdict
+
+C, I, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED  # noqa: E741  as in the tables
+
+verdicts = st.lists(st.tuples(st.sampled_from([C, I, U]), st.sampled_from([C, I, U])), max_size=60)
+tables = st.lists(st.lists(st.integers(0, 20), min_size=3, max_size=3), min_size=3, max_size=3)
+
+
+def kappa_of_shares(share: Sequence[Sequence[Fraction]]) -> Fraction:
+    """Kappa as a function of the shares, whatever their sum: only so can one be varied alone."""
+    same = sum(share[i][i] for i in range(len(share)))
+    chance = sum(sum(share[i]) * sum(row[i] for row in share) for i in range(len(share)))
+    return Fraction(same - chance) / (1 - chance)
+
+
+def exact_kappa(table: Sequence[Sequence[int]]) -> Fraction | None:
+    """Kappa in fractions, None where everything is in one class."""
+    total = sum(map(sum, table))
+    if total in (table[i][i] for i in range(len(table))):
+        return None
+    return kappa_of_shares([[Fraction(count, total) for count in row] for row in table])
+
+
+def exact_variance(table: Sequence[Sequence[int]]) -> float:
+    """The delta method on the multinomial counts, with derivatives by differences of fractions."""
+    step = Fraction(1, 10**9)
+    total = sum(map(sum, table))
+    cells = [(i, j) for i in range(len(table)) for j in range(len(table))]
+    slopes = []
+    for i, j in cells:
+        ends = []
+        for sign in (1, -1):
+            moved = [[Fraction(x, total) for x in row] for row in table]
+            moved[i][j] += sign * step
+            ends.append(kappa_of_shares(moved))
+        slopes.append((ends[0] - ends[1]) / (2 * step))
+    shares = [Fraction(table[i][j], total) for i, j in cells]
+    mean = sum(p * d for p, d in zip(shares, slopes, strict=True))
+    return float(sum(p * (d - mean) ** 2 for p, d in zip(shares, slopes, strict=True)) / total)
+
+
+def of(pairs: Sequence[tuple[Verdict, Verdict]], **more: object) -> Agreement:
+    """Compare pairs of verdicts."""
+    return compare_verdicts([a for a, _ in pairs], [b for _, b in pairs], **more)  # type: ignore[arg-type]
+
+
+def test_by_hand() -> None:
+    """20, 5, 10 and 15 of 50: 0.7 agree, 0.5 would by chance; the error worked out on paper."""
+    kappa, error = cohen_kappa([[20, 5], [10, 15]])
+    assert kappa == pytest.approx(0.4)
+    # Gradients .17, -.33, -.27, .23 (times 4) with shares .4, .1, .2, .3.
+    assert error == pytest.approx(math.sqrt((0.0529 - 0.05**2) / 0.5**4 / 50))
+    found = of([(C, C)] * 20 + [(C, I)] * 5 + [(I, C)] * 10 + [(I, I)] * 15)
+    assert (found.rate, found.kappa, found.kappa_error) == pytest.approx((0.7, kappa, error))
+    assert found.kappa_interval == pytest.approx((0.4 - 1.959964 * error, 0.4 + 1.959964 * error))
+
+
+def test_more_than_two_classes() -> None:
+    """Two clinicians and three diagnoses of 100 people: 89 alike, 66 by chance."""
+    kappa, error = cohen_kappa([[75, 1, 4], [5, 4, 1], [0, 0, 10]])
+    assert kappa == pytest.approx(23 / 34)
+    assert error == pytest.approx(0.0877, abs=1e-4)
+
+
+@given(tables)
+@settings(max_examples=60, deadline=None)
+def test_kappa_and_its_error_are_those_of_exact_arithmetic(table: list[list[int]]) -> None:
+    """Against fractions, and derivatives by differences."""
+    assume(sum(map(sum, table)))
+    expected = exact_kappa(table)
+    kappa, error = cohen_kappa(table)
+    if expected is None:
+        assert math.isnan(kappa)
+        assert math.isnan(error)
+    else:
+        assert kappa == pytest.approx(float(expected))
+        assert error**2 == pytest.approx(exact_variance(table), abs=1e-9)
+
+
+def test_the_error_is_that_of_repeated_draws() -> None:
+    """The standard deviation of kappa over 2000 samples of 400 trials."""
+    shares = [0.55, 0.08, 0.12, 0.25]
+    rng = np.random.default_rng(3)
+    draws = [cohen_kappa(rng.multinomial(400, shares).reshape(2, 2))[0] for _ in range(2000)]
+    _, error = cohen_kappa((400 * np.array(shares)).reshape(2, 2))
+    assert np.std(draws) == pytest.approx(error, rel=0.08)
+
+
+@given(verdicts)
+@settings(max_examples=80, deadline=None)
+def test_counts_and_rate_are_those_of_counting(pairs: list[tuple[Verdict, Verdict]]) -> None:
+    """Rate and kappa leave out what either did not judge; the counts have it."""
+    found = of(pairs)
+    judged = [(a, b) for a, b in pairs if U not in (a, b)]
+    assert found.trials == len(pairs)
+    assert found.judged == len(judged)
+    assert found.unjudged == (sum(a is U for a, _ in pairs), sum(b is U for _, b in pairs))
+    for i, a in enumerate((C, I, U)):
+        for j, b in enumerate((C, I, U)):
+            assert found.confusion[i, j] == pairs.count((a, b))
+    if judged:
+        assert found.rate == pytest.approx(sum(a is b for a, b in judged) / len(judged))
+        assert found.interval[0] <= found.rate <= found.interval[1]
+    else:
+        assert math.isnan(found.rate)
+        assert all(map(math.isnan, (*found.interval, found.kappa, found.kappa_error)))
+    if len(set(judged)) == 1 and judged[0][0] is judged[0][1]:
+        assert math.isnan(found.kappa)
+
+
+@given(verdicts, st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_neither_order_nor_side_matters(pairs: list[tuple[Verdict, Verdict]], rng: object) -> None:
+    """Symmetric in the sources, and in the trials with their weights and clusters."""
+    weights = [1.0 + i % 3 for i in range(len(pairs))]
+    clusters = [i // 4 for i in range(len(pairs))]
+    found = of(pairs, weights=weights, clusters=clusters)
+    turned = of([(b, a) for a, b in pairs], weights=weights, clusters=clusters)
+    order = list(range(len(pairs)))
+    rng.shuffle(order)  # type: ignore[attr-defined]
+    mixed = of(
+        [pairs[i] for i in order],
+        weights=[weights[i] for i in order],
+        clusters=[f'problem {clusters[i]}' for i in order],
+    )
+    figures = [
+        (one.rate, *one.interval, one.effective, one.kappa, one.kappa_error)
+        for one in (found, turned, mixed)
+    ]
+    assert figures[1] == pytest.approx(figures[0], nan_ok=True, abs=1e-9)
+    assert figures[2] == pytest.approx(figures[0], nan_ok=True, abs=1e-9)
+
+
+def test_perfect_agreement_is_no_certainty() -> None:
+    """Kappa is 1, without an interval; the rate's interval is open below."""
+    found = of([(C, C)] * 9 + [(I, I)] * 3)
+    assert (found.rate, found.kappa, found.kappa_error) == (1, pytest.approx(1), 0)
+    assert all(map(math.isnan, found.kappa_interval))
+    assert found.interval[0] == pytest.approx(12 / (12 + 1.959964**2))
+
+
+def test_independent_sources_have_no_kappa() -> None:
+    """Shares that are products: whatever agrees does so by chance."""
+    pairs = [(C, C)] * 12 + [(C, I)] * 4 + [(I, C)] * 6 + [(I, I)] * 2
+    assert of(pairs).rate == pytest.approx(14 / 24)
+    assert of(pairs).kappa == pytest.approx(0)
+
+
+def test_one_source_that_says_one_thing() -> None:
+    """Its kappa is 0; with the other one saying it too, undefined."""
+    assert of([(C, C), (I, C), (C, C)]).kappa == pytest.approx(0)
+    assert math.isnan(of([(I, I)] * 5).kappa)
+
+
+@given(st.lists(st.sampled_from([(C, C), (C, I), (I, C), (I, I)]), min_size=2, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_a_weight_is_so_many_trials_alike(pairs: list[tuple[Verdict, Verdict]]) -> None:
+    """A trial of weight 3 gives the figures of three copies that share its cluster."""
+    weights = [1 + i % 3 for i in range(len(pairs))]
+    heavy = of(pairs, weights=weights, clusters=range(len(pairs)))
+    copies = [i for i, weight in enumerate(weights) for _ in range(weight)]
+    many = of([pairs[i] for i in copies], clusters=copies)
+    assert heavy.rate == pytest.approx(many.rate)
+    assert heavy.kappa == pytest.approx(many.kappa, nan_ok=True)
+    assert heavy.kappa_error == pytest.approx(many.kappa_error, nan_ok=True, abs=1e-9)
+
+
+def test_bad_arguments_are_named() -> None:
+    """Lengths, levels, tables."""
+    with pytest.raises(ValueError, match='first holds 1 verdicts, second 2'):
+        compare_verdicts([C], [C, I])
+    with pytest.raises(ValueError, match='level is 95'):
+        compare_verdicts([C], [C], level=95)
+    with pytest.raises(ValueError, match='as many rows as columns'):
+        cohen_kappa([[1, 2]])
