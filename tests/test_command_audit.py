@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from audit_trials import make_table, write_table
+from judge_server import JudgeServer
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
@@ -163,6 +164,56 @@ def test_a_judge_that_is_asked(
     monkeypatch.setattr('opencompass_gpassk.judging.named_sources.ask_now', ask)
     assert main(['audit', str(run), 'judge', 'no-such-file']) == 1
     assert 'no-such-file: there is no such file of labels' in capsys.readouterr().err
+
+
+def test_a_judge_over_http(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each answer is asked about once, for good; what the judge said can be looked up."""
+    argv = ['audit', str(run), 'recorded', 'judge', '-m', '10', '-o', str(tmp_path / 'o')]
+    with JudgeServer() as server:
+        monkeypatch.setenv('OC_JUDGE_MODEL', 'stub')
+        monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
+        assert main(argv) == 0
+        told = capsys.readouterr()
+        calls = int(re.search(r'judge: (\d+) calls', told.err)[1])  # type: ignore[index]
+        assert 0 < calls <= 20
+        assert main(argv) == 0
+        again = capsys.readouterr()
+        assert 'judge: 0 calls' in again.err
+        assert again.out == told.out
+    document = json.loads((tmp_path / 'o.json').read_text())
+    argv[3] = 'store:stub'
+    assert main(argv) == 0
+    assert json.loads((tmp_path / 'o.json').read_text())['models'] == document['models']
+    for figures in document['models'].values():
+        # The stub compares texts, as these trials were made.
+        assert figures['agreement'] == 100
+        assert figures['judged'] + figures['unjudged']['first'] == figures['trials'] == 10
+
+
+def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
+    """What is filled in is imported, and a source of its own; one of several alike will do."""
+    table = make_table(8, say=lambda problem, replica: C)
+    for trial in table.trials[:4]:
+        trial.verdict = W
+    write_table(tmp_path / 'work', 'org/b', 'd', table)
+    argv = ['audit', str(run), '--model', 'org/b', '-o', str(tmp_path / 'o')]
+    assert main([*argv, '-m', '1000']) == 0
+    rows = read_rows(tmp_path / 'o.jsonl')
+    assert len(rows) == 4
+    report = (tmp_path / 'o.md').read_text()
+    assert '### d, problem 0, replica ' in report
+    assert report.count('### d, problem') == 1
+    rows[0]['human'] = 'correct'
+    filled = tmp_path / 'filled.jsonl'
+    filled.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    store = run / 'verdicts.sqlite'
+    assert main(['verdicts', 'import', str(filled), '--store', str(store)]) == 0
+    for source in ('human', str(filled)):
+        assert main([*argv[:2], 'rule', source, *argv[2:]]) == 0
+        figures = json.loads((tmp_path / 'o.json').read_text())['models']['org/b']
+        assert figures['confusion']['correct']['correct'] == 6
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,15 @@ def test_names_and_seed_alone_decide_which_are_drawn() -> None:
     assert len(larger.intersection(here)) >= 28
 
 
+def test_small_strata_count_by_their_size() -> None:
+    """Of 96 trials 4 are wrong, each alone in its stratum: all are drawn, and weigh a 96th each."""
+    table = make_table(16, say=lambda problem, replica: W if problem < 4 and not replica else C)
+    sample = draw_sample('m', audit_trials(table), 20)
+    found = compare(sample, recorded, lambda drawn: [Opinion(C) for _ in drawn]).agreement
+    assert found.confusion[:2, 0].tolist() == [16, 4]
+    assert found.rate == pytest.approx(92 / 96)
+
+
 def test_the_estimate_is_unbiased() -> None:
     """Over many seeds the mean of the agreement is that of the whole run, small strata and all."""
     trials = audit_trials(make_table(16))

@@ -140,12 +140,19 @@ def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
     for one in comparisons:
         found = list(one.disagreements())
         parts.append(f'## {escape_markdown(one.sample.model)}: {len(found)} disagreements\n')
-        parts += [_disagreement(*row, names) for row in found]
+        # Samples that give the same answer are shown once.
+        alike: dict[tuple[object, ...], list[tuple[AuditTrial, Opinion, Opinion]]] = {}
+        for trial, first, second in found:
+            key = *trial.identity[:4], trial.triple.answer, first.verdict
+            alike.setdefault(key, []).append((trial, first, second))
+        parts += [_disagreement(rows, names) for rows in alike.values()]
     return '\n'.join(parts)
 
 
-def _disagreement(trial: AuditTrial, first: Opinion, second: Opinion, names: Names) -> str:
-    where = f'{trial.data_set}, problem {trial.trial.problem_id}, replica {trial.trial.replica}'
+def _disagreement(rows: Sequence[tuple[AuditTrial, Opinion, Opinion]], names: Names) -> str:
+    trial, first, second = rows[0]
+    replicas = ', '.join(str(one.trial.replica) for one, *_ in rows)
+    where = f'{trial.data_set}, problem {trial.trial.problem_id}, replica {replicas}'
     fields: Mapping[str, str] = {
         'question': trial.problem.question,
         'gold': trial.problem.gold,
