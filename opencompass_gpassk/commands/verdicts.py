@@ -130,7 +130,7 @@ def _export(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None
         for record in _selected(opened, args):
             file.write(verdict_line(record))
             count += 1
-    _note(f'{count} verdicts written')
+    _note(f'{_counted(count, "verdict")} written')
 
 
 def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
@@ -146,14 +146,14 @@ def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None
         written, kept = restore(opened, given, replace=args.replace)
         path = opened.path
     human = sum(record.judge is None for record in given)
-    print(f'{written} verdicts imported to {path}, {human} of them given by people')
-    for number, told in (
-        (kept, 'there already, and kept (--replace takes the new ones)'),
-        (sum(file.empty for file in files), 'rows without a verdict, left out'),
-        (sum(file.bad for file in files), 'malformed rows, left out'),
+    print(f'{_counted(written, "verdict")} imported to {path}; {human} in the files are by people')
+    for number, noun, told in (
+        (kept, 'verdict', 'there already, and kept (--replace takes the new ones)'),
+        (sum(file.empty for file in files), 'row', 'without a verdict, left out'),
+        (sum(file.bad for file in files), 'row', 'malformed, left out'),
     ):
         if number:
-            print(f'{number} {told}')
+            print(f'{_counted(number, noun)} {told}')
 
 
 def _prune(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
@@ -166,9 +166,11 @@ def _prune(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
     with store() as opened:
         if not args.yes:
             number = count_selected(opened, selection)
-            print(f'{number} verdicts would be deleted from {opened.path}; --yes deletes them')
+            told = _counted(number, 'verdict')
+            print(f'{told} would be deleted from {opened.path}; --yes does it')
             return
-        print(f'{prune(opened, selection)} verdicts deleted from {opened.path}')
+        told = _counted(prune(opened, selection), 'verdict')
+        print(f'{told} deleted from {opened.path}')
         try:
             give_room_back(opened)
         except StoreError as error:
@@ -217,6 +219,10 @@ def _writable(name: str) -> Iterator[IO[str]]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
 
 
 def _note(message: str) -> None:

@@ -1,0 +1,252 @@
+"""``gpassk verdicts`` as it is run: listed, counted, exported and imported, pruned."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.store_contents import records, restore
+from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.verdict_rows import read_verdict_rows, verdict_line
+from opencompass_gpassk.trials import Verdict
+
+CASES = json.loads((Path(__file__).parent / 'cases' / 'verdict_rows.json').read_text())
+QWEN = JudgeIdentity('qwen', 'Is {answer} {gold}?', {'temperature': 0.0, 'menu': 'boxed'})
+OTHER = JudgeIdentity('other', 'Are they the same?', {})
+SUM = Triple('1 + 1 = ?', '2', 'two')
+HOSTILE = Triple('2 + 2\n\x1b[2J = \ud800?', '4', 'five\u2028' + 'x' * 10**6)
+DAY = 86400
+RECORDS = [
+    Record(SUM, QWEN, StoredVerdict(Verdict.CORRECT, '', '\\boxed{yes}', 100, 7), 1.7e9),
+    Record(HOSTILE, QWEN, StoredVerdict(Verdict.INCORRECT, '', '\ud800 no', 50, 3), 1.7e9),
+    Record(SUM, OTHER, StoredVerdict(Verdict.UNJUDGED, 'too long'), time.time() - 9 * DAY),
+    Record(SUM, None, StoredVerdict(Verdict.INCORRECT, '', 'a word, no number'), time.time()),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store of a run: three judges' verdicts, one of a person."""
+    monkeypatch.delenv('GPASSK_VERDICT_STORE', raising=False)
+    run = tmp_path / 'work' / '20250101_000000'
+    (run / 'configs').mkdir(parents=True)
+    with VerdictStore(run / 'verdicts.sqlite') as opened:
+        restore(opened, RECORDS)
+    return run / 'verdicts.sqlite'
+
+
+def held(path: Path) -> list[Record]:
+    """What a store holds."""
+    with VerdictStore(path) as opened:
+        return list(records(opened))
+
+
+def rows_file(path: Path, *rows: Any) -> str:
+    """A file of JSON lines."""
+    path.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    return str(path)
+
+
+def person(answer: str | int, **fields: Any) -> dict[str, Any]:
+    """A row of a person."""
+    return {'question': '1 + 1 = ?', 'gold': '2', 'answer': answer, **fields}
+
+
+def test_list(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line a verdict, in short, with nothing that a terminal obeys; filters choose."""
+    assert main(['verdicts', 'list', str(store)]) == 0
+    lines = capsys.readouterr().out.split('\n')
+    assert [line.split(' ')[0] for line in lines[:4]] == [
+        'correct',
+        'incorrect',
+        'unjudged',
+        'incorrect',
+    ]
+    assert '\x1b' not in lines[1] and len(lines[1]) < 300
+    assert 'too long' in lines[2] and 'other' in lines[2]
+    assert '  human  gold 2 | answer two  1 + 1 = ?' in lines[3]
+    for options, numbers in (
+        (['--judge', 'qwen'], [0, 1]),
+        (['--verdict', 'incorrect'], [1, 3]),
+        (['--search', '1 + 1'], [0, 2, 3]),
+        (['--search', '1 + 1', '--limit', '2'], [0, 2]),
+        (['--human'], [3]),
+        (['--judge', 'nobody'], []),
+    ):
+        assert main(['verdicts', 'list', str(store), *options]) == 0
+        assert capsys.readouterr().out.splitlines() == [lines[n] for n in numbers]
+
+
+def test_count(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each judge has a row with its verdicts and tokens; a work dir means its run's store."""
+    assert main(['verdicts', 'count', str(store.parent.parent)]) == 0
+    head, *rows, total = capsys.readouterr().out.splitlines()
+    assert 'completion tokens' in head and total == '4 verdicts'
+    cells = {row.split()[0]: row.split() for row in rows}
+    assert cells['qwen'][2:7] == ['1', '1', '0', '150', '10']
+    assert cells['other'][2:7] == ['0', '0', '1', '0', '0']
+    assert cells['human'][1:6] == ['0', '1', '0', '0', '0']
+    assert '"temperature": 0.0' in next(row for row in rows if row.startswith('qwen'))
+
+
+@pytest.mark.parametrize('name', ['out.jsonl', 'out.jsonl.gz'])
+def test_export_and_import(
+    store: Path, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is exported is imported as it was; a second import changes nothing."""
+    output, other = tmp_path / name, tmp_path / 'new' / 'copy.sqlite'
+    assert main(['verdicts', 'export', str(store), '-o', str(output)]) == 0
+    data = output.read_bytes()
+    assert name.endswith('.gz') == (data[:2] == b'\x1f\x8b')
+    text = gzip.decompress(data) if name.endswith('.gz') else data
+    first = json.loads(text.split(b'\n')[0])
+    assert first == {
+        **SUM._asdict(),
+        'verdict': 'correct',
+        'reason': '',
+        'reply': '\\boxed{yes}',
+        'prompt_tokens': 100,
+        'completion_tokens': 7,
+        'model': 'qwen',
+        'prompt': 'Is {answer} {gold}?',
+        'settings': {'temperature': 0.0, 'menu': 'boxed'},
+        'created': 1.7e9,
+    }
+    for _ in range(2):
+        assert main(['verdicts', 'import', str(output), '--store', str(other)]) == 0
+        assert held(other) and sorted(held(other), key=str) == sorted(RECORDS, key=str)
+    assert '3 verdicts there already' in capsys.readouterr().out
+
+
+JSON_TEXT = st.text(st.characters(exclude_categories=()), max_size=30).map(
+    lambda text: json.loads(json.dumps(text))  # which joins a pair of surrogates to a character
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(JSON_TEXT, min_size=7, max_size=7), verdict=st.sampled_from(Verdict))
+def test_lines_hold_everything(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], verdict: Verdict
+) -> None:
+    """A record is the same after a line of JSON, whatever its texts."""
+    judge = JudgeIdentity(texts[3], texts[4], {'stop': texts[5]})
+    record = Record(
+        Triple(*texts[:3]), judge, StoredVerdict(verdict, texts[5], texts[6], 1, 2), 3.5
+    )
+    path = tmp_path_factory.getbasetemp() / 'line.jsonl'
+    path.write_text(verdict_line(record))
+    assert read_verdict_rows(str(path)).records == [record]
+
+
+def test_people_overrule(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The audit's rows are taken as a person filled them in; a later import replaces."""
+    audit = rows_file(
+        tmp_path / 'audit.jsonl',
+        person('two', first='correct', second='incorrect', human='Correct '),
+        person('2.0', first='correct', second='incorrect', human=''),
+        person('3', first='correct', second='incorrect', human=None),
+        person(2, verdict='correct', note='a number'),
+    )
+    assert main(['verdicts', 'import', audit, '--store', str(store)]) == 0
+    told = capsys.readouterr().out
+    assert '2 verdicts imported' in told and '2 rows without a verdict' in told
+    with VerdictStore(store) as opened:
+        found = opened.human([SUM, Triple('1 + 1 = ?', '2', '2'), Triple('1 + 1 = ?', '2', '2.0')])
+    assert {triple.answer: said.verdict for triple, said in found.items()} == {
+        'two': Verdict.CORRECT,
+        '2': Verdict.CORRECT,
+    }
+
+
+def test_judges_verdicts_are_kept_unless_asked(store: Path, tmp_path: Path) -> None:
+    """A judge's verdict that is there already stands, but for --replace."""
+    row = json.loads(verdict_line(RECORDS[0])) | {'verdict': 'incorrect'}
+    file = rows_file(tmp_path / 'rows.jsonl', row)
+    for options, verdict in (([], Verdict.CORRECT), (['--replace'], Verdict.INCORRECT)):
+        assert main(['verdicts', 'import', file, '--store', str(store), *options]) == 0
+        with VerdictStore(store) as opened:
+            assert opened.get(QWEN, [SUM])[SUM].verdict is verdict
+
+
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case['id'])
+def test_malformed_rows(
+    case: dict[str, Any], store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """File, line, field and remedy are named; nothing is imported unless bad rows are skipped."""
+    good = rows_file(tmp_path / 'good.jsonl', person('II', verdict='correct'))
+    bad = rows_file(tmp_path / 'bad.jsonl', person('2', verdict='correct'), case['row'])
+    argv = ['verdicts', 'import', good, bad, '--store', str(store)]
+    assert main(argv) == 1
+    told = capsys.readouterr().err
+    assert f'{bad}, line 2: ' in told and case['told'] in told
+    assert len(held(store)) == len(RECORDS)
+    assert main([*argv, '--skip-bad']) == 0
+    assert '1 row malformed' in capsys.readouterr().out
+    assert len(held(store)) == len(RECORDS) + 2
+
+
+def test_contradictions(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two rows of a file that contradict each other are both named; the same twice is fine."""
+    right, wrong = person('2', verdict='correct'), person('2', human='incorrect')
+    other = json.loads(verdict_line(RECORDS[2])) | {'answer': '2'}
+    file = rows_file(tmp_path / 'rows.jsonl', right, other, right, wrong)
+    assert main(['verdicts', 'import', file, '--store', str(store)]) == 1
+    told = capsys.readouterr().err
+    assert 'line 4' in told and 'line 1 says correct' in told
+    assert len(held(store)) == len(RECORDS)
+
+
+@pytest.mark.parametrize(
+    ('options', 'left'),
+    [
+        (['--unjudged'], [0, 1, 3]),
+        (['--judge', 'qwen'], [2, 3]),
+        (['--older-than', '30'], [2, 3]),
+        (['--older-than', '8'], [3]),
+        (['--judge', 'qwen', '--unjudged'], [0, 1, 2, 3]),
+        (['--human'], [0, 1, 2]),
+        (['--human', '--older-than', '1'], [0, 1, 2, 3]),
+    ],
+    ids=lambda value: ' '.join(map(str, value)),
+)
+def test_prune(
+    options: list[str], left: list[int], store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing goes without --yes, people's verdicts not without --human."""
+    number = len(RECORDS) - len(left)
+    assert main(['verdicts', 'prune', str(store), *options]) == 0
+    assert capsys.readouterr().out.startswith(f'{number} verdict')
+    assert held(store) == RECORDS
+    assert main(['verdicts', 'prune', str(store), *options, '--yes']) == 0
+    assert capsys.readouterr().out.startswith(f'{number} verdict')
+    assert held(store) == [RECORDS[n] for n in left]
+
+
+def test_which_store(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The environment names the store by default; what is missing, or no criterion, is told."""
+    assert main(['verdicts', 'count']) == 1
+    assert 'set GPASSK_VERDICT_STORE' in capsys.readouterr().err
+    assert main(['verdicts', 'prune', str(store), '--yes']) == 1
+    assert 'say what to prune' in capsys.readouterr().err
+    absent = store.with_name('absent.sqlite')
+    assert main(['verdicts', 'count', str(absent)]) == 1
+    assert f'{absent}: there is no verdict store' in capsys.readouterr().err
+    assert not absent.exists()
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(store))
+    assert main(['verdicts', 'count']) == 0
+    assert capsys.readouterr().out.endswith('4 verdicts\n')
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(absent))
+    assert main(['verdicts', 'count', str(store)]) == 0
+    assert str(absent) in capsys.readouterr().err
