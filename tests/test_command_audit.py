@@ -106,7 +106,9 @@ def test_blind_labels(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert re.search(r'org/b +40 +40 +100\.0', told.out)
     assert 'labels are about' not in told.err
     assert main(['audit', str(run), 'rule', str(file), '-m', '40', '--seed', '4']) == 0
-    assert re.search(r'\d+ labels are about no answer .* 0 of them', capsys.readouterr().err)
+    told = capsys.readouterr()
+    assert re.search(r'\d+ labels are about no answer .* 0 of them', told.err)
+    assert re.search(r'unjudged by .*labels.jsonl: not labelled \(\d+\)', told.out)
     file.write_text(file.read_text() + '{"human": \n')
     assert main(['audit', str(run), 'rule', str(file)]) == 1
     assert f'labels.jsonl, line {len(rows) + 1}: not JSON' in capsys.readouterr().err
@@ -156,6 +158,10 @@ def test_a_judge_that_is_asked(
     assert 'OC_JUDGE_MODEL' in capsys.readouterr().err
     assert main(['audit', str(run), 'recorded', 'judge:none.json']) == 1
     assert 'none.json' in capsys.readouterr().err
+    settings = run.parent / 'judge.json'
+    settings.write_text('{"model": "m", "api_base": "http://h/v1", "candidate": "response"}')
+    assert main(['audit', str(run), 'recorded', f'judge:{settings}']) == 1
+    assert 'final answers alone' in capsys.readouterr().err
     assert not (run / 'verdicts.sqlite').exists()
 
     def ask(*_: Any, **__: Any) -> None:

@@ -90,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
     trials = read_run(args.run_folder, args.model, args.dataset)
+    _note(f'run: {trials.folder}')
     samples = [
         draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.by_model.items()
     ]

@@ -58,10 +58,16 @@ def named_source(
 
 def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Opinions:
     settings = read_settings(named or 'llm')
+    if settings.candidate != 'answer':
+        raise ValueError(
+            f"{named}: candidate is {settings.candidate!r}, but a run's trials hold the final "
+            "answers alone; leave it at 'answer'"
+        )
     judge = make_judge(settings)
     with VerdictStore(store, report=report) as kept:
         opinions, ledger = ask_now(judge, settings, kept, drawn, progress=True)
-    report(f'judge: {ledger.calls} calls; verdicts are kept in {store}')
+    failures = ''.join(f', {kind} {count}' for kind, count in ledger.failures.most_common())
+    report(f'judge: {ledger.calls} calls{failures}; verdicts are kept in {store}')
     return opinions
 
 

@@ -119,7 +119,7 @@ def cohen_kappa(table: ArrayLike) -> tuple[float, float]:
 
     kappa = (p_o - p_e) / (1 - p_e) (Cohen, Educational and Psychological Measurement 20 (1960),
     37-46), with the error for large samples of independent trials (Fleiss, Cohen and Everitt,
-    Psychological Bulletin 72 (1969), 323-327, equation 13).
+    Psychological Bulletin 72 (1969), 323-327).
 
     Args:
         table: Shape (C, C), how often the first says row and the second says column.

@@ -70,8 +70,8 @@ def mean_variance(
     """Return the variance of the weighted mean of T values.
 
     Values of one cluster may be alike to any degree; clusters are independent. This is the
-    linearised variance of a ratio estimator with clusters drawn with replacement (Cochran,
-    Sampling Techniques, 3rd edition (1977), sections 6.3 and 11.2).
+    linearised variance of a ratio mean of unequal clusters (Kish, Survey Sampling (1965),
+    chapter 6).
 
     Args:
         values: Shape (T,).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.tables import Table, to_markdown
 from opencompass_gpassk.report.text import escape_markdown
+from opencompass_gpassk.trials import Verdict
 
 __all__ = ['audit_tables', 'blind_rows', 'disagreement_rows', 'figures_json', 'markdown_audit']
 
@@ -179,6 +181,15 @@ def _confusion(one: Comparison, names: Names) -> Table:
         f'drawn from {sample.population} trials in {sample.strata} strata; left out: '
         f'{sample.no_answer} without an answer, {sample.lost} lost'
     ]
+    for name, opinions in ((first, one.first), (second, one.second)):
+        reasons = Counter(
+            said.reason.partition(':')[0]
+            for said in opinions
+            if said.reason and said.verdict is Verdict.UNJUDGED
+        )
+        if reasons:
+            told = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
+            notes.append(f'unjudged by {name}: {told}')
     return Table(
         f'{sample.model}: {first} (rows) and {second} (columns)',
         ['', *words],
