@@ -162,6 +162,9 @@ def test_a_judge_that_is_asked(
     settings.write_text('{"model": "m", "api_base": "http://h/v1", "candidate": "response"}')
     assert main(['audit', str(run), 'recorded', f'judge:{settings}']) == 1
     assert 'final answers alone' in capsys.readouterr().err
+    write_table(run.parent, 'a', 'e', TrialTable([Problem('0')], [Trial('0', 0, C, answer='1')]))
+    assert main(['audit', str(run), 'recorded', 'judge']) == 1
+    assert 'e: the trials do not hold their questions' in capsys.readouterr().err
     assert not (run / 'verdicts.sqlite').exists()
 
     def ask(*_: Any, **__: Any) -> None:

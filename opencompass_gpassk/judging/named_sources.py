@@ -63,6 +63,11 @@ def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -
             f"{named}: candidate is {settings.candidate!r}, but a run's trials hold the final "
             "answers alone; leave it at 'answer'"
         )
+    if silent := {one.data_set for one in drawn if not one.problem.question}:
+        raise ValueError(
+            f'{", ".join(sorted(silent))}: the trials do not hold their questions, which a judge '
+            'must see; audit other data sets with --dataset'
+        )
     judge = make_judge(settings)
     with VerdictStore(store, report=report) as kept:
         opinions, ledger = ask_now(judge, settings, kept, drawn, progress=True)
