@@ -12,12 +12,16 @@ from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.hashing import stable_hash
 
-__all__ = ['check_gpus', 'config_hash', 'judge_name']
+__all__ = ['check_gpus', 'check_model_gpus', 'config_hash', 'judge_name']
 
 # What changes no verdict, or may change with the machine: a hash that held it would tell apart what
 # judges alike. Secrets are left out too: not even a hash of one belongs into a file's name.
 SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
 OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
+
+# Wrappers of engines that run on GPUs alone, by how their names begin; and those of their servers.
+ENGINES = ('LMDeploy', 'LmdeployPytorch', 'TurboMind', 'VLLM')
+SERVERS = ('TurboMindAPIModel',)
 
 
 def judge_name(config: Mapping[str, Any]) -> str:
@@ -51,6 +55,38 @@ def check_gpus(config: Mapping[str, Any]) -> None:
             'evaluation no GPU (CUDA_VISIBLE_DEVICES is empty); set it beside the evaluator: '
             f'eval_cfg=dict(num_gpus={gpus}, evaluator=dict(type=GPassKEvaluator, judge=…))'
         )
+
+
+def check_model_gpus(config: Mapping[str, Any]) -> None:
+    """Refuse the config of a model that needs CUDA where there is no GPU to be seen.
+
+    Raises:
+        ValueError: If it does, naming how a task is given GPUs.
+    """
+    name = judge_name(config)
+    gpus = _gpus(config)
+    reasons = [f'run_cfg.num_gpus is {gpus}'] if gpus else []
+    if name.startswith(ENGINES) and name not in SERVERS:
+        reasons.append('it runs on GPUs alone')
+    place = str((config.get('model_kwargs') or {}).get('device_map', ''))
+    if 'cuda' in place:
+        reasons.append(f'model_kwargs.device_map is {place!r}')
+    if not reasons or _sees_gpus():
+        return
+    raise ValueError(
+        f'judge: {name} finds no GPU ({", ".join(reasons)}; CUDA_VISIBLE_DEVICES is '
+        f'{os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives the evaluation as many as '
+        f'stand beside its evaluator: eval_cfg=dict(num_gpus={gpus or 1}, '
+        'evaluator=dict(type=GPassKEvaluator, judge=…))'
+    )
+
+
+def _sees_gpus() -> bool:
+    if os.environ.get('CUDA_VISIBLE_DEVICES') == '':
+        return False
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def _gpus(config: Any) -> int:
