@@ -133,7 +133,7 @@ JSON_TEXT = st.text(st.characters(exclude_categories=()), max_size=30).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(texts=st.lists(JSON_TEXT, min_size=7, max_size=7), verdict=st.sampled_from(Verdict))
 def test_lines_hold_everything(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], verdict: Verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -44,9 +45,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def full(path: Path) -> Path:
-    """A closed store of 300 verdicts, the odd ones correct."""
+    """A closed store of 100 verdicts, the odd ones correct."""
     with VerdictStore(path) as store:
-        for number in range(300):
+        for number in range(100):
             store.put(JUDGE, triple(number), RIGHT if number % 2 else WRONG)
     return path
 
@@ -93,7 +94,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> VerdictStore:
     return VerdictStore(tmp_path_factory.mktemp('shared') / 'verdicts.sqlite')
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     texts=st.lists(TEXTS, min_size=6, max_size=6),
     verdict=st.sampled_from(Verdict),
@@ -160,10 +161,10 @@ def test_the_first_verdict_stands(path: Path) -> None:
 def test_many_triples_at_once(path: Path) -> None:
     """More triples than one statement of SQLite takes are found, and no others."""
     with VerdictStore(path) as store:
-        for number in range(0, 2000, 2):
+        for number in range(0, 1900, 4):
             store.put(JUDGE, triple(number), RIGHT)
-        found = store.get(JUDGE, map(triple, range(2000)))
-    assert set(found) == {triple(number) for number in range(0, 2000, 2)}
+        found = store.get(JUDGE, map(triple, range(1900)))
+    assert set(found) == {triple(number) for number in range(0, 1900, 4)}
 
 
 def test_a_person_outranks_and_may_change_their_mind(path: Path) -> None:
@@ -184,12 +185,12 @@ def test_pruning_keeps_what_others_use(full: Path) -> None:
     before = full.stat().st_size
     with VerdictStore(full) as store:
         store.put_human(triple(0), Verdict.CORRECT)
-        assert prune(store, Selection(model='judge', verdict=Verdict.INCORRECT)) == 150
+        assert prune(store, Selection(model='judge', verdict=Verdict.INCORRECT)) == 50
         assert store.human([triple(0)]) and not store.get(JUDGE, [triple(0)])
-        assert prune(store, Selection(human=False)) == 150
+        assert prune(store, Selection(human=False)) == 50
         give_room_back(store)
         assert [record.triple for record in records(store)] == [triple(0)]
-    assert full.stat().st_size < before / 3
+    assert full.stat().st_size < before / 2
 
 
 def test_threads_share_a_store(path: Path) -> None:
@@ -267,9 +268,9 @@ def main_file_gone(path: Path) -> None:
 
 
 def other_tables(path: Path) -> None:
-    """A table lacks a column."""
+    """A column has another name."""
     with sqlite3.connect(path) as connection:
-        connection.execute('ALTER TABLE verdicts DROP COLUMN reply')
+        connection.execute('ALTER TABLE verdicts RENAME COLUMN reply TO words')
 
 
 DAMAGES = [truncated, other_header, garbage_page, no_database, main_file_gone, other_tables]
@@ -283,14 +284,14 @@ def test_a_damaged_file_is_set_aside(full: Path, damage: Any) -> None:
         left = full.read_bytes() if full.exists() else None
         told: list[str] = []
         with VerdictStore(full, report=told.append) as store:
-            assert store.get(JUDGE, map(triple, range(300))) == {}
-            for again in range(300):
+            assert store.get(JUDGE, map(triple, range(100))) == {}
+            for again in range(100):
                 store.put(JUDGE, triple(again), RIGHT)
         (message,) = told
         aside = full.with_name(f'verdicts.damaged-{number}.sqlite')
         assert str(full) in message and str(aside) in message
         assert (aside.read_bytes() if aside.exists() else None) == left
-    assert len(standing(full)) == 300
+    assert len(standing(full)) == 100
 
 
 @pytest.mark.parametrize(
@@ -312,13 +313,13 @@ def test_a_row_that_was_not_written_so(full: Path, change: str, seen_by_get: boo
         connection.execute(f'UPDATE {change}')
     with VerdictStore(full) as store, pytest.raises(StoreError, match='damaged') as error:
         if seen_by_get:
-            store.get(JUDGE, map(triple, range(300)))
+            store.get(JUDGE, map(triple, range(100)))
         else:
             list(records(store))
     assert str(full) in str(error.value) and 'start again' in str(error.value)
     told: list[str] = []
     with VerdictStore(full, report=told.append) as store:
-        assert store.get(JUDGE, map(triple, range(300))) == {}
+        assert store.get(JUDGE, map(triple, range(100))) == {}
     assert 'verdicts.damaged-1.sqlite' in told[0]
 
 
@@ -326,14 +327,14 @@ def test_flipped_bytes_on_the_disk(full: Path) -> None:
     """A verdict that is changed in the file itself is noticed."""
     full.write_bytes(full.read_bytes().replace(b'incorrect', b'IncorrecT'))
     with VerdictStore(full) as store, pytest.raises(StoreError, match='damaged'):
-        store.get(JUDGE, map(triple, range(300)))
+        store.get(JUDGE, map(triple, range(100)))
 
 
 def test_two_find_the_damage_at_once(full: Path) -> None:
     """The new store of the first is not set aside by the second."""
     garbage_page(full)
-    together([start(full, 'correct', 0, 100), start(full, 'correct', 100, 200)])
-    assert sorted(standing(full)) == list(range(200))
+    together([start(full, 'correct', 0, 60), start(full, 'correct', 60, 120)])
+    assert sorted(standing(full)) == list(range(120))
     assert [p.name for p in full.parent.glob('*damaged*')] == ['verdicts.damaged-1.sqlite']
 
 
@@ -343,17 +344,45 @@ def test_a_store_that_is_replaced_in_use(full: Path) -> None:
         with sqlite3.connect(full) as connection:
             connection.execute("UPDATE verdicts SET verdict = 'correct'")
         with VerdictStore(full) as finder, pytest.raises(StoreError):
-            finder.get(JUDGE, map(triple, range(300)))
+            finder.get(JUDGE, map(triple, range(100)))
         with VerdictStore(full, report=lambda message: None) as new:
             new.put(JUDGE, triple(0), RIGHT)
         with pytest.raises(StoreError, match='while it was in use'):
-            old.put(JUDGE, triple(301), RIGHT)
+            old.put(JUDGE, triple(101), RIGHT)
         with pytest.raises(StoreError, match='damaged'):
-            old.get(JUDGE, map(triple, range(300)))
+            old.get(JUDGE, map(triple, range(100)))
     told: list[str] = []
     with VerdictStore(full, report=told.append) as store:
         assert len(store.get(JUDGE, [triple(0)])) == 1
     assert not told
+
+
+def test_a_note_of_damage_goes_with_its_file(full: Path) -> None:
+    """A new file may get the number of a damaged one that somebody deleted; it is not set aside."""
+    with sqlite3.connect(full) as connection:
+        connection.execute("UPDATE verdicts SET verdict = 'correct'")
+    with VerdictStore(full) as store, pytest.raises(StoreError):
+        store.get(JUDGE, map(triple, range(100)))
+    lock = full.with_name('verdicts.sqlite.lock')
+    assert lock.read_text().startswith(f'{full.stat().st_ino} ')
+    full.unlink()
+    VerdictStore(full).close()
+    assert lock.read_text() == ''
+
+
+@pytest.mark.parametrize('shared', [True, False])
+def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
+    """Where a group may write to the folder it may write to all of the store's files."""
+    tmp_path.chmod(0o775 if shared else 0o755)
+    before = os.umask(0o022)
+    try:
+        with VerdictStore(tmp_path / 'verdicts.sqlite') as store:
+            store.put(JUDGE, triple(1), RIGHT)
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    names = [f'verdicts.sqlite{end}' for end in ('', '-shm', '-wal', '.lock')]
+    assert modes == dict.fromkeys(names, 0o664 if shared else 0o644)
 
 
 def test_others_files_are_left_alone(tmp_path: Path) -> None:

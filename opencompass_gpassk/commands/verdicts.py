@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
         ('count', 'verdicts and tokens of each judge', _count),
         ('export', 'write JSON lines', _export),
         ('import', "read JSON lines: a judge's verdicts, or people's", _import),
-        ('prune', 'throw verdicts away, to be asked for again', _prune),
+        ('prune', 'delete the verdicts that fit all options, to be asked for again', _prune),
     ):
         one = actions.add_parser(
             name,
@@ -61,21 +61,25 @@ def add_parser(subparsers: Any) -> None:
             one.add_argument('files', nargs='+', metavar='FILE', help='JSON lines, or -')
             one.add_argument('--store', type=Path, help='where to (default: GPASSK_VERDICT_STORE)')
         else:
-            one.add_argument('store', nargs='?', type=Path, metavar='STORE')
+            one.add_argument(
+                'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
+            )
         _add_options(one, name)
         one.set_defaults(run=run, act=action)
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     if name in ('list', 'export', 'prune'):
-        parser.add_argument('--judge', metavar='MODEL', help='of this judge')
+        parser.add_argument('--judge', metavar='MODEL', help='given by this judge')
     if name in ('list', 'export'):
         parser.add_argument(
-            '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='of this kind'
+            '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='that say so'
         )
-        parser.add_argument('--search', metavar='TEXT', help='with it in question, gold or answer')
+        parser.add_argument(
+            '--search', metavar='TEXT', help='on a question, gold or answer with this text'
+        )
         parser.add_argument('--limit', type=int, metavar='N', help='the first N')
-        parser.add_argument('--human', action='store_true', help="people's alone")
+        parser.add_argument('--human', action='store_true', help="people's, no judge's")
     if name == 'export':
         parser.add_argument('-o', '--output', default='-', help='a file, gzipped if named .gz')
     if name == 'import':
@@ -84,10 +88,12 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         )
         parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
     if name == 'prune':
-        parser.add_argument('--unjudged', action='store_true', help='that are none')
-        parser.add_argument('--older-than', type=float, metavar='DAYS', help='given before that')
-        parser.add_argument('--human', action='store_true', help="people's, not judges'")
-        parser.add_argument('-y', '--yes', action='store_true', help='do it, do not only count')
+        parser.add_argument('--unjudged', action='store_true', help='replies without a verdict')
+        parser.add_argument('--older-than', type=float, metavar='DAYS', help='given longer ago')
+        parser.add_argument('--human', action='store_true', help="people's, no judge's")
+        parser.add_argument(
+            '-y', '--yes', action='store_true', help='delete; else they are counted'
+        )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,9 +1,11 @@
 """The verdict store: what judges and people said of (question, gold, answer) triples, for good.
 
 An SQLite file that any number of processes may have open at once, content-addressed: a verdict is
-found by judge (model, prompt template, settings) and triple, whatever run it was given in. In WAL
-mode; on a network file system, where WAL does not work between machines, with a rollback journal,
-which is slower.
+found by judge (model, prompt template, settings) and triple, whatever run it was given in. Users
+share one in a folder that their group may write to.
+
+It is in WAL mode; on a network file system, where WAL does not work between machines, it has a
+rollback journal, which is slower.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
             damage = _noted_damage(path, lock)
             if damage is None:
                 try:
-                    return _connect(path)
+                    connection = _connect(path)
+                    os.ftruncate(lock, 0)  # a note on a file that was deleted since
+                    return connection
                 except _DamageError as error:
                     damage = str(error)
             moved = _set_aside(path)
@@ -107,7 +109,10 @@ def _noted_damage(path: Path, lock: int) -> str | None:
 def _locked(path: Path) -> Iterator[int]:
     """Hold the lock beside a store; yield its file descriptor."""
     # Never the store itself: to close a file drops this process's own locks of SQLite on it.
-    lock = os.open(path.with_name(f'{path.name}.lock'), os.O_RDWR | os.O_CREAT, 0o666)
+    beside = path.with_name(f'{path.name}.lock')
+    if not beside.exists():
+        _begin(beside)
+    lock = os.open(beside, os.O_RDWR)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock
@@ -115,10 +120,20 @@ def _locked(path: Path) -> Iterator[int]:
         os.close(lock)
 
 
+def _begin(path: Path) -> None:
+    """Make an empty file; a group that may write to its folder may write to it."""
+    path.touch()
+    folder, file = path.parent.stat(), path.stat()
+    if folder.st_mode & 0o020 and folder.st_gid == file.st_gid and file.st_uid == os.geteuid():
+        path.chmod(file.st_mode | 0o060)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     wal = path.with_name(f'{path.name}-wal')
     if not _size(path) and _size(wal):
         raise _DamageError('its main file is gone, its log is not')
+    if not path.exists():
+        _begin(path)
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
