@@ -29,8 +29,10 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 FILTERED = re.compile(r'content[_ ]?(?:filter|management|policy)|data_?inspection', re.IGNORECASE)
+BAD_REQUEST = re.compile(r'\b(?:code|status|HTTP)\W{0,3}4(?:00|22)\b', re.IGNORECASE)
 NO_ENTRY = re.compile(
-    r'\b40[13]\b|(?:invalid|incorrect) api[_ ]key|unauthorized|authentication', re.IGNORECASE
+    r'\b(?:code|status|HTTP)\W{0,3}40[13]\b|(?:invalid|incorrect) api[_ ]key|unauthorized',
+    re.IGNORECASE,
 )
 
 
@@ -80,7 +82,9 @@ class Desk:
             entry = entry_of(job[1])
             tokens = self._tokens(entry)
             if tokens and tokens >= self._longest:
-                reason = f'the prompt has {tokens} tokens, the model takes {self._longest}'
+                reason = (
+                    f'the prompt has {tokens} tokens, max_seq_len of the model is {self._longest}'
+                )
                 self._hand_over(job, Failure('too long', True, reason))
                 continue
             self._count += 1
@@ -127,11 +131,11 @@ class Desk:
             return Failure('too long', True, detail)
         if FILTERED.search(reason):
             return Failure('filtered', True, detail)
-        if not self._remote:
+        if self._remote and NO_ENTRY.search(reason):
+            raise JudgeError(f'judge: {self.name} lets nobody in: {detail}')
+        if not self._remote or BAD_REQUEST.search(reason):
             self._probe(detail)
             return Failure('refused', True, detail)
-        if NO_ENTRY.search(reason):
-            raise JudgeError(f'judge: {self.name} lets nobody in: {detail}')
         return Failure('unreachable', False, detail)
 
     def _probe(self, detail: str) -> None:
@@ -139,9 +143,12 @@ class Desk:
         probe = copy.copy(self.backend)
         probe.max_out_len = PROBE_TOKENS
         try:
-            probe.generate([entry_of(PROBE)], [0], {})
+            (said,) = probe.generate([entry_of(PROBE)], [0], {})
+            failed = bool(said.lost)
         except Exception:
-            raise JudgeError(f'judge: {self.name} fails whatever it is asked: {detail}') from None
+            failed = True
+        if failed:
+            raise JudgeError(f'judge: {self.name} fails whatever it is asked: {detail}')
 
     @property
     def _remote(self) -> bool:
