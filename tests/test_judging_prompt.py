@@ -57,8 +57,11 @@ def test_a_value_is_not_filled_again(tmp_path: Path) -> None:
     ('content', 'message'),
     [
         (None, 'prompt of judge: .*p.txt cannot be read .*; give the path of a text file'),
-        (b'{gold} only', 'p.txt has no place for the candidate answer; write {answer} where'),
-        (b'{answer} only', 'p.txt has no place for the reference answer; write {gold} where'),
+        (b'{gold} only', "p.txt has no place for the candidate's answer; write {answer} where"),
+        (
+            b'{answer} as gold, {prediction}',
+            'p.txt has no place for the reference answer; write {gold} where',
+        ),
         (b'{gold} {answer} \xff', r'p.txt is not UTF-8 \(byte 17\); save it as UTF-8'),
     ],
 )

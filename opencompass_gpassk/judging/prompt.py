@@ -115,11 +115,10 @@ def _of_file(path: Path) -> str:
             f'prompt of judge: {path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8'
         ) from None
     fields = {FIELD_OF[place.group(1)] for place in PLACEHOLDER.finditer(text)}
-    for field in ('gold', 'answer'):
+    for field, whose in (('gold', 'reference answer'), ('answer', "candidate's answer")):
         if field not in fields:
             raise ValueError(
-                f'prompt of judge: {path} has no place for the '
-                f'{"reference" if field == "gold" else "candidate"} answer; write {{{field}}} '
-                'where it belongs (braces around no name of a place are text)'
+                f'prompt of judge: {path} has no place for the {whose}; write {{{field}}} where it '
+                "belongs ({gold} is the reference, {answer} the candidate's; other braces are text)"
             )
     return text.replace('\r\n', '\n')
