@@ -74,7 +74,7 @@ def test_list(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert '\x1b' not in lines[1] and len(lines[1]) < 300
     assert 'too long' in lines[2] and 'other' in lines[2]
-    assert '  human  gold 2 | answer two  1 + 1 = ?' in lines[3]
+    assert '  human  gold 2 | answer two | a word, no number  1 + 1 = ?' in lines[3]
     for options, numbers in (
         (['--judge', 'qwen'], [0, 1]),
         (['--verdict', 'incorrect'], [1, 3]),

@@ -19,12 +19,12 @@ COUNTED = [*(verdict.value for verdict in Verdict), 'prompt tokens', 'completion
 
 
 def record_line(record: Record) -> str:
-    """Return one line: verdict, time, judge, gold answer, answer, reason, question."""
+    """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
     said = record.said
     time = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
-    who = 'human' if record.judge is None else record.judge.model
+    who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
     texts = [f'gold {_short(record.triple.gold)}', f'answer {_short(record.triple.answer)}']
-    texts += [_short(said.reason)] if said.reason else []
+    texts += [_short(told)] if (told := said.reason or note) else []
     question = _short(record.triple.question)
     return '  '.join([f'{said.verdict.value:9}', time, _short(who), ' | '.join(texts), question])
 
