@@ -36,6 +36,7 @@ from opencompass_gpassk.testsets import (
     problems_of,
     prompt_hash,
     version_of,
+    with_prompts,
 )
 from opencompass_gpassk.trials import Problem
 
@@ -150,7 +151,8 @@ class GPassKEvaluator(BaseEvaluator):
             report=self.logger.warning,
         )
         self.logger.info(f'Judging {sum(not response.lost for response in responses)} responses')
-        problems = problems_of(original_dataset, identities, golds, groups)
+        known = problems_of(original_dataset, identities, golds, groups)
+        problems = with_prompts(known, responses)
         verdicts = self._judge(original_dataset, problems, golds, responses)
         table = make_table(problems, responses, verdicts.judgements, progress=True)
         result = make_result(
@@ -158,7 +160,7 @@ class GPassKEvaluator(BaseEvaluator):
             protocol,
             responses,
             benchmark=self.benchmark or constant(original_dataset, 'benchmark', self._abbr()),
-            data_version=version_of(original_dataset, problems),
+            data_version=version_of(original_dataset, known),
             judge=verdicts.signature,
             judging=verdicts.description,
             prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),

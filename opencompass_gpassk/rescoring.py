@@ -55,7 +55,7 @@ class Changes:
         return changed
 
 
-class RescoreTask(OpenICLEvalTask):  # type: ignore[misc]  # OpenCompass has no type information
+class RescoreTask(OpenICLEvalTask):
     """An evaluation that replaces the result there is, when it has made the new one."""
 
     def run(self) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.configs import config_hash
+from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['constant', 'has_our_columns', 'problems_of', 'prompt_hash', 'version_of']
+__all__ = [
+    'constant',
+    'has_our_columns',
+    'problems_of',
+    'prompt_hash',
+    'version_of',
+    'with_prompts',
+]
 
 TEMPLATES = ('prompt_template', 'ice_template')  # of infer_cfg
 
@@ -39,6 +48,17 @@ def problems_of(
                 cluster=str(row.get('cluster') or ''),
             )
     return list(problems.values())
+
+
+def with_prompts(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Problem]:
+    """Return problems of which those without a question have the prompt that was answered."""
+    prompts = {one.identity[0]: one.prompt for one in responses if one.identity and one.prompt}
+    return [
+        problem
+        if problem.question
+        else dataclasses.replace(problem, question=prompts.get(problem.problem_id, ''))
+        for problem in problems
+    ]
 
 
 def constant(test_set: Any, column: str, default: str) -> str:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mmengine.config import Config
@@ -25,7 +26,8 @@ DATASETS = sorted((FOLDER / 'datasets').glob('*/*.py'))
 MODEL_FILES = sorted((FOLDER / 'models').glob('*.py'))
 JOBS = sorted(FOLDER.glob('eval_*.py'))
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
-VARIABLES = ('VERSION', 'LANGUAGES', 'N', 'K', 'DATA')
+VARIABLES = ('VERSION', 'LANGUAGES', 'N', 'K', 'DATA', 'JUDGE')
+KEY = 'sk-not-to-be-written'
 NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45')
 
 
@@ -34,6 +36,9 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment of whoever runs the tests plays no part."""
     for name in VARIABLES:
         monkeypatch.delenv(f'GPASSK_{name}', raising=False)
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'judge-72b')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://a/v1,http://b/v1')
+    monkeypatch.setenv('OC_JUDGE_API_KEY', KEY)
 
 
 def load(path: Path) -> Config:
@@ -46,7 +51,7 @@ def dumped(config: Config, folder: Path) -> Config:
     return load(folder / 'dump.py')
 
 
-def dataset(path: Path) -> dict[str, object]:
+def dataset(path: Path) -> dict[str, Any]:
     """The only data set of a config."""
     config = load(path)
     (name,) = (key for key in config if key.endswith('_datasets'))
@@ -285,3 +290,19 @@ def test_settings_import_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
     loaded = json.loads(done.stdout)
     assert not {'opencompass', 'torch', 'datasets', 'numpy', 'mmengine'} & set(loaded)
+
+
+def test_a_judge_is_chosen_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For all our data sets, or by a job of its own; its key stands in no dumped config."""
+    named = {'model': 'judge-72b', 'api_base': ['http://a/v1', 'http://b/v1']}
+    assert dataset(DATASETS[0])['eval_cfg']['evaluator']['judge'] == 'rule'
+    job = dumped(load(FOLDER / 'eval_livemath_judge.py'), tmp_path)
+    for one in job['datasets']:
+        assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'cascade', **named}
+    monkeypatch.setenv('GPASSK_JUDGE', 'llm')
+    paper = dumped(load(FOLDER / 'eval_paper.py'), tmp_path)
+    for one in paper['datasets']:
+        assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'llm', **named}
+    assert KEY not in (tmp_path / 'dump.py').read_text()

@@ -97,7 +97,7 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
         problem = known[response.identity[0]] if response.identity else Problem('')
         found.append(
             Candidate(
-                problem.question or response.prompt,
+                problem.question,
                 problem.gold,
                 final_answer(response.text, processed=response.is_answer),
                 response.text,

@@ -1,0 +1,181 @@
+"""OpenCompass's evaluation task with a judge over HTTP: paid once, resumed, never silently wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from eval_task import COUNTS, N, OurSums, counts, data_set, evaluate, predict, respond
+from judge_server import JudgeServer
+
+from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.store_contents import records
+
+DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
+KEY = 'sk-never-to-be-written'
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture
+def judge() -> Iterator[JudgeServer]:
+    """A server that judges by comparing texts."""
+    with JudgeServer() as server:
+        yield server
+
+
+def sums(server: JudgeServer, *, abbr: str = 'sums_en', **settings: Any) -> dict[str, Any]:
+    """The ten problems, judged over HTTP."""
+    asked = {'mode': 'llm', 'model': 'judge', 'api_base': server.url, 'retries': 1, 'timeout': 10.0}
+    judged = {'type': GPassKEvaluator, 'judge': {**asked, **settings}}
+    return data_set(OurSums, abbr=abbr, evaluator=judged)
+
+
+def prepared(work_dir: Path, dataset: dict[str, Any]) -> dict[str, Any]:
+    predict(work_dir, dataset)
+    return dataset
+
+
+def answer_on(text: str, status: int, error: dict[str, str]) -> Any:
+    """Answer prompts that hold a text with an error."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        if text in body['messages'][0]['content']:
+            return web.json_response({'error': error}, status=status)
+        return None
+
+    return respond
+
+
+def test_each_distinct_answer_is_asked_about_once(tmp_path: Path, judge: JudgeServer) -> None:
+    """The result is as by rule; the ledger says what it cost."""
+    found = evaluate(tmp_path, prepared(tmp_path, sums(judge)))
+    assert counts(found) == COUNTS
+    assert judge.calls == DISTINCT < N * len(COUNTS)
+    ledger = found['judging']['ledger']
+    assert (ledger['calls'], ledger['saved']['identity']) == (DISTINCT, 80 - DISTINCT)
+    assert ledger['prompt_tokens'] > 0
+    assert found['coverage'] == 100
+    assert found['signature']['judge'].startswith('llm:judge:')
+    assert {a['source'] for row in found['details'] for a in row['answers']} == {'judge'}
+
+
+def test_a_cascade_asks_about_what_the_rules_do_not_confirm(
+    tmp_path: Path, judge: JudgeServer
+) -> None:
+    """Right answers are right by rule."""
+    found = evaluate(tmp_path, prepared(tmp_path, sums(judge, mode='cascade')))
+    assert counts(found) == COUNTS
+    assert judge.calls == DISTINCT - len(COUNTS)
+
+
+def test_an_outage_ends_the_task_and_costs_no_verdict(tmp_path: Path, judge: JudgeServer) -> None:
+    """The error says how to go on; the next start asks about the rest alone."""
+    dataset = prepared(tmp_path, sums(judge, max_concurrency=2))
+    judge.respond = answer_on('103', 503, {'message': 'busy'})
+    with pytest.raises(JudgeError, match=r'overloaded.*opencompass CONFIG -r'):
+        evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+    paid = dict(judge.judged)
+    assert paid
+    judge.respond = lambda body: None
+    assert counts(evaluate(tmp_path, dataset)) == COUNTS
+    assert {prompt: judge.judged[prompt] for prompt in paid} == dict.fromkeys(paid, 1)
+
+
+def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
+    """Coverage and bounds tell how much it matters."""
+    dataset = sums(judge)
+    dataset['eval_cfg']['evaluator']['min_coverage'] = 0.5
+    judge.respond = answer_on('103', 503, {'message': 'busy'})
+    found = evaluate(tmp_path, prepared(tmp_path, dataset))
+    missing = found['counts']['unjudged']
+    assert 0 < missing < 10
+    assert found['coverage'] == pytest.approx(100 * (1 - missing / 80))
+    low, high = found['bounds']['accuracy (8 runs average)']
+    assert (low, high) == (pytest.approx(40.0), pytest.approx(100 * (32 + missing) / 80))
+    assert any('all right, the figures would be' in text for text in found['warnings'])
+
+
+def test_what_the_judge_refuses_blocks_nothing(tmp_path: Path, judge: JudgeServer) -> None:
+    """A prompt that is too long is unjudged for that reason, and not sent again."""
+    judge.respond = answer_on(
+        '107', 400, {'message': 'too long', 'code': 'context_length_exceeded'}
+    )
+    dataset = prepared(tmp_path, sums(judge))
+    found = evaluate(tmp_path, dataset)
+    (reason,) = found['judging']['unjudged']
+    assert reason.startswith('too long')
+    assert any('gpassk verdicts prune' in text for text in found['warnings'])
+    calls = judge.calls
+    (tmp_path / 'results/demo/sums_en.json').unlink()
+    assert evaluate(tmp_path, dataset)['counts'] == found['counts']
+    assert judge.calls == calls
+
+
+def test_a_refused_key_is_told_at_once(
+    tmp_path: Path, judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the variable's name, and never with the key."""
+    judge.key = 'another'
+    monkeypatch.setenv('OC_JUDGE_API_KEY', KEY)
+    with pytest.raises(JudgeError, match='OC_JUDGE_API_KEY') as error:
+        evaluate(tmp_path, prepared(tmp_path, sums(judge, max_concurrency=1)))
+    assert KEY not in str(error.value)
+    assert judge.calls == 1
+
+
+def test_two_tasks_share_one_store(
+    tmp_path: Path, judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes at once: none loses a verdict, none keeps two, none waits for the other's lock.
+
+    The key that they use stands in nothing that they write.
+    """
+    monkeypatch.setenv('OC_JUDGE_API_KEY', KEY)
+    monkeypatch.setenv('PYTHONPATH', str(TESTS))
+    judge.key, judge.latency = KEY, 0.02
+    names = ['sums_a', 'sums_b']
+    tasks = []
+    for name in names:
+        dataset = prepared(tmp_path, sums(judge, abbr=name, max_concurrency=3))
+        script = f'from eval_task import *; evaluate(Path({str(tmp_path)!r}), {dataset_code(name)})'
+        (tmp_path / f'{name}.json').write_text(json.dumps(plain(dataset)))
+        tasks.append(
+            subprocess.Popen(
+                [sys.executable, '-c', script.replace('TMP', str(tmp_path))],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
+    screens = [task.communicate(timeout=60)[0] for task in tasks]
+    for task, screen, name in zip(tasks, screens, names, strict=True):
+        assert task.returncode == 0, screen
+        assert 'locked' not in screen
+        found = json.loads((tmp_path / f'results/demo/{name}.json').read_text())
+        assert counts(found) == COUNTS
+    with VerdictStore(tmp_path / 'verdicts.sqlite') as store:
+        assert sum(1 for _ in records(store)) == DISTINCT
+    written = [path for path in tmp_path.rglob('*') if path.is_file()]
+    assert written and not [path for path in written if KEY.encode() in path.read_bytes()]
+    assert KEY not in ''.join(screens)
+
+
+def plain(value: Any) -> Any:
+    """A config as JSON: classes by name."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return f'{value.__module__}.{value.__name__}' if isinstance(value, type) else value
+
+
+def dataset_code(name: str) -> str:
+    return f"json.loads(Path('TMP/{name}.json').read_text())"
