@@ -144,6 +144,7 @@ class JudgeServer:
         self.times: deque[float] = deque(maxlen=10_000)
         self._random = random.Random(f'faults {seed}')
         self._working = 0
+        self._dead = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -183,7 +184,9 @@ class JudgeServer:
         app.router.add_post('/v1/chat/completions', self._complete)
         app.router.add_get('/v1/models', self._models)
         app.router.add_get('/count', self._count)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.0)
+        self._runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=0.0, handler_cancellation=True
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, '127.0.0.1', port, backlog=1024)
         await site.start()
@@ -191,6 +194,7 @@ class JudgeServer:
         return int(server.sockets[0].getsockname()[1])
 
     async def _die(self) -> None:
+        self._dead = True
         for site in list(self._runner.sites):
             await site.stop()
         server: Any = self._runner.server
@@ -277,7 +281,9 @@ class JudgeServer:
         text = json.dumps(completion).encode()
         if fault == 'truncate':
             return await _truncated(request, text)
-        self.judged[prompt] += not fault
+        if self._dead or request.transport is None:  # nobody would get the reply
+            return _reset(request)
+        self.judged[prompt] += 1
         return web.Response(body=text, content_type='application/json')
 
 
@@ -317,8 +323,9 @@ def _reset(request: web.Request) -> web.Response:
 async def _truncated(request: web.Request, text: bytes) -> web.StreamResponse:
     response = web.StreamResponse(headers={'Content-Type': 'application/json'})
     response.content_length = len(text)
-    await response.prepare(request)
-    await response.write(text[: len(text) // 2])
+    with contextlib.suppress(ConnectionError):  # the client may be gone
+        await response.prepare(request)
+        await response.write(text[: len(text) // 2])
     if request.transport:
         request.transport.close()
     return response

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
-import itertools
-import random
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.judging.endpoints import Endpoint, Ticket, freest
 from opencompass_gpassk.judging.faults import Fault, Remedy
+from opencompass_gpassk.judging.jobs import Job, JobQueue
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 __all__ = ['Asking', 'Limits', 'Send']
 
-FIRST_BACKOFF = 0.5  # seconds
-LONGEST_BACKOFF = 30.0
 SUSPICIOUS_OUTCOMES = 8  # so many and not one reply: a setting is wrong, not the prompts
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
 
@@ -31,8 +27,8 @@ class Limits:
     """When to stop trying; times are in seconds.
 
     Attributes:
-        retries: How often a failed request is tried again. Failures of an endpoint that nobody
-            gets a reply from don't count.
+        retries: How often a failed request is tried again. Failures of an endpoint that is down
+            don't count.
         give_up_after: Without any reply from any endpoint.
         deadline: For everything, None for no limit.
         roomy: Prompts of fewer characters should fit: one that is too long is suspicious.
@@ -44,18 +40,8 @@ class Limits:
     roomy: int
 
 
-@dataclass
-class Job:
-    """One prompt, and how often it was sent and failed."""
-
-    key: Hashable
-    prompt: str
-    calls: int = 0
-    failures: int = 0
-
-
 class Asking:
-    """Asks all jobs once; one event loop, in which all state is changed.
+    """Asks all jobs once, in one event loop, in which all of its state is changed.
 
     Args:
         endpoints: Where to ask.
@@ -63,6 +49,9 @@ class Asking:
             of prompt and completion.
         limits: When to stop trying.
         explain: Returns what a user is told of a fault that stops everything.
+        jobs: As of :meth:`Judge.ask`, like those that follow.
+        receive: Is handed the outcomes.
+        ledger: Counts.
     """
 
     def __init__(
@@ -81,17 +70,14 @@ class Asking:
         self.explain = explain
         self.receive = receive
         self.ledger = ledger
-        self._fresh = iter(jobs)
-        self._more = True
-        self._waiting: list[tuple[float, int, Job]] = []  # a heap by the time they are due
-        self._order = itertools.count()
-        self._most_waiting = WAITING_PER_SLOT * sum(one.max_concurrency for one in endpoints)
+        slots = sum(endpoint.max_concurrency for endpoint in endpoints)
+        self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._on_their_way: dict[asyncio.Task[None], Job] = {}
         self._held: list[tuple[Job, Failure]] | None = []  # None once a reply came
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
-        self._clock = asyncio.get_running_loop().time
-        self._ends_at = None if limits.deadline is None else self._clock() + limits.deadline
+        self._loop = asyncio.get_running_loop()
+        self._ends_at = None if limits.deadline is None else self._loop.time() + limits.deadline
 
     async def run(self) -> None:
         """Ask until every job has its outcome.
@@ -101,75 +87,66 @@ class Asking:
         """
         try:
             if failure := await self._ask_until_failure():
-                self.ledger.failures[failure.kind] += await self._cancel()
+                self.ledger.failures[failure.kind] += await self._call_back()
                 self._hand_over_rest(failure)
         finally:
-            await self._cancel()
+            await self._call_back()
 
     async def _ask_until_failure(self) -> Failure | None:
-        """Return why the rest of the jobs won't be asked, None where there is no rest."""
-        while True:
-            if self._error:
-                raise self._error
-            now = self._clock()
+        """Return why the rest of the jobs won't be asked, None when all have their outcomes."""
+        while not self._error:
+            now = self._loop.time()
             if self._ends_at is not None and now >= self._ends_at:
                 return Failure('deadline', False, f'{self.limits.deadline:g} s are over')
-            if all(one.hopeless(now, self.limits.give_up_after) for one in self.endpoints):
+            # A list, since each of them has to note that it is hopeless.
+            hopeless = [one.hopeless(now, self.limits.give_up_after) for one in self.endpoints]
+            if all(hopeless):
                 return self._hopeless()
             endpoint = freest(self.endpoints, now)
-            job = self._next_job(now) if endpoint else None
+            job = self._queue.take(now) if endpoint else None
             if endpoint and job:
                 self._start(job, endpoint, now)
                 await asyncio.sleep(0)  # on its way before the next job is looked up
-            elif not await self._idle(endpoint, now):
-                return None
-
-    async def _idle(self, endpoint: Endpoint | None, now: float) -> bool:
-        """Wait until there is something to do; return False if there is nothing left."""
-        if not self._on_their_way and not self._waiting:
-            if job := self._next_job(now):  # looked up before an endpoint opens, to see the end
-                self._wait(job, now)
-            elif self._held:  # a few that are suspicious; the callback may ask for more
-                self._release()
-                return True
+            elif not self._is_idle(now):
+                await self._wait(endpoint, now)
+            elif self._held:
+                self._release()  # the callback may ask for more
             else:
-                return False
-        moments = [
-            one.failing_since + self.limits.give_up_after
-            for one in self.endpoints
-            if one.failing_since is not None
-        ]
-        if endpoint is None:
-            moments += [one.opens_at for one in self.endpoints]
-        elif self._waiting:
-            moments.append(self._waiting[0][0])
-        if self._ends_at is not None:
-            moments.append(self._ends_at)
-        ahead = min((moment - now for moment in moments if moment > now), default=None)
+                return None
+        raise self._error
+
+    def _is_idle(self, now: float) -> bool:
+        """Tell whether nothing is on its way, waits or is left."""
+        if self._on_their_way or self._queue.due_at is not None:
+            return False
+        job = self._queue.take(now)
+        if (
+            job
+        ):  # all endpoints rest; looked up all the same, lest the end of the jobs wait for them
+            self._queue.put_back(job, now)
+        return job is None
+
+    async def _wait(self, endpoint: Endpoint | None, now: float) -> None:
+        """Wait until something changes or is due."""
+        moments = [self._ends_at]
+        for one in self.endpoints:
+            if one.failing_since is not None:
+                moments.append(one.failing_since + self.limits.give_up_after)
+            if endpoint is None:
+                moments.append(one.opens_at)
+        if endpoint:
+            moments.append(self._queue.due_at)
+        ahead = [moment for moment in moments if moment is not None and moment > now]
         self._changed.clear()
-        alarm = ahead is not None and asyncio.get_running_loop().call_later(
-            ahead, self._changed.set
-        )
+        alarm = self._loop.call_at(min(ahead), self._changed.set) if ahead else None
         try:
             await self._changed.wait()
         finally:
             if alarm:
                 alarm.cancel()
-        return True
-
-    def _next_job(self, now: float) -> Job | None:
-        if self._waiting and self._waiting[0][0] <= now:
-            return heapq.heappop(self._waiting)[2]
-        if not self._more or len(self._waiting) >= self._most_waiting:
-            return None
-        for key, prompt in self._fresh:
-            return Job(key, prompt)
-        self._more = False
-        return None
 
     def _start(self, job: Job, endpoint: Endpoint, now: float) -> None:
-        ticket = endpoint.start(now)
-        task = asyncio.get_running_loop().create_task(self._ask(job, endpoint, ticket))
+        task = self._loop.create_task(self._ask(job, endpoint, endpoint.start(now)))
         self._on_their_way[task] = job
         task.add_done_callback(self._ended)
 
@@ -185,55 +162,56 @@ class Asking:
         job.calls += 1
         try:
             outcome, prompt_tokens, completion_tokens = await self.send(endpoint, job.prompt)
-        except BaseException:
+            if isinstance(outcome, Reply):
+                endpoint.replied(ticket, self._loop.time())
+        finally:
             endpoint.drop(ticket)
-            raise
-        now = self._clock()
         self.ledger.prompt_tokens += prompt_tokens
         self.ledger.completion_tokens += completion_tokens
         if isinstance(outcome, Reply):
-            endpoint.replied(ticket, now)
-            endpoint.drop(ticket)
             self._hand_over(job, outcome)
             return
-        endpoint.drop(ticket)
         self.ledger.failures[outcome.kind] += 1
         if outcome.remedy is Remedy.STOP:
             raise JudgeError(self.explain(endpoint, outcome))
         if outcome.remedy is Remedy.SKIP:
-            endpoint.refused()
+            endpoint.refused(self._loop.time())
             self._hand_over(job, Failure(outcome.kind, True, outcome.detail))
         else:
-            endpoint.failed(ticket, now, outcome)
-            self._try_again(job, endpoint, outcome, now)
+            endpoint.failed(ticket, self._loop.time(), outcome)
+            self._try_again(job, endpoint, outcome)
 
-    def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault, now: float) -> None:
+    def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault) -> None:
         # That an endpoint is down is no job's fault, and doesn't use up its retries.
         if fault.reached and not endpoint.suspect:
             job.failures += 1
         if job.failures > self.limits.retries:
             self._hand_over(job, Failure(fault.kind, False, fault.detail))
-            return
-        longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
-        self._wait(job, now + random.uniform(0, longest))
-
-    def _wait(self, job: Job, until: float) -> None:
-        heapq.heappush(self._waiting, (until, next(self._order), job))
+        else:
+            self._queue.put_off(job, self._loop.time())
 
     def _hand_over(self, job: Job, outcome: Outcome) -> None:
         if isinstance(outcome, Reply):
             self._release()
-            self._held = None
-        elif outcome.permanent and self._held is not None and self._suspicious(job, outcome):
+        elif self._held is not None and self._is_suspicious(job, outcome):
             self._held.append((job, outcome))
             if len(self._held) >= SUSPICIOUS_OUTCOMES:
                 raise JudgeError(self._wrong_setting(outcome))
             return
-        if self.receive(job.key, outcome):
+        if self._tell(job, outcome):
             job.failures = 0
-            self._wait(job, self._clock())
+            self._queue.put_back(job, self._loop.time())
 
-    def _suspicious(self, job: Job, failure: Failure) -> bool:
+    def _tell(self, job: Job, outcome: Outcome) -> bool:
+        """Call the callback, unless it failed before."""
+        try:
+            return not self._error and self.receive(job.key, outcome)
+        except BaseException as error:
+            self._error = error
+            raise
+
+    def _is_suspicious(self, job: Job, failure: Failure) -> bool:
+        """Tell whether a failure may be that of a setting, and would meet every prompt."""
         return failure.kind == 'refused' or (
             failure.kind == 'too long' and len(job.prompt) < self.limits.roomy
         )
@@ -246,8 +224,8 @@ class Asking:
 
     def _wrong_setting(self, failure: Failure) -> str:
         remedy = (
-            "lower max_tokens of judge, or serve the model with a longer context: the prompts' "
-            f'characters are fewer than max_tokens, {self.limits.roomy}'
+            'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
+            f'characters than max_tokens, {self.limits.roomy}, found no room'
             if failure.kind == 'too long'
             else 'check max_tokens, temperature and extra_body of judge'
         )
@@ -263,23 +241,18 @@ class Asking:
         return Failure(kind, False, f'no reply for {self.limits.give_up_after:g} s; {words}')
 
     def _hand_over_rest(self, failure: Failure) -> None:
-        """Hand every job that is left the same failure; what a callback asks again is left."""
+        """Hand every job that is left the same failure; none is asked again."""
         self._release()
-        for job in [job for _, _, job in self._waiting]:
-            self.receive(job.key, failure)
-        self._waiting.clear()
-        for key, _ in self._fresh:
-            self.receive(key, failure)
-        self._more = False
+        for job in self._queue.drain():
+            self._tell(job, failure)
 
-    async def _cancel(self) -> int:
-        """Call back what is on its way; its jobs wait again. Returns how many there were."""
+    async def _call_back(self) -> int:
+        """Call back what is on its way and let its jobs wait again; return how many there were."""
         tasks = dict(self._on_their_way)
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         called_back = [job for task, job in tasks.items() if task.cancelled()]
         for job in called_back:
-            self._wait(job, 0.0)
+            self._queue.put_back(job, 0.0)
         return len(called_back)

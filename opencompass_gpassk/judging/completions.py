@@ -117,7 +117,7 @@ def _choice(body: Any) -> Mapping[str, Any] | None:
 
 def _status_within(status: int, body: Any) -> int:
     """Return the status in an error that came with status 200; gateways do that."""
-    error = body.get('error', body) if isinstance(body, Mapping) else None
+    error = (body.get('error') or body) if isinstance(body, Mapping) else None
     code = error.get('code') if isinstance(error, Mapping) else None
     if status == 200 and error_words(body) and isinstance(code, int) and 400 <= code < 600:
         return code

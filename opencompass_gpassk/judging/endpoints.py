@@ -17,7 +17,7 @@ __all__ = ['Endpoint', 'Ticket', 'freest']
 START = 16  # requests at once before anything is known
 SMALLEST_WINDOW = 16  # latencies that a median is taken of
 SLOWDOWN = 2.0  # a server that queues takes twice as long for twice as many requests
-FORGETTING = 1.02  # the best median rises by this a window: replies may have become longer
+FORGETTING = 1.01  # the best median rises by this a window: replies may have become longer
 SHRINKING = 0.7
 # Shares of recent requests that the server was too busy for. Some servers say so at random: a
 # limit that shrank each time would come down to a handful of requests.
@@ -40,8 +40,8 @@ class Ticket:
 class Endpoint:
     """One endpoint.
 
-    The limit of requests at once starts at 16 and rises by one a reply as long as it is what holds
-    requests back and the latency holds: the median of the last window of replies is at most twice
+    The limit of requests at once starts at 16 and rises by one a reply as long as it is reached and
+    the latency holds: the median of the last window of replies is at most twice
     that of the best. It shrinks to 70 %, once a round trip, when the server is too busy for a fifth
     of the requests; from then on it rises by one a round trip, unless that share is above a tenth.
     After ten failures in a row the endpoint rests, from
@@ -61,10 +61,13 @@ class Endpoint:
         self._rests_until = 0.0
         self._closed_until = 0.0
         self._probes = 0
-        self._shrunk_at = float('-inf')
+        self._shrunk_at = self._full_at = float('-inf')
         self._busy_share = 0.0
-        self._slow_start = True
+        self._slow_start_ends = float('inf')
+        self._limit_before = self.limit
+        self._worked_at = float('-inf')
         self._latencies: list[float] = []
+        self._window = SMALLEST_WINDOW
         self._best = float('inf')
         self._latency_holds = True
 
@@ -89,6 +92,8 @@ class Endpoint:
         ticket = Ticket(now, self.suspect)
         self.in_flight += 1
         self._probes += ticket.probe
+        if self.in_flight >= int(self.limit):
+            self._full_at = now
         return ticket
 
     def drop(self, ticket: Ticket) -> None:
@@ -97,40 +102,44 @@ class Endpoint:
         self._probes -= ticket.probe
 
     def replied(self, ticket: Ticket, now: float) -> None:
-        """Note a reply: the limit may rise. Call it before :meth:`drop`."""
-        self.refused()
+        """Note a reply: the limit may rise."""
+        self.refused(now)
         self._note_busy(False)
-        binding = self.in_flight >= int(self.limit)
-        self._note_latency(now - ticket.sent)
-        if binding and self._latency_holds and self._busy_share <= TOLERATED:
-            step = 1.0 if self._slow_start else 1.0 / self.limit
+        latency = now - ticket.sent
+        holds = self._latency_holds and latency <= SLOWDOWN * self._best
+        if holds and ticket.sent <= self._full_at and self._busy_share <= TOLERATED:
+            step = 1.0 if self.limit < self._slow_start_ends else 1.0 / self.limit
             self.limit = min(self.limit + step, float(self.max_concurrency))
+        self._note_latency(latency)
 
-    def refused(self) -> None:
+    def refused(self, now: float) -> None:
         """Note that the server works, though it gave no reply to this prompt."""
         if self.suspect:
-            self.limit = min(self.limit, float(START))
-            self._slow_start = True
+            # It begins anew, and soon has as many requests as before the failures.
+            self.limit = min(self._limit_before, START)
+            self._slow_start_ends = max(self._limit_before * SHRINKING, self.limit)
         self.failures = 0
         self.failing_since = None
         self._given_up = False
         self._rest = self._rests_until = 0.0
+        self._worked_at = now
 
     def failed(self, ticket: Ticket, now: float, fault: Fault) -> None:
         """Note a failure that may pass: the limit may shrink, the endpoint may be rested."""
         self.last_fault = fault
-        self.failures += 1
         if self.failing_since is None:
             self.failing_since = now
         if fault.wait:
             self._closed_until = max(self._closed_until, now + fault.wait)
+        if ticket.sent >= self._worked_at:  # after the last sign that the server works
+            self._limit_before = self._limit_before if self.failures else self.limit
+            self.failures += 1
         # Requests that were sent before the limit shrank say nothing about the new one.
         if fault.kind in OVERLOADS and ticket.sent > self._shrunk_at:
             self._note_busy(True)
             if self._busy_share > EXCESSIVE:
-                self.limit = max(1.0, self.limit * SHRINKING)
+                self.limit = self._slow_start_ends = max(1.0, self.limit * SHRINKING)
                 self._shrunk_at = now
-                self._slow_start = False
                 self._busy_share = 0.0
         if ticket.probe or (not self.suspect and self.failures >= PATIENCE):
             self._rest = min(2 * self._rest or FIRST_REST, LONGEST_REST)
@@ -151,11 +160,12 @@ class Endpoint:
 
     def _note_latency(self, seconds: float) -> None:
         self._latencies.append(seconds)
-        if len(self._latencies) >= max(SMALLEST_WINDOW, int(self.limit)):
+        if len(self._latencies) >= self._window:
             middle = median(self._latencies)
             self._latency_holds = middle <= SLOWDOWN * self._best
             self._best = min(middle, FORGETTING * self._best)
             self._latencies.clear()
+            self._window = max(SMALLEST_WINDOW, int(self.limit))
 
 
 def freest(endpoints: Iterable[Endpoint], now: float) -> Endpoint | None:

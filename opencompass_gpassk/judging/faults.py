@@ -19,6 +19,7 @@ import aiohttp
 __all__ = ['Fault', 'Remedy', 'error_words', 'exception_fault', 'status_fault', 'wait_asked_for']
 
 LONGEST_DETAIL = 300  # characters of a server's words that are kept
+LONGEST_READ = 4000  # and of those that are searched
 
 # Servers say in their own ways that a prompt doesn't fit: OpenAI, vLLM, SGLang, LMDeploy, TGI and
 # llama.cpp, in this order; none but the first has a code of its own for it.
@@ -103,7 +104,7 @@ def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str =
         text: What is quoted of a body that isn't JSON.
     """
     words = error_words(body) or text.strip()
-    kind, remedy = _meaning(status, words)
+    kind, remedy = _meaning(status, words[:LONGEST_READ])
     if kind == 'redirect':
         words = _host(headers.get('Location', ''))
     elif words:
@@ -118,7 +119,7 @@ def error_words(body: Any) -> str:
         return error_words(body[0])
     if not isinstance(body, Mapping):
         return ''
-    error = body.get('error', body)
+    error = body.get('error') or body
     if not isinstance(error, Mapping):
         return str(error)
     message = error.get('message') or error.get('detail') or ''

@@ -1,0 +1,509 @@
+"""A judge behind real servers on this machine, which behave and misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from judge_server import JudgeServer, reply_body, rule_judge
+
+from opencompass_gpassk.judging import endpoints, jobs
+from opencompass_gpassk.judging.client import HttpJudge
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
+from opencompass_gpassk.judging.ledger import Ledger
+
+KEY = 'sk-0123456789abcdef'
+NOWHERE = 'http://127.0.0.1:9/v1'  # nothing listens at the port of the discard protocol
+MIXED = dict.fromkeys(('429', '503', '500', 'reset', 'truncate', 'empty', 'not json'), 0.04)
+MIXED['hang'] = 0.02
+
+
+@pytest.fixture(autouse=True)
+def _impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for milliseconds where one waits for seconds."""
+    monkeypatch.setattr(jobs, 'FIRST_BACKOFF', 0.01)
+    monkeypatch.setattr(jobs, 'LONGEST_BACKOFF', 0.1)
+    monkeypatch.setattr(endpoints, 'FIRST_REST', 0.01)
+    monkeypatch.setattr(endpoints, 'LONGEST_REST', 0.02)
+
+
+def asked(
+    base: str | list[str], prompts: Iterable[str], **settings: Any
+) -> tuple[dict[Any, Any], Ledger]:
+    """Return the outcomes of prompts that are their own keys, each of which came once."""
+    found: dict[Any, Any] = {}
+    ledger = Ledger()
+
+    def receive(key: Hashable, outcome: Reply | Failure) -> bool:
+        assert key not in found
+        found[key] = outcome
+        return False
+
+    judge = HttpJudge('judge', base, key=settings.pop('key', None), **settings)
+    judge.ask(((prompt, prompt) for prompt in prompts), receive, ledger)
+    return found, ledger
+
+
+def echo(prompt: str) -> str:
+    return f'said {prompt}'
+
+
+def test_every_prompt_gets_its_reply_though_a_third_of_the_requests_fail() -> None:
+    """Two endpoints fail at random in every way, and one of them is gone for good halfway."""
+    options: dict[str, Any] = {'faults': MIXED, 'hang': 0.3, 'retry_after': '0.002'}
+    with (
+        JudgeServer(echo, seed=1, **options) as one,
+        JudgeServer(echo, seed=2, dies_after=700, **options) as other,
+    ):
+        found, ledger = asked([one.url, other.url], map(str, range(2000)), timeout=0.15)
+        judged = one.judged + other.judged
+    assert set(found) == set(map(str, range(2000)))
+    assert all(isinstance(reply, Reply) for reply in found.values())
+    assert all(reply.text == echo(prompt) for prompt, reply in found.items())
+    assert other.calls >= 700  # it did die
+    # A reply may have been on its way when the server died or the client's time was over.
+    assert set(judged) == set(found)
+    assert judged.total() <= 2000 + 100
+    assert ledger.calls == 2000 + ledger.retries == 2000 + ledger.failures.total()
+    assert set(ledger.failures) >= {'overloaded', 'server error', 'unreachable', 'bad reply'}
+    assert ledger.completion_tokens == 2 * 2000
+
+
+def test_a_request_is_what_was_asked_for() -> None:
+    """Model, prompt and settings, and fields that replace or drop others; lone surrogates go."""
+    with JudgeServer(echo, key=KEY) as server:
+        found, _ = asked(
+            server.url,
+            ['x\ud800y\u2028é'],
+            key=KEY,
+            extra_body={'seed': 3, 'max_tokens': None, 'max_completion_tokens': 5},
+        )
+    assert list(server.bodies) == [
+        {
+            'model': 'judge',
+            'temperature': 0.0,
+            'seed': 3,
+            'max_completion_tokens': 5,
+            'messages': [{'role': 'user', 'content': 'x?y\u2028é'}],
+        }
+    ]
+    assert [reply.text for reply in found.values()] == ['said x?y\u2028é']
+
+
+def test_settings_are_what_replies_depend_on() -> None:
+    """Neither the key nor where the judge is served is among them."""
+    judge = HttpJudge('m', ['http://a/v1'], key=KEY, max_tokens=5, extra_body={'seed': 1})
+    assert judge.model == 'm'
+    assert judge.settings == {'temperature': 0.0, 'max_tokens': 5, 'extra_body': {'seed': 1}}
+    assert repr(judge) == "HttpJudge('m' at http://a)"
+
+
+def test_as_many_requests_are_sent_as_the_server_takes() -> None:
+    """Two hundred that take 50 ms each, with at most 64 at once, need less than a second."""
+    with JudgeServer(echo, latency=0.05) as server:
+        start = time.monotonic()
+        found, _ = asked(server.url, map(str, range(200)), max_concurrency=64)
+        seconds = time.monotonic() - start
+    assert len(found) == 200
+    assert 32 < server.most_at_once <= 64
+    assert seconds < 2  # 10 s one after the other
+
+
+def test_jobs_are_taken_when_there_is_room() -> None:
+    """Of a million prompts only those are made that can be sent."""
+    made: list[int] = []
+
+    def prompts() -> Iterator[tuple[int, str]]:
+        for number in range(1_000_000):
+            made.append(number)
+            yield number, str(number)
+
+    class EnoughError(Exception):
+        pass
+
+    def receive(key: int, outcome: Reply | Failure) -> bool:
+        if key >= 20:
+            raise EnoughError
+        return False
+
+    with JudgeServer(echo) as server, pytest.raises(EnoughError):
+        HttpJudge('judge', [server.url], key=None, max_concurrency=4).ask(
+            prompts(), receive, Ledger()
+        )
+    assert len(made) <= 40
+
+
+def test_a_callback_may_ask_once_more() -> None:
+    """As for a reply that can't be read."""
+    seen: list[str] = []
+
+    def receive(key: str, outcome: Reply | Failure) -> bool:
+        seen.append(key)
+        return key == 'b' and seen.count('b') == 1
+
+    ledger = Ledger()
+    with JudgeServer(echo) as server:
+        judge = HttpJudge('judge', [server.url], key=None)
+        judge.ask([('a', 'x'), ('b', 'y')], receive, ledger)
+    assert Counter(seen) == {'a': 1, 'b': 2}
+    assert (ledger.calls, ledger.retries) == (3, 1)
+
+
+def test_a_callback_that_fails_ends_the_asking() -> None:
+    """Its error is what is raised, and it is called no more."""
+    calls: list[int] = []
+
+    def receive(key: int, outcome: Reply | Failure) -> bool:
+        calls.append(key)
+        raise OSError('no space left')
+
+    with JudgeServer(echo, latency=0.01) as server, pytest.raises(OSError, match='no space left'):
+        HttpJudge('judge', [server.url], key=None).ask(
+            ((n, str(n)) for n in range(100)), receive, Ledger()
+        )
+    assert len(calls) == 1
+
+
+def test_jobs_that_fail_end_the_asking() -> None:
+    """What their making raises comes out."""
+
+    def broken() -> Iterator[tuple[int, str]]:
+        yield 1, 'x'
+        raise KeyError('y')
+
+    with JudgeServer(echo) as server, pytest.raises(KeyError, match='y'):
+        HttpJudge('judge', [server.url], key=None).ask(broken(), lambda *_: False, Ledger())
+
+
+def test_nothing_to_ask_needs_no_server() -> None:
+    """Not even one that is there."""
+    found, ledger = asked(NOWHERE, [])
+    assert (found, ledger.calls) == ({}, 0)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'key', 'words'),
+    [
+        ('key', KEY, r'at http://127.0.0.1:\d+ refuses the key in .* MY_KEY \(401\)'),
+        ('key', None, r'at http://127.0.0.1:\d+ asks for a key; .* MY_KEY'),
+        ('model', KEY, r"knows no model 'judge'.* The model `judge` does not exist"),
+        ('quota', KEY, r'the quota is used up: 429: You have no credit left'),
+    ],
+)
+def test_what_nothing_can_succeed_after_stops_at_once(
+    kind: str, key: str | None, words: str
+) -> None:
+    """The error names endpoint and remedy, never the key that the server repeats."""
+    with JudgeServer(always=kind) as server, pytest.raises(JudgeError, match=words) as error:
+        asked(server.url, map(str, range(1000)), key=key, key_env='MY_KEY')
+    assert KEY not in str(error.value)
+    assert server.calls <= 64
+
+
+def test_a_redirect_is_not_followed() -> None:
+    """The key is for one host alone."""
+    with JudgeServer() as other:
+        there = web.Response(status=307, headers={'Location': f'{other.url}/chat/completions'})
+        with (
+            JudgeServer(respond=lambda body: there) as server,
+            pytest.raises(JudgeError, match=rf'redirects to {other.url[:-3]}, where'),
+        ):
+            asked(server.url, ['x'], key=KEY)
+        assert other.calls == 0
+
+
+@pytest.mark.parametrize(
+    ('fault', 'kind'), [('context', 'too long'), ('filter', 'filtered'), ('refuse', 'refused')]
+)
+def test_a_prompt_that_is_refused_is_not_asked_again(fault: str, kind: str) -> None:
+    """The others get their replies."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        refused = body['messages'][0]['content'].startswith('bad')
+        server.always = fault if refused else None
+        return None
+
+    with JudgeServer(echo, respond=respond) as server:
+        prompts = [f'bad {n}' for n in range(3)] + [f'good {n}' for n in range(30)]
+        found, ledger = asked(server.url, prompts)
+    assert {found[prompt].kind for prompt in prompts[:3]} == {kind}
+    assert all(found[prompt].permanent for prompt in prompts[:3])
+    assert all(isinstance(found[prompt], Reply) for prompt in prompts[3:])
+    assert (ledger.retries, ledger.failures) == (0, {kind: 3})
+
+
+def test_few_refusals_alone_are_handed_over() -> None:
+    """A run whose last prompts are refused comes to its end."""
+    with JudgeServer(always='refuse') as server:
+        found, _ = asked(server.url, ['a', 'b', 'c'])
+    assert [outcome.kind for outcome in found.values()] == ['refused'] * 3
+
+
+@pytest.mark.parametrize(
+    ('fault', 'words'),
+    [
+        ('refuse', r'extra_body of judge\. It says: 400: temperature must be 1'),
+        ('context', r'lower max_tokens of judge.* 8192.* It says: 400: The maximum context'),
+    ],
+)
+def test_a_setting_that_every_prompt_is_refused_for_stops(fault: str, words: str) -> None:
+    """Nothing is handed over that would be stored as the prompts' own fault."""
+    handed: list[Any] = []
+    with JudgeServer(always=fault) as server, pytest.raises(JudgeError, match=words):
+        HttpJudge('judge', [server.url], key=None).ask(
+            ((n, str(n)) for n in range(100)), lambda *one: handed.append(one) or False, Ledger()
+        )
+    assert handed == []
+
+
+def test_prompts_longer_than_max_tokens_are_too_long_themselves() -> None:
+    """However many there are, and though none got a reply."""
+    with JudgeServer(longest=100) as server:
+        found, _ = asked(server.url, [f'{n:0200d}' for n in range(20)], max_tokens=150)
+    assert {outcome.kind for outcome in found.values()} == {'too long'}
+
+
+def test_retries_are_bounded() -> None:
+    """One prompt that always breaks the server fails, with the server's words; others don't."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        poison = body['messages'][0]['content'] == 'poison'
+        return web.Response(status=500, text='oops') if poison else None
+
+    with JudgeServer(echo, respond=respond, latency=0.002) as server:
+        prompts = ['poison', *map(str, range(200))]
+        found, ledger = asked(server.url, prompts, retries=3)
+    assert found['poison'] == Failure('server error', False, '500: oops')
+    assert sum(isinstance(outcome, Reply) for outcome in found.values()) == 200
+    assert ledger.failures == {'server error': 4}
+
+
+def test_an_outage_uses_up_no_retries() -> None:
+    """A server that is down for a while is waited for, however few retries a prompt has."""
+    down = iter(range(60))
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return web.Response(status=500) if next(down, None) is not None else None
+
+    with JudgeServer(echo, respond=respond) as server:
+        # Until it is clear that the server is down, each prompt fails a few times.
+        found, _ = asked(server.url, map(str, range(100)), retries=3, max_concurrency=4)
+    assert all(isinstance(outcome, Reply) for outcome in found.values())
+
+
+def test_work_moves_away_from_an_endpoint_that_is_not_there() -> None:
+    """Whoever it is, its prompts get their replies elsewhere, without a single retry to spare."""
+    with JudgeServer(echo) as server:
+        found, ledger = asked([NOWHERE, server.url], map(str, range(100)), retries=0)
+    assert all(isinstance(outcome, Reply) for outcome in found.values())
+    assert ledger.failures['unreachable'] > 0
+
+
+def test_retry_after_keeps_every_request_away() -> None:
+    """Nothing arrives before the time is over, of this prompt or any other."""
+    first = iter([True])
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        if next(first, False):
+            return web.Response(status=429, headers={'Retry-After': '0.3'})
+        return None
+
+    with JudgeServer(echo, respond=respond) as server:
+        found, _ = asked(server.url, map(str, range(5)), max_concurrency=1)
+        times = list(server.times)
+    assert len(found) == 5
+    assert times[1] - times[0] >= 0.29
+    assert times[-1] - times[1] < 0.29
+
+
+@pytest.mark.parametrize('base', [NOWHERE, None])
+def test_the_rest_is_given_up_where_nobody_replies(base: str | None) -> None:
+    """Every prompt is handed over with what is wrong, as something that may pass."""
+    with JudgeServer(always='503', retry_after='60') as server:
+        start = time.monotonic()
+        found, _ = asked(base or server.url, map(str, range(500)), give_up_after=0.2)
+        seconds = time.monotonic() - start
+    kind = 'unreachable' if base else 'overloaded'
+    assert len(found) == 500
+    assert {(outcome.kind, outcome.permanent) for outcome in found.values()} == {(kind, False)}
+    assert 'no reply for 0.2 s; http://127.0.0.1:' in found['0'].detail
+    assert 0.2 <= seconds < 1.5
+
+
+def test_a_slow_server_is_not_given_up() -> None:
+    """As long as it has not failed, replies may take longer than the patience with failures."""
+    with JudgeServer(echo, latency=0.3) as server:
+        found, _ = asked(server.url, ['a', 'b'], give_up_after=0.1)
+    assert all(isinstance(outcome, Reply) for outcome in found.values())
+
+
+def test_a_deadline_ends_everything() -> None:
+    """What is on its way is called back, and what is left is handed over."""
+    with JudgeServer(echo, latency=lambda: 0.01 if server.calls <= 16 else 60) as server:
+        start = time.monotonic()
+        found, ledger = asked(server.url, map(str, range(100)), deadline=0.3)
+        seconds = time.monotonic() - start
+    replies = [outcome for outcome in found.values() if isinstance(outcome, Reply)]
+    late = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
+    assert len(replies) + len(late) == 100
+    assert len(late) >= 84 - 16
+    assert set(late) == {Failure('deadline', False, '0.3 s are over')}
+    assert ledger.failures['deadline'] == ledger.calls - len(replies)
+    assert seconds < 1.5
+
+
+def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body above the limit is a bad reply."""
+    monkeypatch.setattr('opencompass_gpassk.judging.client.LONGEST_RESPONSE', 1000)
+    with JudgeServer(lambda prompt: 'x' * 2000) as server:
+        found, ledger = asked(server.url, ['a'], retries=1)
+    assert found['a'] == Failure('bad reply', False, 'more than 1000 bytes')
+    assert ledger.calls == 2
+
+
+def test_the_key_is_replaced_wherever_it_comes_back() -> None:
+    """In a reply, in an error's words and in a page that is no JSON."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        words = f'you sent {server.headers["Authorization"]}'
+        return {
+            'reply': web.json_response(reply_body(words)),
+            'error': web.json_response({'error': {'message': words}}, status=422),
+            'page': web.Response(text=words, status=500),
+            'host': web.Response(text=words),
+        }[body['messages'][0]['content']]
+
+    with JudgeServer(respond=respond) as server:
+        found, _ = asked(server.url, ['reply', 'error', 'page', 'host'], key=KEY, retries=1)
+    assert found['reply'].text == 'you sent Bearer [key]'
+    assert 'Bearer [key]' in found['error'].detail
+    assert 'Bearer [key]' in found['page'].detail
+    assert KEY not in repr(found)
+
+
+@pytest.mark.parametrize(
+    'settings',
+    [
+        {'api_base': [], 'key': None},
+        {'api_base': ['http://a/v1'], 'key': f'{KEY}\r\nX-Other: 1'},
+        {'api_base': ['http://a/v1'], 'key': None, 'max_concurrency': 0},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
+    """Before anything is sent, and without the key."""
+    with pytest.raises(ValueError) as error:
+        HttpJudge('judge', settings.pop('api_base'), **settings)
+    assert KEY not in str(error.value)
+
+
+def test_a_running_event_loop_is_no_hindrance() -> None:
+    """As in a notebook."""
+
+    async def notebook() -> dict[Any, Any]:
+        return asked(server.url, ['a', 'b'])[0]
+
+    with JudgeServer(echo) as server:
+        assert len(asyncio.run(notebook())) == 2
+        with pytest.raises(JudgeError):
+
+            async def refused() -> None:
+                server.always = 'key'
+                asked(server.url, ['a'])
+
+            asyncio.run(refused())
+
+
+INTERRUPTED = """
+import sys
+from opencompass_gpassk.judging.client import HttpJudge
+from opencompass_gpassk.judging.ledger import Ledger
+print('asking', flush=True)
+judge = HttpJudge('judge', [sys.argv[1]], key=None)
+judge.ask(((n, str(n)) for n in range(100)), lambda *_: False, Ledger())
+"""
+
+
+@pytest.mark.skipif(os.name != 'posix', reason='sends a signal')
+def test_an_interrupt_ends_it_promptly() -> None:
+    """Ctrl-C leaves a KeyboardInterrupt and no complaints of tasks that were destroyed."""
+    with JudgeServer(always='hang') as server:
+        process = subprocess.Popen(
+            [sys.executable, '-c', INTERRUPTED, server.url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        until = time.monotonic() + 30
+        while server.calls < 16 and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, complaints = process.communicate(timeout=10)
+    assert complaints.rstrip().endswith('KeyboardInterrupt')
+    assert 'never retrieved' not in complaints
+    assert 'destroyed' not in complaints
+
+
+def test_nothing_is_left_open(recwarn: pytest.WarningsRecorder) -> None:
+    """Not even where asking ended with an error."""
+    with JudgeServer(echo, key=KEY) as server:
+        asked(server.url, ['a'], key=KEY)
+        with pytest.raises(JudgeError):
+            asked(server.url, map(str, range(100)), key='wrong-key')
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+def test_the_server_runs_as_a_process_of_its_own() -> None:
+    """It prints its URL, judges prompts of this package, and counts."""
+    folder = Path(__file__).parent
+    options = ['--verdict', 'rules', '--latency', '0.01', '--fault', '500=0.1']
+    process = subprocess.Popen(
+        [sys.executable, str(folder / 'judge_server.py'), *options],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().strip()
+        template = folder.parent / 'opencompass_gpassk/judging/prompts/en.txt'
+        prompts = []
+        for answer in ('$2$', '3'):
+            text = template.read_text('utf-8')
+            for name, value in (('question', '1+1?'), ('gold', '2'), ('answer', answer)):
+                text = text.replace('{' + name + '}', value)
+            prompts.append(text)
+        found, ledger = asked(url, prompts)
+        count = json.loads(_get(url.removesuffix('/v1') + '/count'))
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+    assert process.stdout.read() == ''
+    assert [found[prompt].text.split()[-1] for prompt in prompts] == [
+        r'\boxed{yes}',
+        r'\boxed{no}',
+    ]
+    assert count['calls'] == ledger.calls
+    assert count['judged'] == 2
+
+
+def test_the_servers_judge_knows_our_prompts_alone() -> None:
+    """Anything else it can't read."""
+    assert 'boxed' not in rule_judge('Is 2 the same as 2?')
+
+
+def _get(url: str) -> bytes:
+    from urllib.request import ProxyHandler, build_opener
+
+    return bytes(build_opener(ProxyHandler({})).open(url, timeout=10).read())

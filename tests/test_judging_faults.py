@@ -1,0 +1,179 @@
+"""What servers answer, and what it means."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import time
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.client_reqrep import ConnectionKey
+from judge_server import reply_body
+from multidict import CIMultiDict
+
+from opencompass_gpassk.judging.completions import Redactor, read_completion, request_fields
+from opencompass_gpassk.judging.faults import (
+    Fault,
+    Remedy,
+    error_words,
+    exception_fault,
+    wait_asked_for,
+)
+from opencompass_gpassk.judging.judge import Reply
+
+RESPONSES = json.loads((Path(__file__).parent / 'cases/judge_responses.json').read_text('utf-8'))
+HOST = ConnectionKey('host.example', 80, False, True, None, None, None)
+
+
+def read(body: Any, status: int = 200) -> Any:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return read_completion(status, CIMultiDict(), raw)[0]
+
+
+@pytest.mark.parametrize('case', RESPONSES, ids=lambda case: case['id'])
+def test_a_response_means_one_thing(case: dict[str, Any]) -> None:
+    """Each server's way to refuse is told apart from what may pass."""
+    raw = case.get('text', '') if case['body'] is None else json.dumps(case['body'])
+    headers = CIMultiDict(case.get('headers', {}))
+    outcome, *tokens = read_completion(case['status'], headers, raw.encode())
+    assert isinstance(outcome, Fault)
+    assert (outcome.kind, outcome.remedy) == (case['kind'], Remedy(case['remedy']))
+    assert outcome.detail == case.get('detail', outcome.detail) != ''
+    assert 's3cret' not in outcome.detail
+    assert tokens == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ('error', 'kind', 'reached'),
+    [
+        (aiohttp.ClientConnectorError(HOST, OSError(111, 'refused')), 'unreachable', False),
+        (aiohttp.ServerTimeoutError('Connection timeout'), 'unreachable', False),
+        (aiohttp.ClientConnectorError(HOST, OSError(errno.EMFILE, 'x')), 'overloaded', False),
+        (aiohttp.ServerDisconnectedError(), 'unreachable', True),
+        (ConnectionResetError(104, 'reset'), 'unreachable', True),
+        (asyncio.TimeoutError(), 'timeout', True),
+        (aiohttp.ClientPayloadError('not enough data'), 'bad reply', True),
+    ],
+)
+def test_every_exception_may_pass(error: Exception, kind: str, reached: bool) -> None:
+    """A job isn't blamed for a request that no server got."""
+    fault = exception_fault(error)
+    assert (fault.kind, fault.reached, fault.remedy) == (kind, reached, Remedy.RETRY)
+    assert type(error).__name__ in fault.detail
+
+
+@pytest.mark.parametrize(
+    ('headers', 'seconds'),
+    [
+        ({}, 0),
+        ({'Retry-After': '7'}, 7),
+        ({'retry-after': '0.25'}, 0.25),
+        ({'Retry-After': '9', 'retry-after-ms': '1500'}, 1.5),
+        ({'Retry-After': '-3'}, 0),
+        ({'Retry-After': 'soon'}, 0),
+        ({'Retry-After': 'inf'}, 0),
+        ({'Retry-After': 'Wed, 21 Oct 2015 07:28:00 GMT'}, 0),
+        ({'Retry-After': 'Wed, 99 Oct 99999 07:28:00 GMT'}, 0),
+    ],
+)
+def test_retry_after_is_read(headers: dict[str, str], seconds: float) -> None:
+    """Seconds, milliseconds and dates that are over; nonsense is no wait."""
+    assert wait_asked_for(CIMultiDict(headers)) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    """A date ahead is as many seconds as it lies ahead."""
+    date = formatdate(time.time() + 90, usegmt=True)
+    assert 85 < wait_asked_for(CIMultiDict({'Retry-After': date})) <= 90
+
+
+@pytest.mark.parametrize(
+    ('message', 'expected'),
+    [
+        ({'content': 'yes'}, Reply('yes', prompt_tokens=1, completion_tokens=1)),
+        ({'content': None}, Reply('', prompt_tokens=1, completion_tokens=1)),
+        (
+            {'content': [{'type': 'text', 'text': 'a'}, {'type': 'x'}, {'text': 'b'}]},
+            Reply('ab', prompt_tokens=1, completion_tokens=1),
+        ),
+        (
+            {'content': '', 'reasoning_content': 'yes'},
+            Reply('', prompt_tokens=1, completion_tokens=1),
+        ),
+        ({'content': 'y\ud800s'}, Reply('y?s', prompt_tokens=1, completion_tokens=1)),
+        ({'content': '', 'refusal': 'no'}, Fault('filtered', Remedy.SKIP, 'no')),
+        ({'content': 7}, Fault('bad reply', Remedy.RETRY, 'the content is no text')),
+    ],
+)
+def test_a_message_is_read(message: dict[str, Any], expected: Reply | Fault) -> None:
+    """Only the content is the reply, never the thoughts beside it."""
+    assert read(reply_body('one', 'one', **message)) == expected
+
+
+def test_a_finish_reason_is_heeded() -> None:
+    """A length limit truncates, even to nothing; a filter leaves no reply."""
+    assert read(reply_body('ye', finish='length')).truncated
+    assert not read(reply_body('yes')).truncated
+    assert read(reply_body('ye', finish='content_filter')).kind == 'filtered'
+    thinking = reply_body('', 'a b', 'length')
+    thinking['usage']['completion_tokens'] = 8192
+    assert read(thinking) == Reply('', True, 2, 8192)
+    thinking['usage']['completion_tokens'] = 0
+    assert read(thinking).kind == 'too long'
+
+
+@pytest.mark.parametrize('usage', [None, [], {'prompt_tokens': '3'}, {'prompt_tokens': True}, {}])
+def test_a_missing_usage_counts_nothing(usage: Any) -> None:
+    """Servers need not count tokens."""
+    assert read({**reply_body('yes'), 'usage': usage}) == Reply('yes')
+
+
+@pytest.mark.parametrize('raw', [b'', b'{"choi', b'\xff\xfe', b'[' * 100_000, b'nil'])
+def test_a_body_that_is_no_json_is_a_bad_reply(raw: bytes) -> None:
+    """Cut off, empty, no UTF-8 or nested without end."""
+    assert read(raw).kind == 'bad reply'
+
+
+def test_an_error_may_come_in_any_shape() -> None:
+    """Nothing in an error's JSON breaks its reading."""
+    for body in (None, 3, [], {}, [[]], {'error': None}, {'error': []}, {'message': {'a': 1}}):
+        assert isinstance(error_words(body), str)
+
+
+def test_a_key_is_replaced_before_a_text_is_cut() -> None:
+    """Half a key at the end of an excerpt would be found by nobody."""
+    key = 'sk-0123456789'
+    text = 'x' * 295 + key
+    assert Redactor(key).excerpt(text) == 'x' * 295 + '[key]'
+    assert Redactor(key)(f'{key} {key}') == '[key] [key]'
+
+
+def test_a_placeholder_is_no_key() -> None:
+    """The key of a server without keys may be a word of a reply."""
+    assert Redactor('EMPTY')('The set is EMPTY.') == 'The set is EMPTY.'
+    assert Redactor(None)('None') == 'None'
+
+
+def test_extra_fields_replace_and_drop() -> None:
+    """None leaves a field out."""
+    extra = {'max_completion_tokens': 9, 'max_tokens': None, 'temperature': 1}
+    assert request_fields('m', 0.0, 8, extra) == {
+        'model': 'm',
+        'temperature': 1,
+        'max_completion_tokens': 9,
+    }
+
+
+@pytest.mark.parametrize(
+    'extra',
+    [{'stream': True}, {'messages': []}, {'model': 'x'}, {'seed': {1}}, {'x': float('nan')}],
+)
+def test_extra_fields_that_cannot_work_are_named(extra: dict[str, Any]) -> None:
+    """A request that no server understands is an error before it is sent."""
+    with pytest.raises(ValueError, match=r'extra_body of judge'):
+        request_fields('m', 0.0, 8, extra)
