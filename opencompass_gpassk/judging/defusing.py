@@ -41,7 +41,7 @@ SIGNS = re.compile(
     rf'|\[{GAP}(?:{NAMES})\s{{0,3}}\]',
     re.IGNORECASE,
 )
-BOX = re.compile(r'[\\∖⧵⧹]\s{0,3}(?:boxed|f(?:rame|color)?box|colorbox)(?![a-z])', re.IGNORECASE)
+BOX = re.compile(r'[\\∖⧵⧹]\s{0,3}(?:boxed|f(?:rame|color)?box|colorbox)', re.IGNORECASE)
 
 
 def neutralise(candidate: str) -> str:
@@ -78,8 +78,9 @@ def _visible(char: str) -> str:
     category = unicodedata.category(char)
     if category == 'Cs':
         return '\ufffd'
-    hidden = category == 'Cf' or char in INVISIBLE or (category == 'Cc' and not char.isspace())
-    return '' if hidden else char
+    kept = char == '\t' or LINE_ENDS.match(char)
+    hidden = category in ('Cc', 'Cf') and not kept
+    return '' if hidden or char in INVISIBLE else char
 
 
 @lru_cache(maxsize=4096)
