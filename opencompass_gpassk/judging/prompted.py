@@ -47,6 +47,7 @@ def make_judge(settings: JudgeSettings) -> Judge:
         settings.model_name,
         settings.endpoints,
         key=settings.key,
+        key_env=settings.api_key_env,
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         extra_body=settings.extra_body,
