@@ -29,6 +29,7 @@ REQUIREMENTS = [
     'datasets>=2.19,<4',  # OpenCompass's own bound
     'sentence-transformers>=3,<6',  # imported with OpenCompass
     'math-verify[antlr4_13_2]>=0.9,<0.10',
+    'aiohttp>=3.9',
     'safetensors>=0.4',
     'tabulate>=0.9',
     'tqdm>=4.64',

@@ -1,4 +1,7 @@
-"""The real ``opencompass`` command and the demonstration model: whole, killed, resumed, sharded."""
+"""The real ``opencompass`` command and the demonstration model: whole, killed, resumed, sharded.
+
+Answers are judged in a cascade, by rule and by a judge over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from judge_server import JudgeServer
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -21,6 +25,7 @@ MODEL = 'gpassk-demo'
 SAMPLED, GREEDY = 'sample-n4', 'sample-greedy-n1'
 ROWS = 48 * 4
 SECONDS = 240
+KEY = 'sk-never-to-be-written'
 
 # Small batches, so that there is a middle of inference to be killed in.
 CONFIG = """
@@ -42,6 +47,16 @@ work_dir = 'outputs'
 BROKEN = "models.append(dict(models[0], abbr='broken', path='/no/such/checkpoint'))"
 
 
+@pytest.fixture(scope='module', autouse=True)
+def judge() -> Iterator[JudgeServer]:
+    """The judge of all jobs, which takes one key only."""
+    with pytest.MonkeyPatch.context() as environment, JudgeServer(key=KEY) as server:
+        environment.setenv('OC_JUDGE_MODEL', 'stub')
+        environment.setenv('OC_JUDGE_API_BASE', server.url)
+        environment.setenv('OC_JUDGE_API_KEY', KEY)
+        yield server
+
+
 def write_config(folder: Path, datasets: str, more: str = '') -> None:
     """Write a job's config beside a link to the configs, as `read_base` wants them."""
     (folder / 'configs').symlink_to(ROOT / 'configs')
@@ -56,7 +71,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [BIN / 'opencompass', 'job.py', *arguments],
             cwd=folder,
-            env={**settings, 'GPASSK_N': '4', 'GPASSK_K': '2,4'},
+            env={**settings, 'GPASSK_N': '4', 'GPASSK_K': '2,4', 'GPASSK_JUDGE': 'cascade'},
             stdout=screen,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -138,6 +153,25 @@ def test_the_counts_are_those_of_the_trials(whole: tuple[Path, str]) -> None:
         assert problem['c'] == verdicts.count('correct')
         assert problem['n'] == len(verdicts) - verdicts.count('unjudged')
     assert sum(0 < problem['c'] < 4 for problem in details) >= 6
+
+
+def test_the_judge_was_asked_once_about_what_the_rules_did_not_confirm(
+    whole: tuple[Path, str], judge: JudgeServer
+) -> None:
+    """Over both data sets, which share the run's store; nothing is left unjudged."""
+    run = run_folder(whole[0])
+    ledgers = [result(run, name)['judging']['ledger'] for name in (SAMPLED, GREEDY)]
+    assert judge.calls == sum(ledger['calls'] for ledger in ledgers) == len(judge.judged)
+    assert all(ledger['saved']['rule'] for ledger in ledgers)
+    assert result(run)['coverage'] == 100
+    assert (run / 'verdicts.sqlite').exists()
+
+
+def test_no_key_is_written(whole: tuple[Path, str]) -> None:
+    """To no config, log, store or result, nor to the screen, though the judge was shown it."""
+    written = [path for path in whole[0].rglob('*') if path.is_file()]
+    assert len(written) > 10
+    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
 
 
 def test_a_model_that_failed_is_named_with_its_exception(whole: tuple[Path, str]) -> None:

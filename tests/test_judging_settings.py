@@ -29,6 +29,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'deadline': 0}, 'deadline of judge is 0'),
         ({'candidate': 'essay'}, "candidate of judge is 'essay'"),
         ({'menu': 'xverify'}, 'prompt=PATH'),
+        ({'menu': 'numbers'}, "menu of judge is 'numbers'; choose one of 'boxed'"),
         ({'price_per_mtok': [1, 2, 3]}, 'price_per_mtok of judge'),
     ],
 )

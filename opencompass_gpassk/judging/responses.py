@@ -84,8 +84,8 @@ def judge_responses(
     if reasons and store is not None:
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
         notes.append(
-            f'the judge could not say of {reasons.total()} responses: {shown}; to ask again: '
-            f'gpassk verdicts prune {store.name} --unjudged, and gpassk rescore'
+            f'the judge gave no verdict of {reasons.total()} responses: {shown}; to ask it again: '
+            'gpassk verdicts prune RUN --unjudged --yes, then gpassk rescore RUN'
         )
     return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
 

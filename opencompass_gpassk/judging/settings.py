@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.judging.prompt import BUILT_IN
+from opencompass_gpassk.judging.verdict import MENUS
+
 __all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
 
 MODES = ('rule', 'llm', 'cascade')
@@ -77,6 +80,7 @@ class JudgeSettings:
     def __post_init__(self) -> None:
         for name, choices in (
             ('mode', MODES),
+            ('menu', tuple(MENUS)),
             ('candidate', ('answer', 'response')),
             ('no_answer', ('incorrect', 'tail')),
         ):
@@ -95,7 +99,7 @@ class JudgeSettings:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
         self.prices  # noqa: B018  a bad price is an error before anything is paid
-        if self.menu != 'boxed' and self.prompt in ('default', 'opencompass'):
+        if self.prompt in BUILT_IN and self.prompt not in MENUS[self.menu].prompts:
             raise ValueError(
                 f'menu of judge is {self.menu!r}, but prompt {self.prompt!r} asks for a boxed yes '
                 'or no; name the file that holds the prompt of your judge model: prompt=PATH'
