@@ -159,8 +159,10 @@ class JudgeServer:
 
     def close(self) -> None:
         """Stop, without waiting for requests that hang."""
-        self._call(self._die())
-        self._call(self._runner.cleanup())
+        # What was accepted a moment ago becomes a connection a moment later, and closes after that.
+        for step in (self._die(), asyncio.sleep(0.01), self._die(), self._runner.cleanup()):
+            self._call(step)
+        self._call(asyncio.sleep(0.01))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -67,6 +67,12 @@ def test_every_exception_may_pass(error: Exception, kind: str, reached: bool) ->
     assert type(error).__name__ in fault.detail
 
 
+def test_a_proxys_password_is_not_quoted() -> None:
+    """Exceptions name the URL that a request was sent to, which a proxy's may be."""
+    error = aiohttp.ClientOSError(1, 'no way to http://user:s3cret@proxy.example:3128')
+    assert exception_fault(error).detail.endswith('http://proxy.example:3128')
+
+
 @pytest.mark.parametrize(
     ('headers', 'seconds'),
     [

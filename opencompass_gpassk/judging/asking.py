@@ -12,10 +12,10 @@ from opencompass_gpassk.judging.faults import Fault, Remedy
 from opencompass_gpassk.judging.jobs import Job, JobQueue
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.suspicion import Suspicion
 
 __all__ = ['Asking', 'Limits', 'Send']
 
-SUSPICIOUS_OUTCOMES = 8  # so many and not one reply: a setting is wrong, not the prompts
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
 
 Outcome = Reply | Failure
@@ -31,7 +31,7 @@ class Limits:
             don't count.
         give_up_after: Without any reply from any endpoint.
         deadline: For everything, None for no limit.
-        roomy: Prompts of fewer characters should fit: one that is too long is suspicious.
+        roomy: Prompts of fewer characters should fit: see :class:`Suspicion`.
     """
 
     retries: int
@@ -73,7 +73,7 @@ class Asking:
         slots = sum(endpoint.max_concurrency for endpoint in endpoints)
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._on_their_way: dict[asyncio.Task[None], Job] = {}
-        self._held: list[tuple[Job, Failure]] | None = []  # None once a reply came
+        self._suspicion = Suspicion(limits.roomy)
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
         self._loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ class Asking:
                 await asyncio.sleep(0)  # on its way before the next job is looked up
             elif not self._is_idle(now):
                 await self._wait(endpoint, now)
-            elif self._held:
+            elif self._suspicion.held:
                 self._release()  # the callback may ask for more
             else:
                 return None
@@ -193,10 +193,7 @@ class Asking:
     def _hand_over(self, job: Job, outcome: Outcome) -> None:
         if isinstance(outcome, Reply):
             self._release()
-        elif self._held is not None and self._is_suspicious(job, outcome):
-            self._held.append((job, outcome))
-            if len(self._held) >= SUSPICIOUS_OUTCOMES:
-                raise JudgeError(self._wrong_setting(outcome))
+        elif self._suspicion.holds(job, outcome):
             return
         if self._tell(job, outcome):
             job.failures = 0
@@ -210,29 +207,10 @@ class Asking:
             self._error = error
             raise
 
-    def _is_suspicious(self, job: Job, failure: Failure) -> bool:
-        """Tell whether a failure may be that of a setting, and would meet every prompt."""
-        return failure.kind == 'refused' or (
-            failure.kind == 'too long' and len(job.prompt) < self.limits.roomy
-        )
-
     def _release(self) -> None:
-        """Hand over what was held back until a reply showed that the settings are right."""
-        held, self._held = self._held or [], None
-        for job, failure in held:
+        """Hand over what was held back."""
+        for job, failure in self._suspicion.lift():
             self._hand_over(job, failure)
-
-    def _wrong_setting(self, failure: Failure) -> str:
-        remedy = (
-            'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
-            f'characters than max_tokens, {self.limits.roomy}, found no room'
-            if failure.kind == 'too long'
-            else 'check max_tokens, temperature and extra_body of judge'
-        )
-        return (
-            f'the judge refused its first {SUSPICIOUS_OUTCOMES} prompts and answered none; '
-            f'{remedy}. It says: {failure.detail}'
-        )
 
     def _hopeless(self) -> Failure:
         faults = {one.address.name: one.last_fault for one in self.endpoints if one.last_fault}

@@ -34,7 +34,7 @@ TOO_LONG = re.compile(
 CERTAINLY_TOO_LONG = re.compile(r'request too large|exceed_context_size', re.IGNORECASE)
 FILTERED = re.compile(
     r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
-    r'|flagged|safety (system|filter)|inappropriate content',
+    r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)|inappropriate content',
     re.IGNORECASE,
 )
 UNKNOWN_MODEL = re.compile(
@@ -81,6 +81,7 @@ class Fault:
 def exception_fault(error: BaseException) -> Fault:
     """Tell what an exception of a request means; every one may pass."""
     words = f'{type(error).__name__}: {error}'.rstrip(': ')
+    words = re.sub(r'//[^/@\s]*@', '//', words)  # a proxy's password
     number = getattr(error, 'errno', None)
     if number in OWN_LIMITS:
         return Fault('overloaded', Remedy.RETRY, words, reached=False)
@@ -144,7 +145,7 @@ def _meaning(status: int, words: str) -> tuple[str, Remedy]:
         status in (200, 400, 413, 422) and TOO_LONG.search(words)
     ):
         return 'too long', Remedy.SKIP
-    if status < 500 and status != 429 and FILTERED.search(words):
+    if status < 500 and status not in (401, 429) and FILTERED.search(words):
         return 'filtered', Remedy.SKIP
     if status in (401, 403) or (status == 400 and BAD_KEY.search(words)):
         return 'key refused', Remedy.STOP
