@@ -226,7 +226,8 @@ class JudgeServer:
             self._working -= 1
 
     async def _outcome(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-        if special := self.respond(body):
+        special = self.respond(body)
+        if special is not None:  # a response is a mapping, and empty
             return special
         fault = self._fault(request, body)
         if fault == 'reset':

@@ -87,7 +87,8 @@ class Asking:
         """
         try:
             if failure := await self._ask_until_failure():
-                self.ledger.failures[failure.kind] += await self._call_back()
+                if called_back := await self._call_back():
+                    self.ledger.failures[failure.kind] += called_back
                 self._hand_over_rest(failure)
         finally:
             await self._call_back()
@@ -119,10 +120,9 @@ class Asking:
         """Tell whether nothing is on its way, waits or is left."""
         if self._on_their_way or self._queue.due_at is not None:
             return False
+        # Looked up even if all endpoints rest: the end of the jobs must not wait for them.
         job = self._queue.take(now)
-        if (
-            job
-        ):  # all endpoints rest; looked up all the same, lest the end of the jobs wait for them
+        if job:
             self._queue.put_back(job, now)
         return job is None
 

@@ -34,7 +34,8 @@ TOO_LONG = re.compile(
 CERTAINLY_TOO_LONG = re.compile(r'request too large|exceed_context_size', re.IGNORECASE)
 FILTERED = re.compile(
     r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
-    r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)|inappropriate content',
+    r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)'
+    r'|inappropriate content',
     re.IGNORECASE,
 )
 UNKNOWN_MODEL = re.compile(
