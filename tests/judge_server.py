@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import json
 import random
 import re
@@ -54,6 +55,7 @@ def rule_judge(prompt: str) -> str:
     return 'This is not a prompt that I know.'
 
 
+@functools.cache
 def _patterns() -> list[re.Pattern[str]]:
     patterns = []
     for path in sorted(PROMPTS.glob('*.txt')):
