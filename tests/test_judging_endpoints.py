@@ -164,6 +164,19 @@ def test_nine_failures_and_a_reply_are_no_outage() -> None:
     assert not one.suspect
 
 
+def test_a_burst_above_what_a_server_takes_is_no_outage() -> None:
+    """Requests turned away beside others that got their replies don't rest the endpoint."""
+    one = endpoint()
+    tickets = [one.start(0.0) for _ in range(16)]
+    one.replied(tickets[0], 1.0)
+    one.drop(tickets[0])
+    for ticket in tickets[1:]:
+        one.drop(ticket)
+        one.failed(ticket, 1.0, BUSY)
+    assert not one.suspect
+    assert one.limit < 16
+
+
 def test_retry_after_is_obeyed() -> None:
     """A reply to another request doesn't shorten it."""
     one = endpoint()
