@@ -41,11 +41,11 @@ class Endpoint:
     """One endpoint.
 
     The limit of requests at once starts at 16 and rises by one a reply as long as it is reached and
-    the latency holds: the median of the last window of replies is at most twice
-    that of the best. It shrinks to 70 %, once a round trip, when the server is too busy for a fifth
-    of the requests; from then on it rises by one a round trip, unless that share is above a tenth.
-    After ten failures in a row the endpoint rests, from
-    one second to a minute, and is then tried with one request at a time until one succeeds.
+    the latency holds: the median of the last window of replies, and this reply's own, are at most
+    twice that of the best window. It shrinks to 70 %, once a round trip, when the server is too
+    busy for a fifth of the requests; from then on it rises by one a round trip, unless that share
+    is above a tenth. After ten failures in a row the endpoint rests, from one second to a minute,
+    and is then tried with one request at a time until one succeeds.
     """
 
     def __init__(self, address: Address, max_concurrency: int) -> None:
