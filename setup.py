@@ -29,7 +29,7 @@ REQUIREMENTS = [
     'datasets>=2.19,<4',  # OpenCompass's own bound
     'sentence-transformers>=3,<6',  # imported with OpenCompass
     'math-verify[antlr4_13_2]>=0.9,<0.10',
-    'aiohttp>=3.9',
+    'aiohttp>=3.10,<4',
     'safetensors>=0.4',
     'tabulate>=0.9',
     'tqdm>=4.64',
@@ -42,6 +42,7 @@ EXTRAS = {
         'hypothesis>=6.100',
         'mypy>=1.11',
         'pytest>=8',
+        'pytest-xdist>=3.7',
         'ruff>=0.8',
         'types-tabulate',
         'types-tqdm',

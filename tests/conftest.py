@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from opencompass.models import HuggingFacewithChatTemplate
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the file first that takes longest, so that other processes do the rest meanwhile."""
+    items.sort(key=lambda item: 'test_end_to_end' not in item.nodeid)
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server of its own for each test."""
