@@ -3,9 +3,9 @@
     OC_JUDGE_MODEL=Qwen/Qwen2.5-72B-Instruct OC_JUDGE_API_BASE=http://host:8000/v1 \\
         opencompass configs/eval_livemath_judge.py
 
-Any OpenAI-compatible endpoint will do, or several, separated by commas: vLLM, SGLang, LMDeploy or a
-provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model, start
-the server of the tests, which compares answers by their text:
+Any OpenAI-compatible endpoint will do, or several, separated by commas: vLLM, SGLang, LMDeploy or
+a provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model,
+start the server of the tests, which compares answers by their text:
 
     python tests/judge_server.py --port 8123
 

@@ -20,7 +20,7 @@ from opencompass_gpassk.alignment import (
 )
 from opencompass_gpassk.datasets.identity import identify
 from opencompass_gpassk.judging.configs import check_gpus
-from opencompass_gpassk.judging.replicas import ReplicaJudge, with_answers
+from opencompass_gpassk.judging.evaluators.replicas import ReplicaJudge, with_answers
 from opencompass_gpassk.judging.responses import Verdicts, judge_responses
 from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import MODES, JudgeSettings
@@ -85,7 +85,7 @@ class GPassKEvaluator(BaseEvaluator):
         super().__init__(pred_postprocessor)
         if not (judge in MODES or isinstance(judge, dict)):
             raise ValueError(
-                f"judge is {judge!r}; use {', '.join(map(repr, MODES))}, settings such as "
+                f'judge is {judge!r}; use {", ".join(map(repr, MODES))}, settings such as '
                 "dict(model='…', api_base='…'), or the config of an OpenCompass evaluator such as "
                 'dict(type=MATHVerifyEvaluator)'
             )

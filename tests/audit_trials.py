@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from opencompass_gpassk.judging.run_trials import AuditTrial
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
 

@@ -1,4 +1,4 @@
-"""OpenCompass's evaluation task with a judge over HTTP: paid once, resumed, never silently wrong."""
+"""OpenCompass's evaluation with a judge over HTTP: paid once, resumed, never silently wrong."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from judge_server import JudgeServer
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.storage.contents import records
 from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.judging.store_contents import records
 
 DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'

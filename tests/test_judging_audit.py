@@ -19,14 +19,14 @@ from audit_trials import audit_trials, make_table, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.judging.audit import allocate, draw_sample
-from opencompass_gpassk.judging.comparison import compare
+from opencompass_gpassk.audit.comparison import compare
+from opencompass_gpassk.audit.draw import allocate, draw_sample
+from opencompass_gpassk.audit.judges import ask_now, look_up
+from opencompass_gpassk.audit.sources import Opinion, read_labels, recorded, rule
+from opencompass_gpassk.audit.trials import AuditTrial, read_run
 from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity, Reply
-from opencompass_gpassk.judging.judge_sources import ask_now, look_up
 from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.run_trials import AuditTrial, read_run
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.sources import Opinion, read_labels, recorded, rule
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
@@ -36,7 +36,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from audit_trials import audit_trials, make_table
-from opencompass_gpassk.judging.audit import draw_sample
+from opencompass_gpassk.audit.draw import draw_sample
 trials = audit_trials(make_table())
 print([one.identity for one in draw_sample('m', trials[::-1], 30, 5).trials])
 """

@@ -19,8 +19,8 @@ import pytest
 from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
-from opencompass_gpassk.judging import endpoints, jobs
 from opencompass_gpassk.judging.client import HttpJudge
+from opencompass_gpassk.judging.http import endpoints, jobs
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from opencompass_gpassk.judging import endpoints
-from opencompass_gpassk.judging.addresses import Address, read_addresses
-from opencompass_gpassk.judging.endpoints import Endpoint, freest
-from opencompass_gpassk.judging.faults import Fault, Remedy
+from opencompass_gpassk.judging.http import endpoints
+from opencompass_gpassk.judging.http.addresses import Address, read_addresses
+from opencompass_gpassk.judging.http.endpoints import Endpoint, freest
+from opencompass_gpassk.judging.http.faults import Fault, Remedy
 
 ADDRESS = Address('http://host/v1/chat/completions', 'http://host', None)
 BUSY = Fault('overloaded', Remedy.RETRY)

@@ -16,8 +16,8 @@ from aiohttp.client_reqrep import ConnectionKey
 from judge_server import reply_body
 from multidict import CIMultiDict
 
-from opencompass_gpassk.judging.completions import Redactor, read_completion, request_fields
-from opencompass_gpassk.judging.faults import (
+from opencompass_gpassk.judging.http.completions import Redactor, read_completion, request_fields
+from opencompass_gpassk.judging.http.faults import (
     Fault,
     Remedy,
     error_words,

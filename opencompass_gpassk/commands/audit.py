@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import Sample
-    from opencompass_gpassk.judging.run_trials import RunTrials
+    from opencompass_gpassk.audit.draw import Sample
+    from opencompass_gpassk.audit.trials import RunTrials
 
 __all__ = ['add_parser', 'run']
 
@@ -81,8 +81,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw, then write the sample, or compare and show."""
-    from opencompass_gpassk.judging.audit import draw_sample
-    from opencompass_gpassk.judging.run_trials import read_run
+    from opencompass_gpassk.audit.draw import draw_sample
+    from opencompass_gpassk.audit.trials import read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
     normal_quantile(args.level)  # a bad level is an error before anybody is asked
@@ -121,8 +121,8 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 def _compare(
     args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
 ) -> int:
-    from opencompass_gpassk.judging.comparison import compare
-    from opencompass_gpassk.judging.named_sources import is_asked, named_source
+    from opencompass_gpassk.audit.comparison import compare
+    from opencompass_gpassk.audit.names import is_asked, named_source
     from opencompass_gpassk.report.audit import (
         audit_tables,
         disagreement_rows,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from opencompass_gpassk.judging.storage.contents import Selection
+    from opencompass_gpassk.judging.storage.rows import Record
     from opencompass_gpassk.judging.store import VerdictStore
-    from opencompass_gpassk.judging.store_contents import Selection
-    from opencompass_gpassk.judging.store_rows import Record
 
 __all__ = ['add_parser', 'run']
 
@@ -98,8 +98,8 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Open the store and do what was asked."""
+    from opencompass_gpassk.judging.storage.paths import find_store
     from opencompass_gpassk.judging.store import VerdictStore, store_path
-    from opencompass_gpassk.judging.store_paths import find_store
 
     path = find_store(args.store)
     if args.action != 'import' and not path.is_file():
@@ -121,7 +121,7 @@ def _list(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
 
 
 def _count(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
-    from opencompass_gpassk.judging.store_contents import count_verdicts
+    from opencompass_gpassk.judging.storage.contents import count_verdicts
     from opencompass_gpassk.report.verdicts import count_lines
 
     with store() as opened:
@@ -129,7 +129,7 @@ def _count(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
 
 
 def _export(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
-    from opencompass_gpassk.judging.verdict_rows import verdict_line
+    from opencompass_gpassk.judging.storage.lines import verdict_line
 
     count = 0
     with store() as opened, _writable(args.output) as file:
@@ -140,8 +140,8 @@ def _export(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None
 
 
 def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
-    from opencompass_gpassk.judging.store_contents import restore
-    from opencompass_gpassk.judging.verdict_rows import read_verdict_rows
+    from opencompass_gpassk.judging.storage.contents import restore
+    from opencompass_gpassk.judging.storage.lines import read_verdict_rows
 
     files = [
         read_verdict_rows(path, skip_bad=args.skip_bad, report=lambda m: _note(f'left out: {m}'))
@@ -163,8 +163,8 @@ def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None
 
 
 def _prune(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+    from opencompass_gpassk.judging.storage.contents import count_selected, give_room_back, prune
     from opencompass_gpassk.judging.store import StoreError
-    from opencompass_gpassk.judging.store_contents import count_selected, give_room_back, prune
 
     if not (args.unjudged or args.human or args.judge or args.older_than is not None):
         raise ValueError('say what to prune: --unjudged, --judge, --older-than or --human')
@@ -184,7 +184,7 @@ def _prune(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
 
 
 def _selection(args: argparse.Namespace) -> Selection:
-    from opencompass_gpassk.judging.store_contents import Selection
+    from opencompass_gpassk.judging.storage.contents import Selection
     from opencompass_gpassk.trials import Verdict
 
     pruning = args.action == 'prune'
@@ -198,7 +198,7 @@ def _selection(args: argparse.Namespace) -> Selection:
 
 
 def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
-    from opencompass_gpassk.judging.store_contents import records
+    from opencompass_gpassk.judging.storage.contents import records
 
     number = 0
     for record in records(store, _selection(args)):

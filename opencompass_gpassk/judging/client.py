@@ -11,16 +11,16 @@ from typing import Any
 
 import aiohttp
 
-from opencompass_gpassk.judging.addresses import read_addresses
-from opencompass_gpassk.judging.asking import Asking, Limits
-from opencompass_gpassk.judging.completions import (
+from opencompass_gpassk.judging.http.addresses import read_addresses
+from opencompass_gpassk.judging.http.asking import Asking, Limits
+from opencompass_gpassk.judging.http.completions import (
     Redactor,
     read_completion,
     request_fields,
     well_formed,
 )
-from opencompass_gpassk.judging.endpoints import Endpoint
-from opencompass_gpassk.judging.faults import Fault, Remedy, exception_fault
+from opencompass_gpassk.judging.http.endpoints import Endpoint
+from opencompass_gpassk.judging.http.faults import Fault, Remedy, exception_fault
 from opencompass_gpassk.judging.judge import Failure, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.store_files import StoreError, note_damage, open_file
-from opencompass_gpassk.judging.store_paths import store_path
-from opencompass_gpassk.judging.store_rows import (
+from opencompass_gpassk.judging.storage.files import StoreError, note_damage, open_file
+from opencompass_gpassk.judging.storage.paths import store_path
+from opencompass_gpassk.judging.storage.rows import (
     COLUMNS,
     HUMAN,
     DamagedRowError,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from opencompass_gpassk.hashing import text_hash
-from opencompass_gpassk.judging.store_contents import JudgeCount
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.storage.contents import JudgeCount
+from opencompass_gpassk.judging.storage.rows import Record
 from opencompass_gpassk.report.text import one_line
 from opencompass_gpassk.trials import Verdict
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from opencompass_gpassk.judging.addresses import Address
-from opencompass_gpassk.judging.faults import Fault
+from opencompass_gpassk.judging.http.addresses import Address
+from opencompass_gpassk.judging.http.faults import Fault
 
 __all__ = ['Endpoint', 'Ticket', 'freest']
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.run_trials import AuditTrial
 
 __all__ = ['Sample', 'allocate', 'draw_sample']
 

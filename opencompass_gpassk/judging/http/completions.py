@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from opencompass_gpassk.judging.faults import (
+from opencompass_gpassk.judging.http.faults import (
     LONGEST_DETAIL,
     Fault,
     Remedy,

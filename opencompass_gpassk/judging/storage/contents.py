@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opencompass_gpassk.judging.judge import JudgeIdentity
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.judging.store_rows import (
+from opencompass_gpassk.judging.storage.rows import (
     COLUMNS,
     HUMAN,
     DamagedRowError,
@@ -21,6 +20,7 @@ from opencompass_gpassk.judging.store_rows import (
     read_triple,
     read_verdict_row,
 )
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 __all__ = [

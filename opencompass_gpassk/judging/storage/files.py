@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from opencompass_gpassk.judging.filesystems import is_network
 from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.storage.filesystems import is_network
 
 __all__ = ['StoreError', 'note_damage', 'open_file']
 

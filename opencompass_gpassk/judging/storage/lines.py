@@ -10,7 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.store_rows import Record, StoredVerdict
+from opencompass_gpassk.judging.storage.rows import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['VerdictRows', 'read_verdict_rows', 'verdict_line']

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from opencompass_gpassk.judging.judge_sources import Opinions, ask_now, look_up
+from opencompass_gpassk.audit.judges import Opinions, ask_now, look_up
+from opencompass_gpassk.audit.sources import Labels, Source, read_labels, recorded, rule
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.judging.prompted import make_judge
-from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.judging.settings import read_settings
-from opencompass_gpassk.judging.sources import Labels, Source, read_labels, recorded, rule
 from opencompass_gpassk.judging.store import VerdictStore
 
 __all__ = ['is_asked', 'named_source']

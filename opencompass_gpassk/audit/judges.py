@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from opencompass_gpassk.audit.sources import Opinion
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.judging.judge import Candidate, Judge, Triple
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.prompted import PromptedJudge
-from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.sources import Opinion
-from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.judging.store_rows import (
+from opencompass_gpassk.judging.storage.rows import (
     COLUMNS,
     HUMAN,
     encode,
@@ -20,6 +19,7 @@ from opencompass_gpassk.judging.store_rows import (
     read_verdict_row,
     triple_key,
 )
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Opinions', 'ask_now', 'look_up']

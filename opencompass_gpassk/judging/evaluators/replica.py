@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opencompass_gpassk.judging.details import (
+from opencompass_gpassk.judging.evaluators.details import (
     CORRECTNESS_FIELDS,
     details_of,
     reordered,
     verdict_of_detail,
 )
-from opencompass_gpassk.judging.replies import readings, unread_judge
+from opencompass_gpassk.judging.evaluators.replies import readings, unread_judge
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 

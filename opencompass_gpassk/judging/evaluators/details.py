@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.judging.replies import Reading, is_letter_detail, read_letter
+from opencompass_gpassk.judging.evaluators.replies import Reading, is_letter_detail, read_letter
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['CORRECTNESS_FIELDS', 'details_of', 'reordered', 'verdict_of_detail']

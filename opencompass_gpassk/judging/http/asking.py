@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.judging.endpoints import Endpoint, Ticket, freest
-from opencompass_gpassk.judging.faults import Fault, Remedy
-from opencompass_gpassk.judging.jobs import Job, JobQueue
+from opencompass_gpassk.judging.http.endpoints import Endpoint, Ticket, freest
+from opencompass_gpassk.judging.http.faults import Fault, Remedy
+from opencompass_gpassk.judging.http.jobs import Job, JobQueue
+from opencompass_gpassk.judging.http.suspicion import Suspicion
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.suspicion import Suspicion
 
 __all__ = ['Asking', 'Limits', 'Send']
 

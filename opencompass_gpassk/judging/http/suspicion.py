@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opencompass_gpassk.judging.jobs import Job
+from opencompass_gpassk.judging.http.jobs import Job
 from opencompass_gpassk.judging.judge import Failure, JudgeError
 
 __all__ = ['Suspicion']

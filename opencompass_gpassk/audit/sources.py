@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.judging.judge import Triple
 from opencompass_gpassk.judging.rules import judge_answers
-from opencompass_gpassk.judging.run_trials import AuditTrial
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Labels', 'Opinion', 'Source', 'read_labels', 'recorded', 'rule']

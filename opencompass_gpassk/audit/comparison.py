@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from opencompass_gpassk.judging.audit import Sample
-from opencompass_gpassk.judging.run_trials import AuditTrial
-from opencompass_gpassk.judging.sources import Opinion, Source
+from opencompass_gpassk.audit.draw import Sample
+from opencompass_gpassk.audit.sources import Opinion, Source
+from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.trials import Verdict
 

@@ -18,7 +18,7 @@ from opencompass.registry import ICL_EVALUATORS
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.configs import config_hash, judge_name
-from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
+from opencompass_gpassk.judging.evaluators.replica import JudgeError, judge_replica
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Verdict
@@ -81,9 +81,7 @@ class ReplicaJudge:
                 note=self._note,
             )
             verdicts.update(zip(rows, judged, strict=True))
-        found = [
-            dataclasses.replace(verdicts[row], source=self.name) for row in sorted(verdicts)
-        ]
+        found = [dataclasses.replace(verdicts[row], source=self.name) for row in sorted(verdicts)]
         if found and all(one.verdict is Verdict.UNJUDGED for one in found):
             raise JudgeError(
                 f'judge: {self.name} judged none of {len(found)} responses, the first because '

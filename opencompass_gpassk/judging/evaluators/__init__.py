@@ -1,0 +1,1 @@
+"""Verdicts by any evaluator of OpenCompass, replica by replica."""
