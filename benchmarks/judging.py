@@ -12,36 +12,29 @@ not recorded, and hold answers alone, not the responses that they stand in.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from judging_peer import judge_by_opencompass
+from judging_stub import AT_ONCE, LATENCY, InstantJudge, counts, stub
 from judging_trials import Candidate, described, distinct, is_right, repeated, spread
 
 from opencompass_gpassk.judging import client  # noqa: F401  imported before the clock starts
-from opencompass_gpassk.judging.judge import Failure, Reply
-from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
-SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'
-LATENCY, AT_ONCE = 0.05, 64
 SAMPLES = 48
-FREED = {'query_per_second': 2000, 'max_workers': AT_ONCE, 'verbose': False}
+COLUMNS = 'time', '/ ideal', 'calls', 'calls/s', 'stub CPU', 'wrong', 'memory'
 
 Draw = Callable[..., list[Candidate]]
 
@@ -54,7 +47,7 @@ class Run(NamedTuple):
         seconds: Wall time.
         calls: Requests that the stub got.
         stub: Seconds that the stub computed.
-        wrong: Trials whose verdict is not the expected one.
+        wrong: Trials whose verdict is not the expected one, unjudged ones among them.
         megabytes: Its peak memory.
     """
 
@@ -64,45 +57,6 @@ class Run(NamedTuple):
     stub: float
     wrong: int
     megabytes: float
-
-
-class InstantJudge:
-    """A judge in this process that takes no time."""
-
-    model = 'instant'
-    settings: Mapping[str, Any] = {}
-
-    def ask(
-        self,
-        jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
-        ledger: Ledger,
-    ) -> None:
-        """Compare texts, as the stub does."""
-        for triple, _ in jobs:
-            ledger.calls += 1
-            said = 'yes' if is_right(Candidate(*triple)) else 'no'  # type: ignore[misc]
-            receive(triple, Reply(f'\\boxed{{{said}}}', False, 500, 8))
-
-
-@contextmanager
-def stub() -> Iterator[str]:
-    """Serve a judge; give its URL."""
-    command = [sys.executable, str(SERVER), '--latency', str(LATENCY), '--at-once', str(AT_ONCE)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield next(iter(process.stdout or ())).strip()
-        finally:
-            process.terminate()
-
-
-def counts(url: str) -> tuple[int, float]:
-    """Return the calls that a stub got, and the seconds that it computed."""
-    if not url:
-        return 0, 0.0
-    with urllib.request.urlopen(url.replace('/v1', '/count')) as response:
-        found = json.load(response)
-    return found['calls'], found['cpu_seconds']
 
 
 def ours(url: str, store: Path, mode: str, draw: Draw, *how: Any) -> Run:
@@ -123,7 +77,7 @@ def ours(url: str, store: Path, mode: str, draw: Draw, *how: Any) -> Run:
     return Run(len(candidates), seconds, calls - before[0], cpu - before[1], wrong, memory)
 
 
-def theirs(url: str, trials: int | None, changes: Mapping[str, Any], draw: Draw, *how: Any) -> Run:
+def theirs(url: str, trials: int | None, workers: int | None, draw: Draw, *how: Any) -> Run:
     """Judge so many of the trials, drawn evenly, by OpenCompass; what it prints is dropped."""
     for output in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
@@ -132,9 +86,9 @@ def theirs(url: str, trials: int | None, changes: Mapping[str, Any], draw: Draw,
         candidates = [candidates[i * len(candidates) // trials] for i in range(trials)]
     with tempfile.TemporaryDirectory() as folder:
         before = counts(url)
-        seconds, right = judge_by_opencompass(candidates, url, Path(folder), changes)
+        seconds, right = judge_by_opencompass(candidates, url, Path(folder), workers)
     calls, cpu = counts(url)
-    wrong = abs(right - sum(map(is_right, candidates)))
+    wrong = abs(right - sum(map(is_right, candidates)))  # at least: it is told how many
     calls -= before[0] + 1  # one before its clock starts
     return Run(len(candidates), seconds, calls, cpu - before[1], wrong, peak_memory())
 
@@ -150,13 +104,19 @@ def alone(function: Callable[..., Run], *arguments: Any) -> Run:
         return pool.submit(function, url, *arguments).result()
 
 
+def header() -> None:
+    """Print what the columns are."""
+    print(f'\n{"":48}' + ''.join(f'{name:>10}' for name in COLUMNS))
+
+
 def row(name: str, run: Run, ideal: float) -> None:
     """Print what was measured."""
-    print(
-        f'  {name:<46}{run.seconds:9.2f} s {run.seconds / ideal:8.2f} × ideal {run.calls:8} calls'
-        f'{run.stub / run.seconds:6.0%} stub {run.wrong:5} wrong {run.megabytes:6.0f} MB',
-        flush=True,
+    cells = (
+        *(f'{run.seconds:.2f} s', f'{run.seconds / ideal:.2f}', run.calls),
+        *(f'{run.calls / run.seconds:.0f}', f'{run.stub / run.seconds:.0%}', run.wrong),
+        f'{run.megabytes:.0f} MB',
     )
+    print(f'  {name:<46}' + ''.join(f'{cell:>10}' for cell in cells), flush=True)
 
 
 def goal(text: str, value: float, bound: float, *, above: bool = False) -> None:
@@ -173,14 +133,18 @@ def compare(folder: Path, problems: int, part: int) -> None:
     ideal = len(distinct(candidates)) * LATENCY / AT_ONCE
     print(f'{len(candidates)} trials, {len(distinct(candidates))} distinct triples; ideal', end=' ')
     print(f'{ideal:.2f} s\n  {described(candidates)}')
+    header()
     store = folder / 'llm'
     judged = alone(ours, store, 'llm', *how)
     row('opencompass_gpassk', judged, ideal)
     row('  again, from its store', alone(ours, store, 'llm', *how), ideal)
     row('  rules first (cascade)', alone(ours, folder / 'cascade', 'cascade', *how), ideal)
-    freed = alone(theirs, None, FREED, *how)
+    different = repeated, len(candidates), len(candidates), 'judging'
+    other = alone(ours, folder / 'different', 'llm', *different)
+    row('  other trials, all different', other, len(candidates) * LATENCY / AT_ONCE)
+    freed = alone(theirs, None, AT_ONCE, *how)
     row('OpenCompass, no rate limit, 64 workers', freed, ideal)
-    slow = alone(theirs, part, {}, *how)
+    slow = alone(theirs, part, None, *how)
     row(f'OpenCompass, defaults, {slow.trials} trials', slow, ideal)
     times = len(candidates) / slow.trials
     slow = slow._replace(
@@ -191,14 +155,10 @@ def compare(folder: Path, problems: int, part: int) -> None:
         wrong=round(slow.wrong * times),
     )
     row(f'  extrapolated to {slow.trials} trials', slow, ideal)
-    goal('of the ideal', judged.seconds / ideal, 2)
-    goal(
-        "less time than OpenCompass's defaults, times",
-        slow.seconds / judged.seconds,
-        100,
-        above=True,
-    )
-    goal('less time than without its limit, times', freed.seconds / judged.seconds, 5, above=True)
+    goal('times the ideal', judged.seconds / ideal, 2)
+    for name, run, bound in (('with its defaults', slow, 100), ('without its limit', freed, 5)):
+        ratio = run.seconds / judged.seconds
+        goal(f'times less time than OpenCompass {name}', ratio, bound, above=True)
     goal('wrong or missing verdicts', judged.wrong, 0)
 
 
@@ -207,13 +167,14 @@ def scale(folder: Path, trials: int) -> None:
     how = repeated, trials, trials // 20, 'judging'
     ideal = how[2] * LATENCY / AT_ONCE
     print(f'{trials} trials, {how[2]} distinct triples; ideal {ideal:.2f} s')
+    header()
     with ProcessPoolExecutor(1, mp_context=get_context('spawn')) as pool:
         instant = pool.submit(ours, '', folder / 'instant', 'llm', *how).result()
     row('opencompass_gpassk, a judge that takes no time', instant, ideal)
     judged = alone(ours, folder / 'million', 'llm', *how)
     row('opencompass_gpassk', judged, ideal)
     row('  again, from its store', alone(ours, folder / 'million', 'llm', *how), ideal)
-    goal('of the ideal', judged.seconds / ideal, 2)
+    goal('times the ideal', judged.seconds / ideal, 2)
     goal('peak memory, MB', judged.megabytes, 2000)
     goal('wrong or missing verdicts', judged.wrong, 0)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from judging_trials import Candidate
 
@@ -17,12 +18,14 @@ POSTPROCESSOR = 'opencompass.datasets.generic.generic_llmjudge_postprocess'
 
 
 def judge_by_opencompass(
-    candidates: Sequence[Candidate], url: str, folder: Path, changes: Mapping[str, Any]
+    candidates: Sequence[Candidate], url: str, folder: Path, workers: int | None
 ) -> tuple[float, int]:
-    """Judge with the judge that the evaluator has for ``judge_cfg=dict()``, changed in places.
+    """Judge with the judge that the evaluator has for ``judge_cfg=dict()``.
 
-    It is called once for all trials, though in an evaluation it is called for one sample of each
-    problem after another. A trial is judged before the clock starts, so that imports are over.
+    With a number of workers its rate limit is taken out, not set high: the clock behind it competes
+    with the requests for the interpreter. The evaluator is called once for all trials, though an
+    evaluation calls it for one sample of each problem after another; nothing is logged. One trial
+    is judged before the clock starts, so that imports are over.
 
     Returns:
         Seconds, and how many trials were called right.
@@ -31,7 +34,10 @@ def judge_by_opencompass(
 
     logging.disable(logging.WARNING)  # two lines for each request
     os.environ |= {'OC_JUDGE_MODEL': 'judge', 'OC_JUDGE_API_KEY': 'none', 'OC_JUDGE_API_BASE': url}
-    changes = {'tokenizer_path': str(_tokenizer(folder / 'tokenizer')), **changes}
+    changes: dict[str, Any] = {'tokenizer_path': str(_tokenizer(folder / 'tokenizer'))}
+    if workers:
+        patch('opencompass.models.base_api.TokenBucket.get_token', lambda self: None).start()
+        changes |= {'max_workers': workers, 'verbose': False}
 
     def score(part: Sequence[Candidate], name: str) -> int:
         evaluator = GenericLLMEvaluator(**_config())
