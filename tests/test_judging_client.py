@@ -21,6 +21,7 @@ from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.judging.client import HttpJudge
 from opencompass_gpassk.judging.http import endpoints, jobs
+from opencompass_gpassk.judging.http.suspicion import PROBE
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
@@ -244,11 +245,18 @@ def test_a_prompt_that_is_refused_is_not_asked_again(fault: str, kind: str) -> N
     assert (ledger.retries, ledger.failures) == (0, {kind: 3})
 
 
-def test_few_refusals_alone_are_handed_over() -> None:
-    """A run whose last prompts are refused comes to its end."""
-    with JudgeServer(always='refuse') as server:
-        found, _ = asked(server.url, ['a', 'b', 'c'])
-    assert [outcome.kind for outcome in found.values()] == ['refused'] * 3
+@pytest.mark.parametrize('number', [3, 30])
+def test_prompts_that_are_all_refused_do_not_block(number: int) -> None:
+    """A judge that answers something harmless has nothing wrong with its settings."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        server.always = None if body['messages'][0]['content'] == PROBE else 'refuse'
+        return None
+
+    with JudgeServer(echo, respond=respond) as server:
+        found, ledger = asked(server.url, map(str, range(number)))
+    assert [outcome.kind for outcome in found.values()] == ['refused'] * number
+    assert ledger.calls == number + 1
 
 
 @pytest.mark.parametrize(
@@ -258,12 +266,15 @@ def test_few_refusals_alone_are_handed_over() -> None:
         ('context', r'lower max_tokens of judge.* 8192.* It says: 400: The maximum context'),
     ],
 )
-def test_a_setting_that_every_prompt_is_refused_for_stops(fault: str, words: str) -> None:
+@pytest.mark.parametrize('number', [3, 100])
+def test_a_setting_that_every_prompt_is_refused_for_stops(
+    fault: str, words: str, number: int
+) -> None:
     """Nothing is handed over that would be stored as the prompts' own fault."""
     handed: list[Any] = []
     with JudgeServer(always=fault) as server, pytest.raises(JudgeError, match=words):
         HttpJudge('judge', [server.url], key=None).ask(
-            ((n, str(n)) for n in range(100)), lambda *one: handed.append(one) or False, Ledger()
+            ((n, str(n)) for n in range(number)), lambda *one: handed.append(one) or False, Ledger()
         )
     assert handed == []
 

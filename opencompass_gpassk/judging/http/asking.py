@@ -10,7 +10,7 @@ from typing import Any
 from opencompass_gpassk.judging.http.endpoints import Endpoint, Ticket, freest
 from opencompass_gpassk.judging.http.faults import Fault, Remedy
 from opencompass_gpassk.judging.http.jobs import Job, JobQueue
-from opencompass_gpassk.judging.http.suspicion import Suspicion
+from opencompass_gpassk.judging.http.suspicion import PROBE, Suspicion
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
@@ -74,6 +74,7 @@ class Asking:
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._on_their_way: dict[asyncio.Task[None], Job] = {}
         self._suspicion = Suspicion(limits.roomy)
+        self._looking = False
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
         self._loop = asyncio.get_running_loop()
@@ -111,6 +112,7 @@ class Asking:
             elif not self._is_idle(now):
                 await self._wait(endpoint, now)
             elif self._suspicion.held:
+                await self._look_into(endpoint or self.endpoints[0])
                 self._release()  # the callback may ask for more
             else:
                 return None
@@ -177,9 +179,32 @@ class Asking:
         if outcome.remedy is Remedy.SKIP:
             endpoint.refused(self._loop.time())
             self._hand_over(job, Failure(outcome.kind, True, outcome.detail))
+            if self._suspicion.full and not self._looking:
+                await self._look_into(endpoint)
         else:
             endpoint.failed(ticket, self._loop.time(), outcome)
             self._try_again(job, endpoint, outcome)
+
+    async def _look_into(self, endpoint: Endpoint) -> None:
+        """Find out whether refused prompts are to blame, or a setting that meets any prompt.
+
+        Raises:
+            JudgeError: If a harmless prompt is refused too.
+        """
+        self._looking = True
+        try:
+            self.ledger.calls += 1
+            outcome, prompt_tokens, completion_tokens = await self.send(endpoint, PROBE)
+        finally:
+            self._looking = False
+        self.ledger.prompt_tokens += prompt_tokens
+        self.ledger.completion_tokens += completion_tokens
+        if isinstance(outcome, Reply):
+            self._release()
+            return
+        self.ledger.failures[outcome.kind] += 1
+        if outcome.remedy is not Remedy.RETRY and self._suspicion.held:
+            raise JudgeError(self._suspicion.explain())
 
     def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault) -> None:
         # That an endpoint is down is no job's fault, and doesn't use up its retries.

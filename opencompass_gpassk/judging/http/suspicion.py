@@ -1,13 +1,17 @@
-"""Refusals that may be the fault of a setting: held back until a reply shows that they aren't."""
+"""Refusals that may be the fault of a setting: held back until a reply shows that they aren't.
+
+Where no prompt brings a reply, a harmless one that is none of the jobs must.
+"""
 
 from __future__ import annotations
 
 from opencompass_gpassk.judging.http.jobs import Job
-from opencompass_gpassk.judging.judge import Failure, JudgeError
+from opencompass_gpassk.judging.judge import Failure
 
-__all__ = ['Suspicion']
+__all__ = ['PROBE', 'Suspicion']
 
-MOST = 8  # refusals and not one reply: a setting is wrong, not the prompts
+MOST = 8  # refusals and not one reply: time to look into it
+PROBE = 'What is 1 + 1?'
 
 
 class Suspicion:
@@ -23,18 +27,17 @@ class Suspicion:
         self._roomy = roomy
         self._lifted = False
 
-    def holds(self, job: Job, failure: Failure) -> bool:
-        """Tell whether an outcome is held back.
+    @property
+    def full(self) -> bool:
+        """So many are held that it should be found out whose fault it is."""
+        return len(self.held) >= MOST
 
-        Raises:
-            JudgeError: If it is one too many.
-        """
+    def holds(self, job: Job, failure: Failure) -> bool:
+        """Tell whether an outcome is held back."""
         too_long = failure.kind == 'too long' and len(job.prompt) < self._roomy
         if self._lifted or not (too_long or failure.kind == 'refused'):
             return False
         self.held.append((job, failure))
-        if len(self.held) >= MOST:
-            raise JudgeError(self._message(failure))
         return True
 
     def lift(self) -> list[tuple[Job, Failure]]:
@@ -43,7 +46,9 @@ class Suspicion:
         held, self.held = self.held, []
         return held
 
-    def _message(self, failure: Failure) -> str:
+    def explain(self) -> str:
+        """Return what a user is told if even a harmless prompt is refused."""
+        _, failure = self.held[-1]
         remedy = (
             'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
             f'characters than max_tokens, {self._roomy}, found no room'
@@ -51,6 +56,6 @@ class Suspicion:
             else 'check max_tokens, temperature and extra_body of judge'
         )
         return (
-            f'the judge refused its first {MOST} prompts and answered none; {remedy}. It says: '
-            f'{failure.detail}'
+            f'the judge refused its first {len(self.held)} prompts, and {PROBE!r} too; {remedy}. '
+            f'It says: {failure.detail}'
         )
