@@ -10,7 +10,7 @@ start the server of the tests, which compares answers by their text:
     python tests/judge_server.py --port 8123
 
 Everything else is as in eval_livemath.py, which says how to put your model and the data in.
-`mode='llm'` asks about every answer, as arXiv 2412.13147 does; OpenCompass's words for that are
+GPASSK_JUDGE=llm asks about every answer, as arXiv 2412.13147 does; OpenCompass's words for that are
 `prompt='opencompass'`. An interrupted judging goes on with `-r`: no verdict is paid for twice.
 """
 
@@ -19,10 +19,12 @@ from mmengine.config import read_base
 with read_base():
     from .eval_livemath import datasets, models, summarizer  # noqa: F401
 
-# Model and endpoints are those of the environment; name them here instead if you like:
-# judge = dict(mode='cascade', model='…', api_base=['http://a:8000/v1', 'http://b:8000/v1'])
-judge = __import__('opencompass_gpassk.judging.settings', fromlist=['_']).configured('cascade')
-# judge.update(prompt='opencompass', max_tokens=2048, price_per_mtok=0.4)
+# Model and endpoints are those of the environment, or are named here with further settings:
+# configured('cascade', model='…', api_base=['http://a:8000/v1', 'http://b:8000/v1'],
+#            prompt='opencompass', max_tokens=2048, price_per_mtok=0.4)
+settings = __import__('opencompass_gpassk.judging.settings', fromlist=['_'])
+judge = settings.configured('cascade')
+del settings
 
 for dataset in datasets:
     dataset['eval_cfg']['evaluator'].update(judge=judge)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import math
 
-from opencompass_gpassk.results import Protocol, accuracy_key, percent, problem_figures
+from opencompass_gpassk.results import (
+    MAJORITY_VOTE,
+    Protocol,
+    accuracy_key,
+    percent,
+    problem_figures,
+)
 from opencompass_gpassk.trials import TrialTable, Verdict
 
 __all__ = ['bounds', 'bounds_line']
@@ -13,8 +19,9 @@ __all__ = ['bounds', 'bounds_line']
 def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     """Return each metric with all unjudged responses wrong, and with all of them right.
 
-    Every metric grows with the number of right responses, so whatever verdicts the unjudged ones
-    would get, it lies between the two. Lost responses are unjudged too.
+    A metric of n and c grows with c, so whatever verdicts the unjudged ones would get, it lies
+    between the two. Lost responses are unjudged too. The majority vote is left out: it depends on
+    which answers would turn out to be the same one.
 
     Returns:
         Name of the metric → [lowest, highest] in percent, NaN where undefined; empty where nothing
@@ -26,7 +33,11 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
         problem_figures(table.settled(verdict), protocol)
         for verdict in (Verdict.INCORRECT, Verdict.CORRECT)
     )
-    return {name: [percent(low), percent(highest[name])] for name, low in lowest.items()}
+    return {
+        name: [percent(low), percent(highest[name])]
+        for name, low in lowest.items()
+        if name != MAJORITY_VOTE
+    }
 
 
 def bounds_line(found: dict[str, list[float]], protocol: Protocol) -> str:

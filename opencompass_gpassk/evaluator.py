@@ -42,6 +42,8 @@ from opencompass_gpassk.trials import Problem
 
 __all__ = ['GPassKEvaluator']
 
+AGAIN = 'opencompass CONFIG -r, or gpassk rescore RUN if there is a result,'
+
 
 @ICL_EVALUATORS.register_module()
 class GPassKEvaluator(BaseEvaluator):
@@ -215,10 +217,7 @@ class GPassKEvaluator(BaseEvaluator):
             self.judge_settings,
             store_path(run_folder(Path(self._out_dir)) if hasattr(self, '_out_dir') else None),
             min_coverage=self.min_coverage,
-            remedy=(
-                'resume with opencompass CONFIG -r when the judge is there again: no verdict is '
-                'paid for twice. Or lower min_coverage of GPassKEvaluator to accept the gap'
-            ),
+            again=getattr(running_task(), 'again', AGAIN),
             report=self.logger.info,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from opencompass.utils import (
 )
 
 from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.settings import MODES
 
 __all__ = ['Changes', 'rescore', 'summarize_again']
 
@@ -29,34 +32,59 @@ class Changes:
     """What a rescoring changes of a run's config.
 
     Attributes:
-        judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`; None leaves it.
+        judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`; None leaves that of
+            the result there is, which an earlier rescoring may have changed.
         taus: The thresholds; None leaves them.
         k: The k; None leaves them.
+        min_coverage: Of the evaluator; None leaves it.
         datasets: Configs of data sets that stand in for those of the same abbr.
     """
 
     judge: str | Mapping[str, Any] | None = None
     taus: Sequence[float] | None = None
     k: Sequence[int] | None = None
+    min_coverage: float | None = None
     datasets: Sequence[Mapping[str, Any]] = ()
 
-    def of(self, dataset: Mapping[str, Any]) -> ConfigDict:
-        """Return the config of a data set with the changes made."""
+    def of(self, dataset: Mapping[str, Any], result: Mapping[str, Any]) -> ConfigDict:
+        """Return the config of a data set with the changes made, given the result there is."""
         abbr = dataset_abbr_from_cfg(dataset)
         others = {dataset_abbr_from_cfg(other): other for other in self.datasets}
-        changed = ConfigDict(others.get(abbr, dataset))
+        changed = copy.deepcopy(ConfigDict(others.get(abbr, dataset)))
         evaluator = changed['eval_cfg']['evaluator']
-        if self.judge is not None:
-            evaluator['judge'] = self.judge
+        judge = self._judge(evaluator.get('judge', 'rule'), result, stands_in=abbr in others)
+        if judge is not None:
+            evaluator['judge'] = judge
         if self.taus is not None:
             evaluator['taus'] = list(self.taus)
+        if self.min_coverage is not None:
+            evaluator['min_coverage'] = self.min_coverage
         if self.k is not None and changed.get('n', 1) > 1:
             changed['k'] = list(self.k)
         return changed
 
+    def _judge(self, planned: Any, result: Mapping[str, Any], *, stands_in: bool) -> Any:
+        """Return the judge to take; None leaves what the config says."""
+        judging = result.get('judging') or {}
+        known = judging.get('settings') or (planned if isinstance(planned, Mapping) else {})
+        if self.judge is not None:
+            asks = isinstance(self.judge, str) and self.judge != 'rule'
+            if asks and 'type' not in known and not os.environ.get('OC_JUDGE_MODEL'):
+                return {**known, 'mode': self.judge}  # the model and endpoints of before
+            return self.judge
+        if stands_in or judging.get('mode') not in MODES:
+            return None
+        return judging.get('settings') or judging['mode']
+
 
 class RescoreTask(OpenICLEvalTask):
-    """An evaluation that replaces the result there is, when it has made the new one."""
+    """An evaluation that replaces the result there is, when it has made the new one.
+
+    Attributes:
+        again: What the evaluator tells to do where a judge could not be reached.
+    """
+
+    again = 'gpassk rescore, with the same options,'
 
     def run(self) -> None:
         """Evaluate each data set of the task."""
@@ -102,27 +130,30 @@ def rescore(
     """
     made = failed = 0
     for model, dataset in _pairs(config):
-        name = f'{model_abbr_from_cfg(model)}/{dataset_abbr_from_cfg(dataset)}'
-        if models and model_abbr_from_cfg(model) not in models:
-            continue
-        if datasets and dataset_abbr_from_cfg(dataset) not in datasets:
+        of, abbr = model_abbr_from_cfg(model), dataset_abbr_from_cfg(dataset)
+        name = f'{of}/{abbr}'
+        if (models and of not in models) or (datasets and abbr not in datasets):
             continue
         if not _is_ours(dataset):
             report(f'{name}: left as it is, since GPassKEvaluator is not its evaluator')
             continue
+        before = _result(run, model, dataset)
         task = ConfigDict(
             models=[model],
-            datasets=[[changes.of(dataset)]],
+            datasets=[[changes.of(dataset, before)]],
             work_dir=str(run),
             eval=config.get('eval') or {},
         )
         try:
             RescoreTask(task).run()
-        except (ValueError, OSError, JudgeError) as error:
-            report(f'{name}: not rescored: {error}')
+        except Exception as error:  # whatever data sets, postprocessors and evaluators raise
+            kind = (
+                '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '
+            )
+            report(f'{name}: not rescored: {kind}{error}')
             failed += 1
         else:
-            report(f'{name}: rescored')
+            report(f'{name}: rescored{_change(before, _result(run, model, dataset))}')
             made += 1
     return made, failed
 
@@ -135,6 +166,22 @@ def summarize_again(run: Path, config: Mapping[str, Any]) -> None:
     build_from_cfg({**summarizer, 'config': whole}).summarize(
         time_str=datetime.now().strftime('%Y%m%d_%H%M%S')
     )
+
+
+def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
+    """Return the result there is, empty if there is none that can be read."""
+    path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
+    try:
+        found = json.loads(path.read_text('utf-8', errors='surrogatepass'))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return by whom a result was judged, if that has changed."""
+    was, now = ((one.get('signature') or {}).get('judge') for one in (before, after))
+    return f', judged by {now}' + (f' instead of {was}' if was not in (None, now) else '')
 
 
 def _pairs(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:

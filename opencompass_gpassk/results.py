@@ -20,6 +20,7 @@ from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 __all__ = [
     'DEFAULT_GROUPS',
     'DEFAULT_TAUS',
+    'MAJORITY_VOTE',
     'Protocol',
     'accuracy_key',
     'figures',
@@ -29,6 +30,7 @@ __all__ = [
     'signature_line',
 ]
 
+MAJORITY_VOTE = 'majority vote'
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
 
@@ -78,7 +80,7 @@ def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[
     n, c = table.counts()
     rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
     if protocol.n > 1:
-        rows['majority vote'] = table.majority_vote()
+        rows[MAJORITY_VOTE] = table.majority_vote()
     for k in protocol.ks:
         rows[f'pass@{k}'] = np.asarray(pass_at_k(n, c, k))
         for tau in protocol.taus:

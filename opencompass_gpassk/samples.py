@@ -146,5 +146,6 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=str(row.get('cluster') or ''),
+        language=str(row.get('language') or ''),
     )
     return problem, samples

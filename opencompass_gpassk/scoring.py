@@ -142,6 +142,17 @@ def _warnings(
     sampling: Sequence[Mapping[str, Any]],
 ) -> list[str]:
     counts, found = result['counts'], []
+    unjudged = counts['unjudged'] - counts['lost']
+    if unjudged:
+        found.append(
+            f'{unjudged} of {counts["trials"]} responses are unjudged: they are not counted as '
+            'wrong, but leave their problems with fewer samples'
+        )
+    if result['bounds'] and (line := bounds_line(result['bounds'], protocol)):
+        found.append(
+            f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
+            f'or all right, the figures would be {line}'
+        )
     ks = protocol.ks
     if ks and protocol.n < 3 * max(ks):
         found.append(
@@ -153,17 +164,6 @@ def _warnings(
     if counts['lost']:
         found.append(
             f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
-        )
-    unjudged = counts['unjudged'] - counts['lost']
-    if unjudged:
-        found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged: they are not counted as '
-            'wrong, but leave their problems with fewer samples'
-        )
-    if result['bounds'] and (line := bounds_line(result['bounds'], protocol)):
-        found.append(
-            f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
-            f'or all right, the figures would be {line}'
         )
     for k, excluded in counts['excluded'].items():
         if excluded:

@@ -46,6 +46,7 @@ def problems_of(
                 gold='' if gold is None else str(gold),
                 groups={name: str(row[name]) for name in fields if row[name] not in (None, '')},
                 cluster=str(row.get('cluster') or ''),
+                language=str(row.get('language') or ''),
             )
     return list(problems.values())
 

@@ -35,6 +35,7 @@ class Problem:
         gold: The reference answer.
         groups: What breakdowns are made by, such as ``{'split': 'AMC', 'language': 'en'}``.
         cluster: Shared by problems that are versions of one another, such as translations.
+        language: Of the question, ``en`` or ``cn``; '' where nobody says.
     """
 
     problem_id: str
@@ -42,6 +43,7 @@ class Problem:
     gold: str = ''
     groups: dict[str, str] = field(default_factory=dict)
     cluster: str = ''
+    language: str = ''
 
 
 @dataclass

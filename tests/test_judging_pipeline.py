@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,19 @@ def test_no_answer_is_wrong_without_a_call() -> None:
     assert judge.asked == ['the end']
 
 
+def test_a_tail_is_no_answer_of_its_own() -> None:
+    """A response that ends in 42 and one whose answer is 42 are one triple, each with its own."""
+    tail = JudgeSettings(no_answer='tail')
+    told = Candidate('What?', '42', '42', '\\boxed{42}')
+    ends = Candidate('What?', '42', None, '<think>or \\boxed{43}</think> 42')
+    empty = Candidate('What?', '42', None, '<think>42</think> ')
+    for order in ([told, ends, empty], [empty, ends, told]):
+        verdicts, found = judged(tail, judge := right_if(), order)
+        assert sorted(verdicts) == ['+', '+', '-']
+        assert judge.asked == []
+        assert [one.answer for one in found.judgements] == [one.answer for one in order]
+
+
 def test_the_judge_sees_the_answer_unless_asked_for_the_response() -> None:
     """Without its thoughts."""
     judge = right_if()
@@ -130,6 +144,26 @@ def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None
     assert judge.asked == ['late', 'late', 'never', 'never']
     assert judged(LLM, judge, answers, store)[0] == '+?'
     assert len(judge.asked) == 4
+
+
+def test_a_judge_that_no_reply_of_can_be_read_stops(store: VerdictStore) -> None:
+    """Else a wrong prompt would leave all that the rules don't confirm unjudged, for good."""
+    chatty = ScriptedJudge(lambda answer, times: Reply('Dear user,\n\x1b[2Jthe answer is right'))
+    with pytest.raises(JudgeError, match=r"gave no verdict that menu 'boxed'.*Dear user, .*right"):
+        judged(LLM, chatty, candidates(*map(str, range(100))), store)
+    assert len(chatty.asked) == 2 * 16
+    assert judged(LLM, up := right_if('7'), candidates('7', '8'), store)[0] == '+-'
+    assert up.asked == ['7', '8']
+
+
+def test_some_unreadable_replies_are_the_answers_own_fault(store: VerdictStore) -> None:
+    """Once a verdict came, in this run or an earlier one, they are kept as they are."""
+    odd = ScriptedJudge(lambda answer, times: YES if answer == '99' else Reply('?'))
+    many = candidates('99', *map(str, range(40)))
+    assert judged(LLM, odd, many, store)[0] == '+' + '?' * 40
+    more = candidates('99', *map(str, range(100, 140)))
+    assert judged(LLM, odd, more, store)[0] == '+' + '?' * 40
+    assert judged(LLM, right_if(), candidates('1', '99'), store)[0] == '?+'
 
 
 def test_a_reply_that_was_cut_off_is_no_verdict() -> None:
@@ -238,9 +272,24 @@ def test_the_ledger_adds_up() -> None:
     answers = candidates('7', '7', '8', '8', None, LOTS)
     _, found = judged(settings, right_if(), answers)
     ledger = found.ledger
+    assert require_coverage(Judged([], ledger, Counter(x=8)), 10, 0.2, '') is None
     assert dict(ledger.saved) == {'no answer': 1, 'identity': 2, 'human': 0, 'rule': 1, 'store': 0}
     assert ledger.calls + ledger.saved.total() == len(answers)
     assert ledger.as_dict()['price'] == pytest.approx((2 * 100 * 1 + 2 * 5 * 10) / 1e6)
+
+
+def test_the_ledger_tells_what_earlier_verdicts_cost(store: VerdictStore) -> None:
+    """Those that come from the store, so that a resumed run's whole cost is known."""
+    settings = JudgeSettings(mode='llm', price_per_mtok=2.0)
+    judged(settings, right_if(), candidates('7', '8'), store)
+    _, found = judged(settings, right_if(), candidates('7', '8', '9'), store)
+    told = found.ledger.as_dict()
+    assert (told['prompt_tokens'], told['completion_tokens']) == (100, 5)
+    assert told['kept'] == {
+        'prompt_tokens': 200,
+        'completion_tokens': 10,
+        'price': pytest.approx(210 * 2e-6),
+    }
 
 
 @given(st.lists(st.sampled_from(['1', '2', '3', None]), max_size=30), st.randoms())

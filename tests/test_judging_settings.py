@@ -23,7 +23,19 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ('maybe', "mode of judge is 'maybe'; choose one of 'rule', 'llm', 'cascade'"),
         ({'modle': 'x'}, "no setting 'modle'"),
+        ({'modell': 'x'}, "did you mean 'model'"),
         ({'api_key': 'sk-1'}, 'a key must not stand in a config'),
+        ({'extra_body': {'auth': {'api_key': 'sk-1'}}}, "extra_body of judge holds 'api_key'"),
+        ({'model': {'type': 'OpenAISDK', 'key': 'sk-1'}}, "model of judge holds 'key'"),
+        ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "model of judge holds 'key'"),
+        ({'api_key_env': 'sk-1'}, 'not the name of an environment variable'),
+        ({'timeout': '5'}, 'timeout of judge is a str; it is a number'),
+        ({'api_base': 3}, 'api_base of judge is a int; it is str or list or tuple or None'),
+        ({'tail_length': 2.5}, 'tail_length of judge is a float'),
+        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; it is bool'),
+        ({'max_tokens': True}, 'max_tokens of judge is a bool'),
+        ({'batch_size': 8}, 'batch_size of judge has no effect on a judge over HTTP'),
+        ({'model': {'type': 'X'}, 'timeout': 5}, 'timeout of judge has no effect on a judge in'),
         ({'max_tokens': 0}, 'max_tokens of judge is 0'),
         ({'temperature': -1}, 'temperature of judge is -1'),
         ({'deadline': 0}, 'deadline of judge is 0'),
@@ -67,9 +79,32 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv('OC_JUDGE_MODEL', 'judge-72b')
     monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://a/v1')
     assert configured() == {'mode': 'llm', 'model': 'judge-72b', 'api_base': ['http://a/v1']}
+    told = configured('cascade', max_tokens=64)
+    assert told == {
+        'mode': 'llm',  # the environment outranks the config's mode
+        'max_tokens': 64,
+        'model': 'judge-72b',
+        'api_base': ['http://a/v1'],
+    }
+    for settings, message in (
+        ({'max_token': 64}, "did you mean 'max_tokens'"),
+        ({'prompt': 'opencompas'}, 'opencompas cannot be read'),
+        ({'api_base': 'http://me:secret@a/v1'}, 'api_base of judge'),
+    ):
+        with pytest.raises(ValueError, match=message) as error:
+            configured(**settings)
+        assert 'secret' not in str(error.value)
     monkeypatch.setenv('GPASSK_JUDGE', 'oracle')
     with pytest.raises(ValueError, match="GPASSK_JUDGE is 'oracle'"):
         configured()
+
+
+def test_equal_settings_are_one_judge() -> None:
+    """However a number is written; a served model of OpenCompass may have its key in ENV."""
+    assert JudgeSettings.of({'temperature': 0, 'timeout': 600}) == JudgeSettings()
+    assert repr(JudgeSettings.of({'temperature': 0}).temperature) == '0.0'
+    served = {'type': 'OpenAISDK', 'key': 'ENV'}
+    assert JudgeSettings.of({'model': served}).as_dict() == {'model': served}
 
 
 def test_settings_are_read_from_a_file(tmp_path: Path) -> None:

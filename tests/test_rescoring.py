@@ -12,7 +12,7 @@ from scripted_judge import ScriptedJudge, refusing, right_if
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.judging.judge import Triple
+from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
@@ -130,3 +130,47 @@ def test_other_evaluators_are_left_alone(
     error = capsys.readouterr().err
     assert 'GPassKEvaluator is not its evaluator' in error
     assert 'nothing to rescore' in error
+
+
+def test_a_later_rescoring_keeps_the_judge_of_the_result(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not that of the config, which an earlier rescoring may have changed; a change is told."""
+    ask(monkeypatch, right_if('0'))
+    assert main(['rescore', str(run), '--judge', 'llm']) == 0
+    assert 'instead of rule' in capsys.readouterr().err
+    judge = result(run)['signature']['judge']
+    assert main(['rescore', str(run), '--tau', '1']) == 0
+    assert result(run)['signature']['judge'] == judge
+    assert main(['rescore', str(run), '--judge', 'rule']) == 0
+    assert counts(result(run)) == COUNTS
+
+
+def test_a_judge_that_is_down_says_what_helps(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To rescore again, since there is a result; or to accept the gap."""
+    down = ScriptedJudge(lambda answer, _: Failure('unreachable', False, 'nobody is there'))
+    ask(monkeypatch, down)
+    assert main(['rescore', str(run), '--judge', 'llm']) == 1
+    assert 'gpassk rescore, with the same options' in capsys.readouterr().err
+    assert main(['rescore', str(run), '--judge', 'llm', '--min-coverage', '0']) == 0
+    assert result(run)['coverage'] == 0
+
+
+def test_one_data_set_that_fails_costs_no_other(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it raises."""
+    broken = data_set(abbr='broken', evaluator={'type': GPassKEvaluator})
+    good = data_set(evaluator={'type': GPassKEvaluator})
+    predict(run, broken)
+    (run / 'predictions/demo/broken.json').write_text('{"0": {}}')
+    whole = named(config(run, good).to_dict())
+    whole['datasets'] = [named(broken), *whole['datasets'][0]]
+    text = '\n'.join(f'{name} = {value!r}' for name, value in whole.items())
+    (run / 'configs/run.py').write_text(text)
+    assert main(['rescore', str(run)]) == 1
+    error = capsys.readouterr().err
+    assert 'demo/broken: not rescored' in error
+    assert 'demo/sums_en: rescored' in error

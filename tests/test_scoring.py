@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.hashing import text_hash
-from opencompass_gpassk.judging.rules import judge_by_rule
+from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.results import Protocol
 from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store
@@ -55,7 +56,7 @@ def table_of(responses: list[Response]) -> TrialTable:
     """The trial table under the rule judge."""
     present = [r for r in responses if not r.lost]
     golds = [r.identity[0] for r in present if r.identity]
-    judgements = judge_by_rule(golds, [r.text for r in present])
+    judgements = judge_answers(golds, [extract_answer(r.text) for r in present])
     problems = [Problem(str(i), gold=str(i)) for i in range(len(COUNTS))]
     return make_table(problems, responses, judgements)
 

@@ -34,10 +34,18 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--judge',
         metavar='JUDGE',
-        help='rule, llm, cascade, or a JSON file of settings (default: as in the config)',
+        help='rule, llm, cascade, or a JSON file of settings (default: the judge of the result '
+        'there is)',
     )
     parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, behind RUN')
     parser.add_argument('--tau', type=float, nargs='+', metavar='TAU', help='thresholds')
+    parser.add_argument(
+        '--min-coverage',
+        type=float,
+        metavar='SHARE',
+        help='share of the responses that must not lack a verdict because the judge could not be '
+        'reached (default: as in the config)',
+    )
     parser.add_argument(
         '--config',
         type=Path,
@@ -63,7 +71,11 @@ def run(args: argparse.Namespace) -> int:
         if judge not in MODES:
             judge = settings.as_dict()
     changes = Changes(
-        judge, args.tau, args.k, read_config(args.config)['datasets'] if args.config else ()
+        judge,
+        args.tau,
+        args.k,
+        args.min_coverage,
+        read_config(args.config)['datasets'] if args.config else (),
     )
     config = read_run_config(folder)
     made, failed = rescore(

@@ -25,7 +25,8 @@ or - for standard input, each line a problem:
 
 with an optional "id" and optional groups: "split", "language", "level", "subject", or "groups":
 {…}. Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n:
-every model and data set in it is scored again.
+every model and data set in it is scored again, judged by its prompts. Runs of this package's own
+evaluator are for gpassk rescore, which knows their questions, splits and languages.
 
 A judge is configured by the environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and
 OC_JUDGE_API_KEY, or by a JSON file with the settings of judge= in configs. Its verdicts are kept in
@@ -94,10 +95,13 @@ def run(args: argparse.Namespace) -> int:
     settings = read_settings(args.judge)
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for sampled, path, folder in _sources(args):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)  # before anything is paid for
         model = sampled.model or 'samples'
-        _note(f'{model}, {sampled.name}: {len(sampled.responses)} responses')
+        whose = f'{model}, ' if sampled.model else ''
+        _note(f'{whose}{sampled.name}: {len(sampled.responses)} responses')
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, settings, folder)
+            sampled, args, settings, path, _store(args, folder)
         )
     if not results:
         raise ValueError(
@@ -156,13 +160,11 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
         raise ValueError(f'{sampled.name}: {error}') from error
 
 
-def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
+def _store(args: argparse.Namespace, folder: Path) -> Path:
     """Return the file of verdicts; what people said in it counts without any judge, too."""
     from opencompass_gpassk.judging.store import store_path
 
     path: Path = args.store or store_path(folder) or folder / 'verdicts.sqlite'
-    if settings.mode != 'rule':
-        _note(f'verdicts are kept in {path}')
     return path
 
 
@@ -183,8 +185,7 @@ def _score(
         settings,
         store,
         min_coverage=args.min_coverage,
-        remedy='run the command again when it is there: no verdict is paid for twice. Or lower '
-        '--min-coverage to accept the gap',
+        again='run the command again',
         report=_note,
     )
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)

@@ -11,7 +11,7 @@ __all__ = ['Ledger']
 
 @dataclass
 class Ledger:
-    """Counts of one judging.
+    """Counts of one judging: what was paid in an earlier start stands under ``kept``.
 
     Attributes:
         calls: Requests that were sent, those that failed among them.
@@ -21,6 +21,9 @@ class Ledger:
         completion_tokens: The same.
         saved: Trials that needed no call, by what saved it: ``no answer``, ``rule``, ``human``,
             ``identity`` (the same triple is asked about once) and ``store``.
+        kept_prompt_tokens: What the verdicts from the store cost when they were given, in an
+            earlier start or another run.
+        kept_completion_tokens: The same.
         price_per_mtok: Price of a million prompt tokens and of a million completion tokens.
     """
 
@@ -30,26 +33,24 @@ class Ledger:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     saved: Counter[str] = field(default_factory=Counter)
+    kept_prompt_tokens: int = 0
+    kept_completion_tokens: int = 0
     price_per_mtok: tuple[float, float] | None = None
 
-    @property
-    def price(self) -> float | None:
-        """The price of all tokens, None where none was given."""
-        if self.price_per_mtok is None:
-            return None
-        prompt, completion = self.price_per_mtok
-        return (self.prompt_tokens * prompt + self.completion_tokens * completion) / 1e6
-
     def as_dict(self) -> dict[str, Any]:
-        """Return the ledger as it stands in a result."""
-        found: dict[str, Any] = {
+        """Return the ledger as it stands in a result; prices where one was given."""
+        return {
             'calls': self.calls,
             'retries': self.retries,
             'failures': dict(sorted(self.failures.items())),
-            'prompt_tokens': self.prompt_tokens,
-            'completion_tokens': self.completion_tokens,
+            **self._tokens(self.prompt_tokens, self.completion_tokens),
             'saved': dict(sorted(self.saved.items())),
+            'kept': self._tokens(self.kept_prompt_tokens, self.kept_completion_tokens),
         }
-        if self.price is not None:
-            found['price'] = self.price
-        return found
+
+    def _tokens(self, prompt: int, completion: int) -> dict[str, Any]:
+        counts: dict[str, Any] = {'prompt_tokens': prompt, 'completion_tokens': completion}
+        if self.price_per_mtok is not None:
+            prices = self.price_per_mtok
+            counts['price'] = (prompt * prices[0] + completion * prices[1]) / 1e6
+        return counts

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opencompass_gpassk.answers.thinking import spoken
 from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.inquiry import judgement_of
 from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Triple
 from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.prompted import PromptedJudge, judgement_of, make_judge
+from opencompass_gpassk.judging.prompted import PromptedJudge, make_judge
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
@@ -23,6 +24,9 @@ from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Judged', 'Pipeline', 'require_coverage']
+
+NO_ANSWER = Judgement(Verdict.INCORRECT)
+ROUNDING = 1e-9  # trials; 8 of 10 are not more than 1 - 0.2 of them
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,9 @@ class Pipeline:
         triples = [self._triple(candidate) for candidate in candidates]
         cases: dict[Triple, Candidate] = {}
         for triple, candidate in zip(triples, candidates, strict=True):
-            if triple is not None:
-                cases.setdefault(triple, candidate)
+            # Of a response that ends in 7 and one whose answer is 7, the rules can read the latter.
+            if triple is not None and (triple not in cases or cases[triple].answer is None):
+                cases[triple] = candidate
         ledger = Ledger(price_per_mtok=self.settings.prices)
         silent = triples.count(None)
         ledger.saved.update({'no answer': silent, 'identity': len(triples) - silent - len(cases)})
@@ -98,7 +103,7 @@ class Pipeline:
             ('rule', self._by_rule),
             ('store', self._by_store),
         ):
-            found = settle({t: case for t, case in cases.items() if t not in settled})
+            found = settle({t: case for t, case in cases.items() if t not in settled}, ledger)
             ledger.saved[name] = len(found)
             settled |= found
         transient: dict[Triple, str] = {}
@@ -108,9 +113,11 @@ class Pipeline:
             ledger.saved['store'] += said.recalled
             settled |= said.judgements
             transient = said.transient
-        nothing = Judgement(Verdict.INCORRECT)
         return Judged(
-            [nothing if triple is None else settled[triple] for triple in triples],
+            [
+                _judgement(settled, triple, candidate)
+                for triple, candidate in zip(triples, candidates, strict=True)
+            ],
             ledger,
             Counter(transient[triple] for triple in triples if triple in transient),
         )
@@ -121,8 +128,7 @@ class Pipeline:
         if self.judge:
             told |= {
                 'model': self.judge.judge.model,
-                'prompt': self.settings.prompt,
-                'menu': self.settings.menu,
+                'settings': self.settings.as_dict(),
                 'decoding': dict(self.judge.judge.settings),
                 'ledger': judged.ledger.as_dict(),
             }
@@ -137,10 +143,12 @@ class Pipeline:
         if self.judge and text is not None and self.settings.candidate == 'response':
             text = spoken(candidate.response)
         if self.judge and text is None and self.settings.no_answer == 'tail':
-            text = candidate.response[-self.settings.tail_length :]
+            text = spoken(candidate.response).strip()[-self.settings.tail_length :] or None
         return None if text is None else Triple(candidate.question, candidate.gold, text)
 
-    def _by_human(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
+    def _by_human(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger
+    ) -> dict[Triple, Judgement]:
         if self.store is None:
             return {}
         # A person is shown the final answer, whatever the judge is shown.
@@ -155,7 +163,9 @@ class Pipeline:
             if (said := found.get(triple) or found.get(other))
         }
 
-    def _by_rule(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
+    def _by_rule(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger
+    ) -> dict[Triple, Judgement]:
         if self.settings.mode == 'llm':
             return {}
         ruled = {triple: case for triple, case in cases.items() if case.answer is not None}
@@ -174,8 +184,20 @@ class Pipeline:
             if judgement.verdict in kept
         }
 
-    def _by_store(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
-        return self.judge.recall(cases) if self.judge else {}
+    def _by_store(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger
+    ) -> dict[Triple, Judgement]:
+        return self.judge.recall(cases, ledger) if self.judge else {}
+
+
+def _judgement(
+    settled: Mapping[Triple, Judgement], triple: Triple | None, candidate: Candidate
+) -> Judgement:
+    """Return a candidate's judgement, with the answer that it gave itself."""
+    if triple is None:
+        return NO_ANSWER
+    found = settled[triple]
+    return found if found.answer == candidate.answer else replace(found, answer=candidate.answer)
 
 
 def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: str) -> None:
@@ -194,7 +216,7 @@ def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: s
         JudgeError: If they leave less.
     """
     failed = judged.transient.total()
-    if failed and 1 - failed / trials < min_coverage:
+    if failed > (1 - min_coverage) * trials + ROUNDING:
         kinds = ', '.join(f'{kind} {count}' for kind, count in judged.transient.most_common())
         first = next(
             one.reason

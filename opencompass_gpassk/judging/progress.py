@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 from typing import Any
 
@@ -29,7 +30,9 @@ class JudgingBar:
         if self.shown:
             from tqdm import tqdm
 
-            self.bar = tqdm(total=self.total, desc='judging', unit='answer')
+            # In a log each redrawing is a line.
+            often = 0.1 if sys.stderr.isatty() else 30.0
+            self.bar = tqdm(total=self.total, desc='judging', unit='answer', mininterval=often)
         return self
 
     def __exit__(

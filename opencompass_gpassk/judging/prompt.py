@@ -10,7 +10,7 @@ from string import Formatter
 from opencompass_gpassk.judging.defusing import defuse, neutralise
 from opencompass_gpassk.judging.judge import Triple
 
-__all__ = ['BUILT_IN', 'Prompt', 'language_of', 'neutralise']
+__all__ = ['BUILT_IN', 'Prompt', 'language_of']
 
 BUILT_IN = ('default', 'opencompass')
 FOLDER = Path(__file__).parent / 'prompts'
@@ -30,7 +30,8 @@ NAMES = {
     ),
 }
 FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
-PLACEHOLDER = re.compile(r'\{(' + '|'.join(FIELD_OF) + r')\}')
+# Behind a letter braces are those of a command, as in \\boxed{answer}.
+PLACEHOLDER = re.compile(r'(?<![A-Za-z])\{(' + '|'.join(FIELD_OF) + r')\}')
 HAN = re.compile('[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]')
 CHINESE = ('cn', 'zh', 'chinese')
 

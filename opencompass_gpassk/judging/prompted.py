@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.judge import (
-    Candidate,
-    Failure,
-    Judge,
-    JudgeIdentity,
-    Reply,
-    Triple,
-)
+from opencompass_gpassk.judging.inquiry import Inquiry, judgement_of
+from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeIdentity, Triple
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.progress import JudgingBar
 from opencompass_gpassk.judging.prompt import Prompt, language_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.judging.verdict import MENUS, Judgement, read_verdict
+from opencompass_gpassk.judging.verdict import MENUS, Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['PromptedJudge', 'judgement_of', 'make_judge']
+__all__ = ['PromptedJudge', 'make_judge']
 
 LANGUAGES = ('en', 'cn')
-UNREADABLE = 'unreadable reply of the judge'
-CUT_OFF = 'the reply of the judge is cut off at max_tokens'
 
 
 def make_judge(settings: JudgeSettings) -> Judge:
@@ -59,21 +50,6 @@ def make_judge(settings: JudgeSettings) -> Judge:
     )
 
 
-@dataclass
-class Said:
-    """What came of asking.
-
-    Attributes:
-        judgements: One for each triple that was asked about.
-        transient: Of these, the ones without a verdict for a failure that may pass, with its kind.
-        recalled: How many of them another task had asked about meanwhile.
-    """
-
-    judgements: dict[Triple, Judgement] = field(default_factory=dict)
-    transient: dict[Triple, str] = field(default_factory=dict)
-    recalled: int = 0
-
-
 class PromptedJudge:
     """A judge, its prompts in both languages, the menu of its verdicts, and their store.
 
@@ -93,6 +69,7 @@ class PromptedJudge:
         self.store = store
         self.menu = MENUS[settings.menu]
         self.prompts = {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
+        self.readable = False  # it gave a verdict that is on the menu
         decoding = {**judge.settings, 'menu': settings.menu}
         self.identities = {
             name: JudgeIdentity(judge.model, prompt.text, decoding)
@@ -104,91 +81,52 @@ class PromptedJudge:
         """Hexadecimal digits that name model, prompts, menu and decoding."""
         return stable_hash([identity.digest for identity in self.identities.values()])
 
-    def recall(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
-        """Return what the store knows of this judge about triples."""
+    def recall(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
+    ) -> dict[Triple, Judgement]:
+        """Return what the store knows of this judge about triples; the ledger notes its tokens."""
         if self.store is None:
             return {}
         by_language: dict[str, list[Triple]] = {name: [] for name in LANGUAGES}
         for triple, case in cases.items():
             by_language[_language(case)].append(triple)
-        return {
-            triple: judgement_of(cases[triple], said, 'judge')
-            for name, triples in by_language.items()
-            for triple, said in self.store.get(self.identities[name], triples).items()
-        }
+        found: dict[Triple, StoredVerdict] = {}
+        for name, triples in by_language.items():
+            found |= self.store.get(self.identities[name], triples)
+        self.readable |= any(said.verdict is not Verdict.UNJUDGED for said in found.values())
+        if ledger is not None:
+            ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
+            ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
+        return {t: judgement_of(cases[t], said, 'judge') for t, said in found.items()}
 
     def ask(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger, *, progress: bool = False
-    ) -> Said:
+    ) -> Inquiry:
         """Ask about triples, each with one of the candidates it stands for.
 
         A reply that can't be read is asked for once more, then its triple stays unjudged.
 
         Raises:
-            JudgeError: If the judge can't be asked at all; what it said before is in the store.
+            JudgeError: If the judge can't be asked at all, or gives no verdict that can be read;
+                what it said before is in the store.
         """
-        said = Said()
-        unread: set[Triple] = set()
         with JudgingBar(len(cases), ledger, shown=progress) as bar:
-
-            def jobs() -> Iterator[tuple[Triple, str]]:
-                for triple, case in cases.items():
-                    known = self.recall({triple: case})
-                    if known:
-                        said.judgements |= known
-                        said.recalled += 1
-                        bar.advance()
-                    else:
-                        yield triple, self.prompts[_language(case)].fill(triple)
-
-            def receive(triple: Triple, outcome: Reply | Failure) -> bool:
-                case = cases[triple]
-                if isinstance(outcome, Failure) and not outcome.permanent:
-                    said.transient[triple] = outcome.kind
-                    reason = _reason(outcome)
-                    said.judgements[triple] = Judgement(
-                        Verdict.UNJUDGED, case.answer, reason, 'judge'
-                    )
-                else:
-                    verdict = self._verdict(outcome)
-                    if verdict.reason.startswith((UNREADABLE, CUT_OFF)) and triple not in unread:
-                        unread.add(triple)
-                        ledger.failures['unreadable'] += 1
-                        return True
-                    if self.store is not None:
-                        verdict = self.store.put(self.identities[_language(case)], triple, verdict)
-                    said.judgements[triple] = judgement_of(case, verdict, 'judge')
-                bar.advance()
-                return False
-
+            inquiry = Inquiry(self, cases, ledger, bar)
             if cases:
-                self.judge.ask(jobs(), receive, ledger)
-        return said
+                self.judge.ask(inquiry.jobs(), inquiry.receive, ledger)
+            inquiry.end()
+        return inquiry
 
-    def _verdict(self, outcome: Reply | Failure) -> StoredVerdict:
-        """Return the verdict in a reply; that of a lasting failure is why there is none."""
-        if isinstance(outcome, Failure):
-            return StoredVerdict(Verdict.UNJUDGED, _reason(outcome))
-        if outcome.truncated:
-            verdict, reason = Verdict.UNJUDGED, CUT_OFF
-        else:
-            verdict, reason = read_verdict(outcome.text, self.menu) or (
-                Verdict.UNJUDGED,
-                UNREADABLE,
-            )
-        return StoredVerdict(
-            verdict, reason, outcome.text, outcome.prompt_tokens, outcome.completion_tokens
-        )
+    def keep(self, case: Candidate, triple: Triple, said: StoredVerdict) -> StoredVerdict:
+        """Store a verdict; return the one that stands."""
+        if self.store is None:
+            return said
+        return self.store.put(self.identities[_language(case)], triple, said)
 
-
-def judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgement:
-    """Return a kept verdict as that of a candidate."""
-    return Judgement(said.verdict, case.answer, said.reason, source)
+    def prompt(self, case: Candidate, triple: Triple) -> str:
+        """Return what is asked about a triple."""
+        return self.prompts[_language(case)].fill(triple)
 
 
 def _language(case: Candidate) -> str:
     return language_of(case.question, case.language)
-
-
-def _reason(failure: Failure) -> str:
-    return f'{failure.kind}: {failure.detail}' if failure.detail else failure.kind

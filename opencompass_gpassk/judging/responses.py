@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.store import StoreError, VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Problem, Verdict
@@ -46,7 +47,7 @@ def judge_responses(
     store: Path | None,
     *,
     min_coverage: float,
-    remedy: str,
+    again: str,
     report: Callable[[str], None],
 ) -> Verdicts:
     """Judge the responses that are not lost.
@@ -59,7 +60,7 @@ def judge_responses(
             it is there, for what people said.
         min_coverage: Share of the responses, in [0, 1], that must not lack their verdict because
             of a failure that may pass.
-        remedy: How to go on after such failures.
+        again: How to judge once more, such as ``run the command again``.
         report: Is told of what happened on the way.
 
     Raises:
@@ -69,25 +70,46 @@ def judge_responses(
     present = [response for response in responses if not response.lost]
     notes: list[str] = []
     with ExitStack() as stack:
-        kept = None
-        if store is not None and (settings.mode != 'rule' or store.exists()):
-            kept = stack.enter_context(VerdictStore(store, report=notes.append))
+        kept = _opened(store, settings, notes)
+        if kept is not None:
+            stack.enter_context(kept)
         pipeline = Pipeline(settings, kept, progress=True)
         judged = pipeline.run(_candidates(problems, present))
     if pipeline.judge:
-        report(_ledger_line(judged.ledger))
-    require_coverage(judged, len(present), min_coverage, remedy)
+        report(f'{_ledger_line(judged.ledger)}; verdicts are kept in {store}')
+    require_coverage(
+        judged,
+        len(present),
+        min_coverage,
+        f'{again} when the judge is there: no verdict is paid for twice. Or accept the gap with '
+        'a lower min_coverage',
+    )
     people = sum(one.source == 'human' for one in judged.judgements)
     if people:
         notes.append(f"{people} of {len(responses)} verdicts are a person's")
     reasons = _lasting(judged)
-    if reasons and store is not None:
+    if reasons and pipeline.judge:
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
+        prune = f'gpassk verdicts prune {shlex.quote(str(store))} --judge '
+        prune += f'{shlex.quote(pipeline.judge.judge.model)} --unjudged --yes'
         notes.append(
             f'the judge gave no verdict of {reasons.total()} responses: {shown}; to ask it again: '
-            'gpassk verdicts prune RUN --unjudged --yes, then gpassk rescore RUN'
+            f'{prune}, then {again}'
         )
     return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
+
+
+def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:
+    """Open the store; where no judge is asked, only to read what people said, if that can be."""
+    if store is None or (settings.mode == 'rule' and not store.exists()):
+        return None
+    if settings.mode != 'rule':
+        return VerdictStore(store, report=notes.append)
+    try:
+        return VerdictStore(store, read_only=True)
+    except (StoreError, ValueError) as error:
+        notes.append(f"people's verdicts are left out: {error}")
+        return None
 
 
 def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Candidate]:
@@ -101,7 +123,7 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
                 problem.gold,
                 final_answer(response.text, processed=response.is_answer),
                 response.text,
-                problem.groups.get('language', ''),
+                problem.language or problem.groups.get('language', ''),
             )
         )
     return found
@@ -119,7 +141,8 @@ def _lasting(judged: Judged) -> Counter[str]:
 
 def _ledger_line(ledger: Ledger) -> str:
     saved = ', '.join(f'{what} {count}' for what, count in ledger.saved.items() if count)
-    line = f'judge: {ledger.calls} calls, {ledger.retries} of them repeated; saved: {saved or 0}'
+    line = f'judge: {ledger.calls} calls, {ledger.retries} of them repeated'
+    line += f'; saved: {saved}' if saved else ''
     if ledger.failures:
         kinds = ', '.join(f'{kind} {count}' for kind, count in ledger.failures.most_common())
         line += f'; failures: {kinds}'

@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['answer_classes', 'final_answer', 'judge_answers', 'judge_by_rule']
+__all__ = ['answer_classes', 'final_answer', 'judge_answers']
 
 LONGEST_PROCESSED = 200  # characters; what a postprocessor left longer than this is no answer
 
@@ -19,13 +19,6 @@ VERDICTS = {
     Relation.DIFFERENT: Verdict.INCORRECT,
     Relation.UNKNOWN: Verdict.UNJUDGED,
 }
-
-
-def judge_by_rule(
-    golds: Sequence[str], responses: Sequence[str], *, progress: bool = False
-) -> list[Judgement]:
-    """Judge T responses against their T gold answers; see :func:`judge_answers`."""
-    return judge_answers(golds, [extract_answer(text) for text in responses], progress=progress)
 
 
 def judge_answers(

@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
-from opencompass_gpassk.judging.prompt import BUILT_IN
+from opencompass_gpassk.judging.configs import SECRETS
+from opencompass_gpassk.judging.http.addresses import read_addresses
+from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
 
 __all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
 
 MODES = ('rule', 'llm', 'cascade')
-SECRETS = {'key', 'api_key', 'token', 'secret', 'openai_api_key'}
+# What each setting may be; a float may be given as an integer.
+TYPES: dict[str, tuple[type, ...]] = {
+    'mode': (str,),
+    'model': (str, Mapping, NoneType),
+    'api_base': (str, list, tuple, NoneType),
+    'api_key_env': (str,),
+    'prompt': (str,),
+    'menu': (str,),
+    'candidate': (str,),
+    'no_answer': (str,),
+    'tail_length': (int,),
+    'recheck_different': (bool,),
+    'temperature': (float,),
+    'max_tokens': (int,),
+    'extra_body': (Mapping,),
+    'max_concurrency': (int,),
+    'timeout': (float,),
+    'deadline': (float, NoneType),
+    'retries': (int,),
+    'give_up_after': (float,),
+    'batch_size': (int, NoneType),
+    'price_per_mtok': (float, list, tuple, NoneType),
+}
+ABOVE_ZERO = (
+    *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
+    *('deadline', 'batch_size'),
+)
+OVER_HTTP = (
+    *('api_base', 'temperature', 'extra_body', 'max_concurrency', 'timeout', 'deadline'),
+    *('retries', 'give_up_after'),
+)
+NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # what OpenCompass's configs have in place of a key
+VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
 @dataclass(frozen=True)
@@ -78,6 +115,8 @@ class JudgeSettings:
     price_per_mtok: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
+        for name, kinds in TYPES.items():
+            self._check_type(name, kinds)
         for name, choices in (
             ('mode', MODES),
             ('menu', tuple(MENUS)),
@@ -89,21 +128,57 @@ class JudgeSettings:
                     f'{name} of judge is {getattr(self, name)!r}; choose one of '
                     f'{", ".join(map(repr, choices))}'
                 )
-        for name in ('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'):
-            if not getattr(self, name) > 0:
+        for name in ABOVE_ZERO:
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
         for name in ('temperature', 'retries'):
             if not getattr(self, name) >= 0:
                 raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is 0 or more')
-        for name in ('deadline', 'batch_size'):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
         self.prices  # noqa: B018  a bad price is an error before anything is paid
+        self._check_secrets()
+        self._check_place()
         if self.prompt in BUILT_IN and self.prompt not in MENUS[self.menu].prompts:
             raise ValueError(
                 f'menu of judge is {self.menu!r}, but prompt {self.prompt!r} asks for a boxed yes '
                 'or no; name the file that holds the prompt of your judge model: prompt=PATH'
             )
+
+    def _check_type(self, name: str, kinds: tuple[type, ...]) -> None:
+        value = getattr(self, name)
+        if float in kinds and isinstance(value, int) and not isinstance(value, bool):
+            object.__setattr__(self, name, float(value))  # 0 and 0.0 are one judge
+        elif not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = ' or '.join(
+                'None' if kind is NoneType else 'a number' if kind is float else kind.__name__
+                for kind in kinds
+            )
+            raise ValueError(f'{name} of judge is a {type(value).__name__}; it is {wanted}')
+
+    def _check_secrets(self) -> None:
+        """Refuse keys: what a config holds is written to the work dir."""
+        if not VARIABLE.fullmatch(self.api_key_env):
+            raise ValueError(
+                'api_key_env of judge is not the name of an environment variable; it names the '
+                'one that holds the key, such as OC_JUDGE_API_KEY, and is not the key itself'
+            )
+        for name, value in (('extra_body', self.extra_body), ('model', self.model)):
+            if secret := _secret_in(value):
+                raise ValueError(
+                    f'{name} of judge holds {secret!r}: a key must not stand in a config, which '
+                    'is written to the work dir; leave it to the environment'
+                )
+
+    def _check_place(self) -> None:
+        """Refuse settings that would have no effect where the judge is."""
+        default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
+        if isinstance(self.model, Mapping):
+            idle = [name for name in OVER_HTTP if getattr(self, name) != default[name]]
+            where = 'a judge in process (model is a config), which decodes greedily'
+        else:
+            idle = ['batch_size'] if self.batch_size is not None else []
+            where = 'a judge over HTTP; max_concurrency limits what is asked at once'
+        if idle:
+            raise ValueError(f'{idle[0]} of judge has no effect on {where}; leave it out')
 
     @classmethod
     def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
@@ -114,25 +189,27 @@ class JudgeSettings:
         """
         if isinstance(config, str):
             return cls(mode=config)
-        if secret := SECRETS.intersection(config):
+        own = {k: v for k, v in config.items() if k not in ('model', 'extra_body')}
+        if secret := _secret_in(own):
             raise ValueError(
-                f'{secret.pop()} of judge: a key must not stand in a config, which is written to '
+                f'judge holds {secret!r}: a key must not stand in a config, which is written to '
                 'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
                 "that api_key_env='NAME' names"
             )
         known = [one.name for one in fields(cls)]
         if unknown := [name for name in config if name not in known]:
-            raise ValueError(
-                f'judge has no setting {unknown[0]!r}; there are {", ".join(known)}. The config '
-                'of an evaluator of OpenCompass as judge has a type'
-            )
+            alike = difflib.get_close_matches(str(unknown[0]), known, 1)
+            meant = f'did you mean {alike[0]!r}? There are' if alike else 'there are'
+            raise ValueError(f'judge has no setting {unknown[0]!r}; {meant} {", ".join(known)}')
         return cls(**config)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings that aren't at their default, as a config holds them."""
+        """Return the settings that aren't at their default, as JSON can hold them."""
         default = JudgeSettings()
         given = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in given.items() if value != getattr(default, name)}
+        return {
+            name: _named(value) for name, value in given.items() if value != getattr(default, name)
+        }
 
     @property
     def model_name(self) -> str:
@@ -215,22 +292,52 @@ def read_settings(named: str) -> JudgeSettings:
         raise ValueError(f'{named}: {error}') from error
 
 
-def configured(mode: str = '') -> str | dict[str, Any]:
+def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
     """Return what ``judge=`` in a config is to be: for configs, which the environment sets up.
 
-    A judge that isn't fully named is an error here, before the inference, not after it.
+    What is wrong with it is an error here, before the inference, not after it.
 
     Args:
-        mode: By default that in the environment variable GPASSK_JUDGE, else ``'rule'``.
+        mode: Where the environment variable GPASSK_JUDGE names none.
+        **settings: Of :class:`JudgeSettings`; model and endpoints are by default those in
+            OC_JUDGE_MODEL and OC_JUDGE_API_BASE.
 
     Raises:
-        ValueError: If there is no such mode, or the environment variables OC_JUDGE_MODEL and
-            OC_JUDGE_API_BASE don't name the judge that it asks.
+        ValueError: If a setting is wrong, or nothing names the judge that the mode asks.
     """
-    chosen = mode or os.environ.get('GPASSK_JUDGE', '').strip() or 'rule'
-    if chosen not in MODES:
-        raise ValueError(f'GPASSK_JUDGE is {chosen!r}; choose one of {", ".join(MODES)}')
-    settings = JudgeSettings(mode=chosen)
-    if chosen == 'rule':
-        return chosen
-    return {'mode': chosen, 'model': settings.model_name, 'api_base': settings.endpoints}
+    named = os.environ.get('GPASSK_JUDGE', '').strip()
+    if named and named not in MODES:
+        raise ValueError(f'GPASSK_JUDGE is {named!r}; choose one of {", ".join(MODES)}')
+    chosen = JudgeSettings.of({**settings, 'mode': named or mode})
+    if chosen.mode == 'rule':
+        return 'rule'
+    if chosen.prompt not in BUILT_IN:
+        Prompt.load(chosen.prompt, 'en')
+    if isinstance(chosen.model, Mapping):
+        return {**settings, 'mode': chosen.mode}
+    named_judge = {'model': chosen.model_name, 'api_base': chosen.endpoints}
+    read_addresses(chosen.endpoints)
+    return {**settings, 'mode': chosen.mode, **named_judge}
+
+
+def _secret_in(value: Any) -> str:
+    """Return the name under which a config holds a key, '' if it holds none."""
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            given = one if isinstance(one, (list, tuple)) else [one]
+            real = [part for part in given if str(part or '').strip().upper() not in NO_SECRET]
+            if real and str(name) in SECRETS - {'org'}:
+                return str(name)
+    values = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list, tuple)):
+        return next((found for one in values if (found := _secret_in(one))), '')
+    return ''
+
+
+def _named(value: Any) -> Any:
+    """Return a config in which classes stand by name."""
+    if isinstance(value, Mapping):
+        return {str(name): _named(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_named(one) for one in value]
+    return f'{value.__module__}.{value.__qualname__}' if isinstance(value, type) else value

@@ -19,10 +19,11 @@ from opencompass_gpassk.judging.evaluators.details import (
     verdict_of_detail,
 )
 from opencompass_gpassk.judging.evaluators.replies import readings, unread_judge
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['JudgeError', 'judge_replica']
+__all__ = ['judge_replica']
 
 METRICS = ('accuracy', 'score', 'exact_match')
 FAILED = 'the evaluator failed:'
@@ -31,10 +32,6 @@ UNREAD = (
     'it cannot read as wrong'
 )
 PATIENCE = 3  # rows; an evaluator that fails on the first ones fails on all
-
-
-class JudgeError(RuntimeError):
-    """An evaluator of OpenCompass gave no verdict, whatever it was asked."""
 
 
 def judge_replica(

@@ -18,7 +18,8 @@ from opencompass.registry import ICL_EVALUATORS
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.configs import config_hash, judge_name
-from opencompass_gpassk.judging.evaluators.replica import JudgeError, judge_replica
+from opencompass_gpassk.judging.evaluators.replica import judge_replica
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Verdict
