@@ -50,6 +50,12 @@ class Scripted(BaseModel):
         return len(prompt)
 
 
+@pytest.fixture(autouse=True)
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds the model of another."""
+    monkeypatch.setattr(LocalJudge, '_loaded', None)
+
+
 def ask(
     judge: LocalJudge, prompts: list[str], repeat: tuple[str, ...] = ()
 ) -> tuple[dict[str, list[Reply | Failure]], Ledger]:
@@ -93,6 +99,14 @@ def test_replies_come_batch_by_batch_and_jobs_are_taken_when_there_is_room() -> 
     batches = ([0, 1, 2, 3], [4, 5, 6, 7], [8, 9])
     assert events == [f'{w} {i}' for batch in batches for w in ('take', 'got') for i in batch]
     assert (ledger.calls, ledger.retries, ledger.prompt_tokens) == (10, 0, 50)
+
+
+def test_data_sets_that_one_model_judges_load_it_once() -> None:
+    """Another config is another model."""
+    before = Scripted.built
+    for settings in ({}, {'batch_size': 2}, {'fits': 3}, {'fits': 3}):
+        ask(scripted(**settings), ['a'])
+    assert Scripted.built == before + 2
 
 
 def test_a_reply_that_is_rejected_is_asked_for_again() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
+from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Tap, UnknownBackend
 from opencompass_gpassk.inference.failures import draw, reason_of
 from opencompass_gpassk.inference.outputs import Output
@@ -19,9 +21,9 @@ from opencompass_gpassk.judging.configs import (
     config_hash,
     judge_name,
 )
-from opencompass_gpassk.judging.desk import OUT_OF_MEMORY, PATIENCE, Desk, Job
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.local_jobs import OUT_OF_MEMORY, PATIENCE, Job, LocalJobs
 
 __all__ = ['LocalJudge']
 
@@ -41,6 +43,9 @@ class LocalJudge:
     Raises:
         ValueError: If the config names no type.
     """
+
+    # A process that judges several data sets by one model loads it once.
+    _loaded: ClassVar[tuple[str, Backend] | None] = None
 
     def __init__(
         self,
@@ -94,7 +99,7 @@ class LocalJudge:
         backend = self._built()
         # Requests that are under way together fail together.
         together = backend.workers(self.batch_size) if backend.concurrent else 1
-        desk = Desk(
+        asking = LocalJobs(
             self.model,
             backend,
             self.shown,
@@ -107,10 +112,10 @@ class LocalJudge:
         import torch
 
         with torch.no_grad():
-            while desk.again:
-                with closing(self._draws(backend, desk.requests())) as draws:
+            while asking.again:
+                with closing(self._draws(backend, asking.requests())) as draws:
                     for request, output in draws:
-                        desk.finish(request, output)
+                        asking.finish(request, output)
 
     def _draws(
         self, backend: Backend, requests: Iterator[Request]
@@ -134,7 +139,10 @@ class LocalJudge:
             self.batch_size = max(1, min(self.batch_size, size // 2))
 
     def _built(self) -> Backend:
+        if LocalJudge._loaded and LocalJudge._loaded[0] == self._identity():
+            self._backend = LocalJudge._loaded[1]
         if self._backend is None:
+            LocalJudge._loaded = None  # room for another model
             from opencompass.utils import build_model_from_cfg
 
             from opencompass_gpassk.inference.wrappers import backend_of
@@ -158,14 +166,21 @@ class LocalJudge:
                 self.warn(note)
             built.note = self.warn
             self._backend = built
+            LocalJudge._loaded = self._identity(), built
         return self._backend
+
+    def _identity(self) -> str:
+        """Return what tells models apart that would be built differently."""
+        return stable_hash([self.config, self.max_tokens])
 
     def shown(self, reason: str | BaseException) -> str:
         """Return why something failed, without the keys of the config."""
         text = reason if isinstance(reason, str) else reason_of(reason)
         for name in SECRETS & self.config.keys():
             value = self.config[name]
-            for secret in [value] if isinstance(value, str) else list(value or []):
+            given = [value] if isinstance(value, str) else list(value or [])
+            # 'ENV' means this variable to OpenCompass's wrappers.
+            for secret in [*given, os.environ.get('OPENAI_API_KEY')]:
                 if isinstance(secret, str) and len(secret) >= 6:  # not 'ENV' or 'EMPTY'
                     text = text.replace(secret, '[key]')
         return text[:300]

@@ -15,7 +15,7 @@ from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
-__all__ = ['OUT_OF_MEMORY', 'PATIENCE', 'Desk', 'Job']
+__all__ = ['OUT_OF_MEMORY', 'PATIENCE', 'Job', 'LocalJobs']
 
 Job = tuple[Hashable, str]
 
@@ -36,7 +36,7 @@ NO_ENTRY = re.compile(
 )
 
 
-class Desk:
+class LocalJobs:
     """The jobs of one call, between the caller and the model.
 
     Args:
