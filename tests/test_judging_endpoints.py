@@ -160,7 +160,7 @@ def test_nine_failures_and_a_reply_are_no_outage() -> None:
             ticket = one.start(now)
             one.drop(ticket)
             one.failed(ticket, now, DOWN)
-        one.refused(now + 0.5)
+        one.works(now + 0.5)
     assert not one.suspect
 
 
@@ -189,22 +189,39 @@ def test_retry_after_is_obeyed() -> None:
     assert one.has_room(6.0)
 
 
+def is_hopeless(one: Endpoint, now: float) -> bool:
+    one.lose_hope(now, 300)
+    return one.hopeless
+
+
 def test_an_endpoint_is_hopeless_after_failing_long_enough() -> None:
     """Requests on their way are waited for, and a reply gives hope again."""
     one = endpoint()
     ticket, slow = one.start(0.0), one.start(0.0)
-    assert not one.hopeless(1e9, 300)
+    assert not is_hopeless(one, 1e9)
     one.drop(ticket)
     one.failed(ticket, 10.0, BUSY)
-    assert not one.hopeless(309.0, 300)
-    assert not one.hopeless(400.0, 300)
+    assert not is_hopeless(one, 309.0)
+    assert not is_hopeless(one, 400.0)
     one.drop(slow)
     one.failed(slow, 600.0, BUSY)
-    assert one.hopeless(600.0, 300)
+    assert is_hopeless(one, 600.0)
     probe = one.start(601.0)
-    assert one.hopeless(602.0, 300)
+    assert is_hopeless(one, 602.0)
     one.replied(probe, 603.0)
-    assert not one.hopeless(1e9, 300)
+    assert not is_hopeless(one, 1e9)
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_for_long_is_hopeless() -> None:
+    """Even if a reply to another request came after it had said so."""
+    one = endpoint()
+    ticket, other = one.start(0.0), one.start(0.0)
+    one.drop(ticket)
+    one.failed(ticket, 1.0, Fault('overloaded', Remedy.RETRY, wait=86_400.0))
+    one.replied(other, 2.0)
+    one.drop(other)
+    assert not is_hopeless(one, 301.0)
+    assert is_hopeless(one, 302.0)
 
 
 def test_requests_go_to_the_freest_endpoint() -> None:
@@ -246,30 +263,37 @@ def test_addresses_may_be_separated_by_commas() -> None:
 
 
 @pytest.mark.parametrize(
-    'base',
-    ['', 'host:8000/v1', 'ftp://host', 'http://', 'http://h:port', 'http://a b/v1', 'http://[::1'],
-)
-def test_what_is_no_address_is_named(base: str) -> None:
-    """The error says what is given and what is wanted."""
-    with pytest.raises(ValueError, match=r"api_base of judge .*'http://host:8000/v1'") as error:
-        read_addresses([base])
-    assert base in str(error.value)
-
-
-@pytest.mark.parametrize(
-    'base',
+    ('base', 'shown'),
     [
-        'http://user:s3cret@host/v1',
-        'http://host/v1?key=s3cret',
-        'http://host/v1#s3cret',
-        'ftp://u:s3cret@h',
+        ('host:8000/v1', ''),
+        ('ftp://host:21/v1/t0ken', ' (ftp://host:21)'),
+        ('http://', ''),
+        ('http://h:port', ''),
+        ('http://h:99999', ' (http://h:99999)'),
+        ('http://a b/v1', ''),
+        ('http://[::1', ''),
+        ('sk-s3cret', ''),
+        ('user:s3cret@host:8000/v1', ''),
+        ('https:/user:s3cret@host/v1', ''),
+        ('http://host:s3cret/v1', ''),
+        ('http://user:s3cret@host/v1', ''),
+        ('http://host/v1?key=s3cret', ''),
+        ('http://host/v1#s3cret', ''),
+        ('http://us/er:s3cret@host/v1', ''),
+        ('ftp://u:s3cret@h', ''),
     ],
 )
-def test_an_address_that_may_hold_a_secret_is_refused(base: str) -> None:
-    """The secret isn't shown either."""
-    with pytest.raises(ValueError, match='api_base of judge') as error:
-        read_addresses([base])
-    assert 's3cret' not in str(error.value)
+def test_an_address_that_cannot_be_used_is_named_by_its_place(base: str, shown: str) -> None:
+    """What may be a key that was put into the wrong place isn't shown."""
+    with pytest.raises(ValueError) as error:
+        read_addresses(f'http://host/v1, {base}')
+    assert str(error.value).startswith(f'entry 2 of api_base of judge{shown} ')
+
+
+def test_no_address_at_all_is_an_error() -> None:
+    """Nor are blanks between commas addresses."""
+    with pytest.raises(ValueError, match="give one as 'http://host:8000/v1'"):
+        read_addresses(' ,')
 
 
 def test_a_proxy_comes_from_the_environment_but_never_for_this_machine(
@@ -290,3 +314,71 @@ def test_a_proxy_comes_from_the_environment_but_never_for_this_machine(
     }
     assert found.pop('http://outside.example') == 'http://proxy.example:3128'
     assert set(found.values()) == {None}
+
+
+@pytest.mark.parametrize('proxy', ['httpx://x', 'socks5://127.0.0.1:1', 'httpsproxy://x'])
+def test_a_proxy_of_another_kind_is_left_out(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only http and https are spoken with one."""
+    monkeypatch.setenv('http_proxy', proxy)
+    monkeypatch.setenv('no_proxy', '')
+    assert read_addresses('http://outside.example')[0].proxy is None
+
+
+@pytest.mark.parametrize(
+    'proxy',
+    [
+        'http://user:s3c/ret@h:1',
+        'http://u:1/ret@h:1',
+        'http://proxy:s3c',
+        'http://h:99999',
+        'http://',
+    ],
+)
+def test_a_proxy_that_is_no_url_is_an_error(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One half of its password may look like a host or a port; nothing of it is shown."""
+    monkeypatch.setenv('http_proxy', proxy)
+    monkeypatch.setenv('no_proxy', '')
+    with pytest.raises(ValueError, match='the proxy for http in the environment') as error:
+        read_addresses('http://outside.example')
+    assert 's3c' not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ('rate', 'most_calls', 'most_seconds'), [(2.0, 110, 35.0), (0.5, 110, 160.0)]
+)
+def test_a_rate_limit_is_kept_to(rate: float, most_calls: int, most_seconds: float) -> None:
+    """A server that takes two requests a second, and says nothing of a wait, isn't flooded."""
+    one, now, calls, replies, tokens, counted_at = endpoint(), 0.0, 0, 0, 2.0, 0.0
+    while replies < 50:
+        tickets = []
+        while one.has_room(now):
+            tickets.append(one.start(now))
+        tokens, counted_at = min(2.0, tokens + rate * (now - counted_at)), now
+        now += 0.05
+        for ticket in tickets:
+            calls += 1
+            one.drop(ticket)
+            if tokens >= 1:
+                tokens -= 1
+                replies += 1
+                one.replied(ticket, now)
+            else:
+                one.failed(ticket, now, BUSY)
+        now = max(now, one.opens_at)
+    assert calls <= most_calls
+    assert now <= most_seconds
+
+
+def test_a_blamed_endpoint_gets_no_jobs_and_rests_at_once() -> None:
+    """Until it replies to something harmless."""
+    one = endpoint()
+    one.blamed = True
+    ticket = one.start(0.0)
+    one.drop(ticket)
+    one.failed(ticket, 0.0, DOWN)
+    assert one.suspect
+    assert freest([one], 99.0) is None
+    harmless = one.start(99.0)
+    one.replied(harmless, 100.0)
+    one.drop(harmless)
+    assert freest([one], 100.0) is one

@@ -12,9 +12,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp.client_reqrep import ConnectionKey
+from aiohttp.client_reqrep import ConnectionKey, RequestInfo
 from judge_server import reply_body
-from multidict import CIMultiDict
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
 from opencompass_gpassk.judging.http.completions import Redactor, read_completion, request_fields
 from opencompass_gpassk.judging.http.faults import (
@@ -67,10 +68,35 @@ def test_every_exception_may_pass(error: Exception, kind: str, reached: bool) ->
     assert type(error).__name__ in fault.detail
 
 
-def test_a_proxys_password_is_not_quoted() -> None:
-    """Exceptions name the URL that a request was sent to, which a proxy's may be."""
-    error = aiohttp.ClientOSError(1, 'no way to http://user:s3cret@proxy.example:3128')
-    assert exception_fault(error).detail.endswith('http://proxy.example:3128')
+REQUEST = RequestInfo(URL('http://h/t0ken-s3cret'), 'POST', CIMultiDictProxy(CIMultiDict()))
+
+
+@pytest.mark.parametrize(
+    ('error', 'detail'),
+    [
+        (
+            aiohttp.ClientOSError(1, 'no way to http://user:s3c/ret@proxy.example:3128 today'),
+            'ClientOSError: [Errno 1] no way to http://… today',
+        ),
+        (
+            aiohttp.ConnectionTimeoutError('Connection timeout to host https://h/t0ken-s3cret'),
+            'ConnectionTimeoutError: Connection timeout to host https://…',
+        ),
+        (
+            aiohttp.ClientResponseError(REQUEST, (), status=400, message='X-Echo: Bearer sk-s3cr'),
+            'ClientResponseError: 400',
+        ),
+        (
+            aiohttp.ClientHttpProxyError(REQUEST, (), status=407, message='s3cret'),
+            'ClientHttpProxyError: 407',
+        ),
+        (aiohttp.ClientPayloadError('not enough data: s3cret'), 'ClientPayloadError'),
+        (aiohttp.InvalidURL('http://user:s3c/ret@h'), 'InvalidURL'),
+    ],
+)
+def test_exceptions_are_not_quoted_where_they_quote(error: Exception, detail: str) -> None:
+    """They may hold half a key that a server repeats, a proxy's password, or a token in a path."""
+    assert exception_fault(error).detail == detail
 
 
 @pytest.mark.parametrize(
@@ -156,7 +182,24 @@ def test_a_key_is_replaced_before_a_text_is_cut() -> None:
     key = 'sk-0123456789'
     text = 'x' * 295 + key
     assert Redactor(key).excerpt(text) == 'x' * 295 + '[key]'
-    assert Redactor(key)(f'{key} {key}') == '[key] [key]'
+    assert Redactor(key)(f'{key} {key.upper()}') == '[key] [key]'
+
+
+def test_an_excerpt_is_one_printable_line() -> None:
+    """No terminal obeys what a server said."""
+    assert Redactor(None).excerpt('\x1b[2J\x1b]0;title\x07 a\r\nb\x9b') == (
+        '\ufffd[2J\ufffd]0;title\ufffd a b\ufffd'
+    )
+
+
+@pytest.mark.parametrize(
+    'fields', [{'api_key': 'sk-"12345'}, {'a': [{'b': 'x sk-"12345 y'}]}, {'sk-"12345': 1}]
+)
+def test_a_key_is_found_in_extra_fields(fields: dict[str, Any]) -> None:
+    """As a value, within one, or as a name."""
+    assert Redactor('sk-"12345').finds_key(fields)
+    assert not Redactor('sk-other').finds_key(fields)
+    assert not Redactor(None).finds_key({'a': None})
 
 
 def test_a_placeholder_is_no_key() -> None:

@@ -21,6 +21,7 @@ from opencompass_gpassk.judging.http.completions import (
 )
 from opencompass_gpassk.judging.http.endpoints import Endpoint
 from opencompass_gpassk.judging.http.faults import Fault, Remedy, exception_fault
+from opencompass_gpassk.judging.http.suspicion import PROBE
 from opencompass_gpassk.judging.judge import Failure, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
@@ -83,6 +84,11 @@ class HttpJudge:
         self._key = key or None
         self._key_env = key_env
         self._redact = Redactor(key)
+        if self._redact.finds_key(extra_body or {}):
+            raise ValueError(
+                f'extra_body of judge holds the key in {key_env}, and settings are stored; leave '
+                'it out: it is sent as bearer token'
+            )
         self._settings = {
             'temperature': temperature,
             'max_tokens': max_tokens,
@@ -117,8 +123,9 @@ class HttpJudge:
         first refusals are held back until a reply shows that the settings are right.
 
         Raises:
-            JudgeError: If the key is refused, the model unknown, the quota used up, if an endpoint
-                redirects, or if the first prompts are all refused.
+            JudgeError: If the key is refused or the quota used up; or if no endpoint ever replied
+                and they don't know the model, redirect, or refuse even what is harmless. What was
+                on its way is handed over before, as far as it comes within seconds.
         """
         work = self._ask(jobs, receive, ledger)
         try:
@@ -189,6 +196,12 @@ class HttpJudge:
                 f'{name} refuses the key in the environment variable {self._key_env} '
                 f'({fault.detail[:3]}); set it to one that is valid there'
             )
+        if fault.forbids:
+            return (
+                f'{name} forbids every request; see whether the key in the environment variable '
+                f'{self._key_env} may be used for the model {self._model!r}. It says: '
+                f'{fault.detail}'
+            )
         if fault.kind == 'unknown model':
             return (
                 f'{name} knows no model {self._model!r}, or not this path; set model and api_base '
@@ -196,9 +209,20 @@ class HttpJudge:
             )
         if fault.kind == 'no quota':
             return f'{name} says that the quota is used up: {fault.detail}'
+        if fault.kind == 'redirect':
+            return (
+                f'{name} redirects to {fault.detail}, where the key is not sent unasked; set '
+                'api_base of judge to where it is served'
+            )
+        remedy = (
+            'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
+            f'characters than max_tokens, {self._limits.roomy}, found no room'
+            if fault.kind == 'too long'
+            else 'check max_tokens, temperature and extra_body of judge'
+        )
         return (
-            f'{name} redirects to {fault.detail}, where the key is not sent unasked; set api_base '
-            'of judge to where it is served'
+            f'{name} refuses its first prompts, and {PROBE!r} too; {remedy}. It says: '
+            f'{fault.detail}'
         )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opencompass_gpassk.judging.http.endpoints import Endpoint, Ticket, freest
-from opencompass_gpassk.judging.http.faults import Fault, Remedy
+from opencompass_gpassk.judging.http.faults import MISPLACED, Fault, Remedy
 from opencompass_gpassk.judging.http.jobs import Job, JobQueue
 from opencompass_gpassk.judging.http.suspicion import PROBE, Suspicion
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
@@ -16,6 +16,7 @@ from opencompass_gpassk.judging.ledger import Ledger
 
 __all__ = ['Asking', 'Limits', 'Send']
 
+GRACE = 10.0  # seconds in which requests on their way may end after one that stops everything
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
 
 Outcome = Reply | Failure
@@ -73,10 +74,10 @@ class Asking:
         slots = sum(endpoint.max_concurrency for endpoint in endpoints)
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._on_their_way: dict[asyncio.Task[None], Job] = {}
-        self._suspicion = Suspicion(limits.roomy)
-        self._looking = False
+        self._suspicions = {endpoint: Suspicion(limits.roomy) for endpoint in endpoints}
         self._changed = asyncio.Event()
-        self._error: BaseException | None = None
+        self._error: BaseException | None = None  # ends everything at once
+        self._stop: JudgeError | None = None  # lets what is on its way end
         self._loop = asyncio.get_running_loop()
         self._ends_at = None if limits.deadline is None else self._loop.time() + limits.deadline
 
@@ -96,27 +97,49 @@ class Asking:
 
     async def _ask_until_failure(self) -> Failure | None:
         """Return why the rest of the jobs won't be asked, None when all have their outcomes."""
-        while not self._error:
+        while True:
+            if error := self._error or self._stop:
+                await self._let_end()
+                raise self._error or error
             now = self._loop.time()
-            if self._ends_at is not None and now >= self._ends_at:
-                return Failure('deadline', False, f'{self.limits.deadline:g} s are over')
-            # A list, since each of them has to note that it is hopeless.
-            hopeless = [one.hopeless(now, self.limits.give_up_after) for one in self.endpoints]
-            if all(hopeless):
-                return self._hopeless()
-            endpoint = freest(self.endpoints, now)
-            job = self._queue.take(now) if endpoint else None
-            if endpoint and job:
-                self._start(job, endpoint, now)
+            if failure := self._lost(now):
+                return failure
+            if self._start_one(now):
                 await asyncio.sleep(0)  # on its way before the next job is looked up
-            elif not self._is_idle(now):
-                await self._wait(endpoint, now)
-            elif self._suspicion.held:
-                await self._look_into(endpoint or self.endpoints[0])
-                self._release()  # the callback may ask for more
-            else:
+            elif self._is_idle(now) and not any(one.holding for one in self._suspicions.values()):
                 return None
-        raise self._error
+            else:
+                await self._wait(now)
+
+    def _lost(self, now: float) -> Failure | None:
+        """Return why nothing can be hoped for any longer, None where something can."""
+        if self._ends_at is not None and now >= self._ends_at:
+            return Failure('deadline', False, f'{self.limits.deadline:g} s are over')
+        for endpoint in self.endpoints:
+            endpoint.lose_hope(now, self.limits.give_up_after)
+            if endpoint.hopeless:
+                self._withdraw(endpoint)
+        return self._hopeless() if all(one.hopeless for one in self.endpoints) else None
+
+    def _start_one(self, now: float) -> bool:
+        """Start a request if there is one to start and room for it."""
+        if self._start_harmless(now, idle=False):
+            return True
+        endpoint = freest(self.endpoints, now)
+        job = self._queue.take(now) if endpoint else None
+        if endpoint and job:
+            self._start(job, endpoint, now)
+            return True
+        return self._is_idle(now) and self._start_harmless(now, idle=True)
+
+    def _start_harmless(self, now: float, *, idle: bool) -> bool:
+        for endpoint, suspicion in self._suspicions.items():
+            wanted = suspicion.due(idle) or (endpoint.blamed and not suspicion.looking)
+            if wanted and endpoint.has_room(now):
+                suspicion.looking = True
+                self._start(Job(None, PROBE, harmless=True), endpoint, now)
+                return True
+        return False
 
     def _is_idle(self, now: float) -> bool:
         """Tell whether nothing is on its way, waits or is left."""
@@ -128,16 +151,13 @@ class Asking:
             self._queue.put_back(job, now)
         return job is None
 
-    async def _wait(self, endpoint: Endpoint | None, now: float) -> None:
+    async def _wait(self, now: float) -> None:
         """Wait until something changes or is due."""
-        moments = [self._ends_at]
+        moments = [self._ends_at, self._queue.due_at]
         for one in self.endpoints:
+            moments.append(one.opens_at)
             if one.failing_since is not None:
                 moments.append(one.failing_since + self.limits.give_up_after)
-            if endpoint is None:
-                moments.append(one.opens_at)
-        if endpoint:
-            moments.append(self._queue.due_at)
         ahead = [moment for moment in moments if moment is not None and moment > now]
         self._changed.clear()
         alarm = self._loop.call_at(min(ahead), self._changed.set) if ahead else None
@@ -168,43 +188,52 @@ class Asking:
                 endpoint.replied(ticket, self._loop.time())
         finally:
             endpoint.drop(ticket)
+            if job.harmless:
+                self._suspicions[endpoint].looking = False
         self.ledger.prompt_tokens += prompt_tokens
         self.ledger.completion_tokens += completion_tokens
         if isinstance(outcome, Reply):
-            self._hand_over(job, outcome)
+            for refused, fault in self._suspicions[endpoint].lift():
+                self._hand_over(refused, Failure(fault.kind, True, fault.detail))
+            if not job.harmless:
+                self._hand_over(job, outcome)
             return
-        self.ledger.failures[outcome.kind] += 1
-        if outcome.remedy is Remedy.STOP:
-            raise JudgeError(self.explain(endpoint, outcome))
-        if outcome.remedy is Remedy.SKIP:
-            endpoint.refused(self._loop.time())
-            self._hand_over(job, Failure(outcome.kind, True, outcome.detail))
-            if self._suspicion.full and not self._looking:
-                await self._look_into(endpoint)
+        fault = self._weigh(job, endpoint, outcome)
+        self.ledger.failures[fault.kind] += 1
+        if fault.remedy is Remedy.STOP:
+            self._stop = self._stop or JudgeError(self.explain(endpoint, fault))
+        elif fault.remedy is Remedy.SKIP:
+            if not endpoint.blamed:
+                endpoint.works(self._loop.time())
+            if not self._suspicions[endpoint].holds(job, fault):
+                self._hand_over(job, Failure(fault.kind, True, fault.detail))
         else:
-            endpoint.failed(ticket, self._loop.time(), outcome)
-            self._try_again(job, endpoint, outcome)
+            endpoint.failed(ticket, self._loop.time(), fault)
+            if not job.harmless:
+                self._try_again(job, endpoint, fault)
 
-    async def _look_into(self, endpoint: Endpoint) -> None:
-        """Find out whether refused prompts are to blame, or a setting that meets any prompt.
+    def _weigh(self, job: Job, endpoint: Endpoint, fault: Fault) -> Fault:
+        """Return what a fault comes to, after what is known of this endpoint and the others.
 
-        Raises:
-            JudgeError: If a harmless prompt is refused too.
+        What speaks against an endpoint stops everything only if none ever replied and all are bad;
+        else the endpoint is one that failed, and its work moves.
         """
-        self._looking = True
-        try:
-            self.ledger.calls += 1
-            outcome, prompt_tokens, completion_tokens = await self.send(endpoint, PROBE)
-        finally:
-            self._looking = False
-        self.ledger.prompt_tokens += prompt_tokens
-        self.ledger.completion_tokens += completion_tokens
-        if isinstance(outcome, Reply):
-            self._release()
-            return
-        self.ledger.failures[outcome.kind] += 1
-        if outcome.remedy is not Remedy.RETRY and self._suspicion.held:
-            raise JudgeError(self._suspicion.explain())
+        refused = job.harmless and fault.remedy is Remedy.SKIP
+        if not (refused or fault.kind in MISPLACED):
+            return fault
+        if job.harmless or not endpoint.has_replied:
+            endpoint.blamed = True
+        replied = any(one.has_replied for one in self.endpoints)
+        if not replied and all(one.blamed or one.suspect for one in self.endpoints):
+            return replace(fault, remedy=Remedy.STOP)
+        self._withdraw(endpoint)
+        reached = endpoint.has_replied
+        return replace(fault, kind='unreachable', remedy=Remedy.RETRY, reached=reached)
+
+    def _withdraw(self, endpoint: Endpoint) -> None:
+        """Let jobs wait again that an endpoint refused, since nothing shows their own fault."""
+        for job, _ in self._suspicions[endpoint].drop():
+            self._queue.put_back(job, self._loop.time())
 
     def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault) -> None:
         # That an endpoint is down is no job's fault, and doesn't use up its retries.
@@ -216,10 +245,6 @@ class Asking:
             self._queue.put_off(job, self._loop.time())
 
     def _hand_over(self, job: Job, outcome: Outcome) -> None:
-        if isinstance(outcome, Reply):
-            self._release()
-        elif self._suspicion.holds(job, outcome):
-            return
         if self._tell(job, outcome):
             job.failures = 0
             self._queue.put_back(job, self._loop.time())
@@ -232,11 +257,6 @@ class Asking:
             self._error = error
             raise
 
-    def _release(self) -> None:
-        """Hand over what was held back."""
-        for job, failure in self._suspicion.lift():
-            self._hand_over(job, failure)
-
     def _hopeless(self) -> Failure:
         faults = {one.address.name: one.last_fault for one in self.endpoints if one.last_fault}
         words = '; '.join(f'{name}: {fault.detail}' for name, fault in faults.items())
@@ -245,9 +265,19 @@ class Asking:
 
     def _hand_over_rest(self, failure: Failure) -> None:
         """Hand every job that is left the same failure; none is asked again."""
-        self._release()
+        for endpoint in self.endpoints:
+            self._withdraw(endpoint)
         for job in self._queue.drain():
             self._tell(job, failure)
+
+    async def _let_end(self) -> None:
+        """Let what is on its way end for some seconds: it is paid for, and what it brings is kept.
+
+        Not after an error of the callback, which could take nothing more.
+        """
+        if self._on_their_way and not self._error:
+            tasks = list(self._on_their_way)
+            await asyncio.wait(tasks, timeout=GRACE, return_when=asyncio.FIRST_EXCEPTION)
 
     async def _call_back(self) -> int:
         """Call back what is on its way and let its jobs wait again; return how many there were."""
@@ -257,5 +287,6 @@ class Asking:
         await asyncio.gather(*tasks, return_exceptions=True)
         called_back = [job for task, job in tasks.items() if task.cancelled()]
         for job in called_back:
-            self._queue.put_back(job, 0.0)
+            if not job.harmless:
+                self._queue.put_back(job, 0.0)
         return len(called_back)

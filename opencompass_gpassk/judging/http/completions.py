@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from opencompass_gpassk.judging.http.faults import (
     LONGEST_DETAIL,
+    LONGEST_READ,
     Fault,
     Remedy,
     error_words,
     status_fault,
 )
 from opencompass_gpassk.judging.judge import Reply
+from opencompass_gpassk.report.text import one_line
 
 __all__ = ['Redactor', 'read_completion', 'request_fields', 'well_formed']
 
@@ -32,15 +35,31 @@ class Redactor:
     """
 
     def __init__(self, key: str | None) -> None:
-        self._key = key if key and len(key) >= SHORTEST_SECRET else None
+        secret = key if key and len(key) >= SHORTEST_SECRET else None
+        # Hosts come back in lower case.
+        self._key = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
 
     def __call__(self, text: str) -> str:
-        return text.replace(self._key, '[key]') if self._key else text
+        return self._key.sub('[key]', text) if self._key else text
 
     def excerpt(self, text: str) -> str:
-        """Return the beginning of a text on one line, without the key."""
+        """Return the beginning of a text on one printable line, without the key."""
         # The key goes first: one that is cut in two would not be found.
-        return ' '.join(self(text).split())[:LONGEST_DETAIL]
+        return one_line(self(text)[:LONGEST_READ])[:LONGEST_DETAIL]
+
+    def finds_key(self, fields: Mapping[str, Any]) -> bool:
+        """Tell whether the key stands anywhere in fields that JSON can hold."""
+        return self._key is not None and any(map(self._key.search, _texts(fields)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = [*map(str, value), *value.values()]
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _texts(one)
+    else:
+        yield str(value)
 
 
 def request_fields(
@@ -79,9 +98,11 @@ def read_completion(
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        text = raw.decode('utf-8', 'replace')
-        # A page of HTML from a proxy says as little with status 200 as an empty body.
-        return status_fault(status, headers, None, text or 'an empty body'), 0, 0
+        text = raw.decode('utf-8', 'replace') or 'an empty body'
+        # What was cut off may be a good reply: its words tell nothing, whatever they speak of.
+        if status < 300:
+            return Fault('bad reply', Remedy.RETRY, f'{status}: {text}'), 0, 0
+        return status_fault(status, headers, None, text), 0, 0
     choice = _choice(body)
     if status != 200 or choice is None:
         return status_fault(_status_within(status, body), headers, body, 'no choices'), 0, 0

@@ -27,6 +27,10 @@ OVERLOADS = {'overloaded', 'timeout'}
 PATIENCE = 10  # failures in a row; at 30 % random failures one in 170,000 runs of ten
 FIRST_REST = 1.0  # seconds
 LONGEST_REST = 60.0
+SHORTEST_PAUSE = 0.05
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 30.0
+RECOVERING = 0.8
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,22 @@ class Endpoint:
     twice that of the best window. It shrinks to 70 %, once a round trip, when the server is too
     busy for a fifth of the requests; from then on it rises by one a round trip, unless that share
     is above a tenth. After ten failures in a row the endpoint rests, from one second to a minute,
-    and is then tried with one request at a time until one succeeds.
+    and is then tried with one request at a time until one succeeds. One that is too busy for a
+    single request is left alone for a quarter of a second, twice as long each time; the pause
+    shrinks to two thirds with every reply.
+
+    Attributes:
+        address: Where it is.
+        max_concurrency: Requests at once, at most.
+        limit: Requests at once, at present.
+        in_flight: Requests on their way.
+        failures: In a row.
+        failing_since: When the first of them came back.
+        last_fault: What was wrong last.
+        has_replied: It gave a reply at least once.
+        blamed: Something is wrong with it rather than with what it was asked: it is asked nothing
+            but what is harmless until it replies.
+        hopeless: See :meth:`lose_hope`.
     """
 
     def __init__(self, address: Address, max_concurrency: int) -> None:
@@ -56,10 +75,13 @@ class Endpoint:
         self.failures = 0
         self.failing_since: float | None = None
         self.last_fault: Fault | None = None
-        self._given_up = False
+        self.has_replied = False
+        self.blamed = False
+        self.hopeless = False
         self._rest = 0.0
         self._rests_until = 0.0
         self._closed_until = 0.0
+        self._pause = 0.0
         self._probes = 0
         self._shrunk_at = self._full_at = float('-inf')
         self._busy_share = 0.0
@@ -103,24 +125,31 @@ class Endpoint:
 
     def replied(self, ticket: Ticket, now: float) -> None:
         """Note a reply: the limit may rise."""
-        self.refused(now)
+        self.works(now)
+        self.has_replied = True
+        self.blamed = False
+        self._space_out(now, RECOVERING * self._pause)
         self._note_busy(False)
         latency = now - ticket.sent
         holds = self._latency_holds and latency <= SLOWDOWN * self._best
-        if holds and ticket.sent <= self._full_at and self._busy_share <= TOLERATED:
+        calm = self._busy_share <= TOLERATED and not self._pause
+        if holds and calm and ticket.sent <= self._full_at:
             step = 1.0 if self.limit < self._slow_start_ends else 1.0 / self.limit
             self.limit = min(self.limit + step, float(self.max_concurrency))
         self._note_latency(latency)
 
-    def refused(self, now: float) -> None:
-        """Note that the server works, though it gave no reply to this prompt."""
+    def works(self, now: float) -> None:
+        """Note that the server works, even if it gave no reply to this prompt."""
         if self.suspect:
-            # It begins anew, and soon has as many requests as before the failures.
-            self.limit = min(self._limit_before, START)
-            self._slow_start_ends = max(self._limit_before * SHRINKING, self.limit)
+            # It begins anew, and soon has as many requests as before the failures, unless those
+            # were what it couldn't bear.
+            busy = self.last_fault is not None and self.last_fault.kind == 'overloaded'
+            self.limit = 1.0 if busy else min(self._limit_before, START)
+            self._slow_start_ends = max(self._limit_before * SHRINKING * (not busy), self.limit)
         self.failures = 0
-        self.failing_since = None
-        self._given_up = False
+        # While it wants to be left alone, nothing shows that it goes on working.
+        self.failing_since = now if now < self._closed_until else None
+        self.hopeless = False
         self._rest = self._rests_until = 0.0
         self._worked_at = now
 
@@ -137,23 +166,29 @@ class Endpoint:
         # Requests that were sent before the limit shrank say nothing about the new one.
         if fault.kind in OVERLOADS and ticket.sent > self._shrunk_at:
             self._note_busy(True)
+            if fault.kind == 'overloaded' and self.limit < 2 and not fault.wait:
+                self._space_out(now, max(FIRST_PAUSE, 2 * self._pause))
             if self._busy_share > EXCESSIVE:
                 self.limit = self._slow_start_ends = max(1.0, self.limit * SHRINKING)
                 self._shrunk_at = now
                 self._busy_share = 0.0
-        if ticket.probe or (not self.suspect and self.failures >= PATIENCE):
+        worn_out = self.blamed or self.failures >= PATIENCE
+        if ticket.probe or (worn_out and not self.suspect):
             self._rest = min(2 * self._rest or FIRST_REST, LONGEST_REST)
             self._rests_until = now + self._rest
 
-    def hopeless(self, now: float, give_up_after: float) -> bool:
-        """Tell whether it has done nothing but fail for so many seconds, and nothing is on its way.
+    def lose_hope(self, now: float, give_up_after: float) -> None:
+        """Note whether it has done nothing but fail for so many seconds; nothing is on its way.
 
-        It stays so until it replies: another request may be on its way when another endpoint is
-        asked the same.
+        It stays hopeless until it replies: another request may be on its way when another endpoint
+        is looked at.
         """
         failing = self.failing_since is not None and now >= self.failing_since + give_up_after
-        self._given_up = self._given_up or (failing and self.in_flight == 0)
-        return self._given_up
+        self.hopeless = self.hopeless or (failing and self.in_flight == 0)
+
+    def _space_out(self, now: float, pause: float) -> None:
+        self._pause = min(pause, LONGEST_PAUSE) if pause >= SHORTEST_PAUSE else 0.0
+        self._closed_until = max(self._closed_until, now + self._pause)
 
     def _note_busy(self, busy: bool) -> None:
         self._busy_share += (busy - self._busy_share) / max(SMALLEST_WINDOW, self.limit)
@@ -169,6 +204,9 @@ class Endpoint:
 
 
 def freest(endpoints: Iterable[Endpoint], now: float) -> Endpoint | None:
-    """Return the endpoint with room whose limit is used least, None if none has room."""
-    open_ones = [one for one in endpoints if one.has_room(now)]
+    """Return the endpoint with room whose limit is used least, None if none has room.
+
+    None of those that are blamed is chosen.
+    """
+    open_ones = [one for one in endpoints if one.has_room(now) and not one.blamed]
     return min(open_ones, key=lambda one: one.in_flight / one.limit, default=None)

@@ -16,7 +16,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-__all__ = ['Fault', 'Remedy', 'error_words', 'exception_fault', 'status_fault', 'wait_asked_for']
+__all__ = [
+    *('MISPLACED', 'Fault', 'Remedy'),
+    *('error_words', 'exception_fault', 'status_fault', 'wait_asked_for'),
+]
+
+MISPLACED = {'unknown model', 'redirect'}  # kinds that speak against one endpoint alone
 
 LONGEST_DETAIL = 300  # characters of a server's words that are kept
 LONGEST_READ = 4000  # and of those that are searched
@@ -30,8 +35,10 @@ TOO_LONG = re.compile(
     r'|must have less than \d+ tokens|max_new_tokens`? must be',
     re.IGNORECASE,
 )
-# What is said with a status that has another meaning mostly: one request above the tokens a minute.
-CERTAINLY_TOO_LONG = re.compile(r'request too large|exceed_context_size', re.IGNORECASE)
+# What is said with a status that has another meaning mostly: llama.cpp's 500, and the 429 for one
+# request above the tokens a minute.
+EXCEEDS_CONTEXT = re.compile('exceed_context_size', re.IGNORECASE)
+ABOVE_RATE = re.compile('request too large', re.IGNORECASE)
 FILTERED = re.compile(
     r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
     r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)'
@@ -46,6 +53,8 @@ BAD_KEY = re.compile(
     r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
 )
 NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
+
+URL = re.compile(r'(\w+://)\S+')
 
 # Too many of our own sockets: fewer requests at once help, another endpoint doesn't.
 OWN_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS}
@@ -69,6 +78,7 @@ class Fault:
         remedy: Ask again, go on without this reply, or stop.
         detail: What the server said.
         wait: Seconds that the server asks to be left alone for.
+        forbids: The key may be what is refused, rather than the prompt.
         reached: The server got the request, so that it may be the request's own fault.
     """
 
@@ -76,13 +86,13 @@ class Fault:
     remedy: Remedy
     detail: str = ''
     wait: float = 0.0
+    forbids: bool = False
     reached: bool = True
 
 
 def exception_fault(error: BaseException) -> Fault:
     """Tell what an exception of a request means; every one may pass."""
-    words = f'{type(error).__name__}: {error}'.rstrip(': ')
-    words = re.sub(r'//[^/@\s]*@', '//', words)  # a proxy's password
+    words = _own_words(error)
     number = getattr(error, 'errno', None)
     if number in OWN_LIMITS:
         return Fault('overloaded', Remedy.RETRY, words, reached=False)
@@ -94,6 +104,21 @@ def exception_fault(error: BaseException) -> Fault:
     if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
         return Fault('bad reply', Remedy.RETRY, words)
     return Fault('unreachable', Remedy.RETRY, words)
+
+
+def _own_words(error: BaseException) -> str:
+    """Return an exception's name, and its words unless they quote what a server sent.
+
+    aiohttp quotes headers and bodies, of which a part may be half a key, and whole URLs, which may
+    hold a password or a token.
+    """
+    name = type(error).__name__
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f'{name}: {error.status}'
+    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.InvalidURL)):
+        return name
+    words = URL.sub(r'\1…', str(error))
+    return f'{name}: {words}'.rstrip(': ')
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str = '') -> Fault:
@@ -112,7 +137,8 @@ def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str =
     elif words:
         words = f'{status}: {words}'
     wait = wait_asked_for(headers) if remedy is Remedy.RETRY else 0.0
-    return Fault(kind, remedy, words or str(status), wait)
+    forbids = status == 403 and kind == 'refused'
+    return Fault(kind, remedy, words or str(status), wait, forbids)
 
 
 def error_words(body: Any) -> str:
@@ -142,13 +168,15 @@ def wait_asked_for(headers: Mapping[str, str]) -> float:
 
 def _meaning(status: int, words: str) -> tuple[str, Remedy]:
     # The words come first: servers disagree about the status.
-    if CERTAINLY_TOO_LONG.search(words) or (
-        status in (200, 400, 413, 422) and TOO_LONG.search(words)
+    if (
+        EXCEEDS_CONTEXT.search(words)
+        or (status < 500 and ABOVE_RATE.search(words))
+        or (status in (200, 400, 413, 422) and TOO_LONG.search(words))
     ):
         return 'too long', Remedy.SKIP
     if status < 500 and status not in (401, 429) and FILTERED.search(words):
         return 'filtered', Remedy.SKIP
-    if status in (401, 403) or (status == 400 and BAD_KEY.search(words)):
+    if status == 401 or (status in (400, 403) and BAD_KEY.search(words)):
         return 'key refused', Remedy.STOP
     if status == 402 or (status == 429 and NO_QUOTA.search(words)):
         return 'no quota', Remedy.STOP

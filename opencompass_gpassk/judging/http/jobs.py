@@ -16,12 +16,17 @@ LONGEST_BACKOFF = 30.0
 
 @dataclass
 class Job:
-    """One prompt, and how often it was sent and failed."""
+    """One prompt, and how often it was sent and failed.
+
+    Attributes:
+        harmless: It is asked to find out whether a judge answers at all, and nobody's job.
+    """
 
     key: Hashable
     prompt: str
     calls: int = 0
     failures: int = 0
+    harmless: bool = False
 
 
 class JobQueue:

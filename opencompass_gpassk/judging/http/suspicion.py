@@ -1,12 +1,13 @@
-"""Refusals that may be the fault of a setting: held back until a reply shows that they aren't.
+"""Refusals that may be the fault of a setting, the key or the server: held back for a while.
 
-Where no prompt brings a reply, a harmless one that is none of the jobs must.
+They are believed once the endpoint that they came from gives a reply. Where no prompt brings one, a
+harmless prompt that is none of the jobs must.
 """
 
 from __future__ import annotations
 
+from opencompass_gpassk.judging.http.faults import Fault
 from opencompass_gpassk.judging.http.jobs import Job
-from opencompass_gpassk.judging.judge import Failure
 
 __all__ = ['PROBE', 'Suspicion']
 
@@ -15,47 +16,50 @@ PROBE = 'What is 1 + 1?'
 
 
 class Suspicion:
-    """Holds the first refusals, lest prompts be blamed for good for what would meet any of them.
+    """Holds refusals of one endpoint, lest prompts be blamed for what would meet any of them.
 
     Args:
         roomy: Prompts of fewer characters should fit; one that is too long is suspicious. That is
             ``max_tokens``, which alone may be more than the server's context has.
+
+    Attributes:
+        looking: A harmless prompt is on its way.
     """
 
     def __init__(self, roomy: int) -> None:
-        self.held: list[tuple[Job, Failure]] = []
+        self.looking = False
+        self._held: list[tuple[Job, Fault]] = []
         self._roomy = roomy
         self._lifted = False
 
-    @property
-    def full(self) -> bool:
-        """So many are held that it should be found out whose fault it is."""
-        return len(self.held) >= MOST
+    def holds(self, job: Job, fault: Fault) -> bool:
+        """Tell whether a refusal is held back.
 
-    def holds(self, job: Job, failure: Failure) -> bool:
-        """Tell whether an outcome is held back."""
-        too_long = failure.kind == 'too long' and len(job.prompt) < self._roomy
-        if self._lifted or not (too_long or failure.kind == 'refused'):
+        After a reply no setting is to blame any longer; that the key is forbidden to be used may
+        change at any time.
+        """
+        too_long = fault.kind == 'too long' and len(job.prompt) < self._roomy
+        suspicious = not self._lifted and (too_long or fault.kind == 'refused')
+        if not (suspicious or fault.forbids):
             return False
-        self.held.append((job, failure))
+        self._held.append((job, fault))
         return True
 
-    def lift(self) -> list[tuple[Job, Failure]]:
-        """Hold nothing any longer; return what was held."""
-        self._lifted = True
-        held, self.held = self.held, []
-        return held
+    @property
+    def holding(self) -> bool:
+        """Something is held back."""
+        return bool(self._held)
 
-    def explain(self) -> str:
-        """Return what a user is told if even a harmless prompt is refused."""
-        _, failure = self.held[-1]
-        remedy = (
-            'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
-            f'characters than max_tokens, {self._roomy}, found no room'
-            if failure.kind == 'too long'
-            else 'check max_tokens, temperature and extra_body of judge'
-        )
-        return (
-            f'the judge refused its first {len(self.held)} prompts, and {PROBE!r} too; {remedy}. '
-            f'It says: {failure.detail}'
-        )
+    def due(self, idle: bool) -> bool:
+        """Tell whether it is time for a harmless prompt: for a few refusals, or if all is done."""
+        return not self.looking and len(self._held) >= (1 if idle else MOST)
+
+    def lift(self) -> list[tuple[Job, Fault]]:
+        """Return what was held, after a reply."""
+        self._lifted = True
+        return self.drop()
+
+    def drop(self) -> list[tuple[Job, Fault]]:
+        """Return what was held, since it can't be believed."""
+        held, self._held = self._held, []
+        return held
