@@ -11,18 +11,21 @@ rollback journal, which is slower.
 from __future__ import annotations
 
 import itertools
+import shlex
 import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.storage.files import StoreError, note_damage, open_file
 from opencompass_gpassk.judging.storage.paths import store_path
+from opencompass_gpassk.judging.storage.reading import known_judges
 from opencompass_gpassk.judging.storage.rows import (
     COLUMNS,
     HUMAN,
@@ -32,15 +35,19 @@ from opencompass_gpassk.judging.storage.rows import (
     encode,
     judge_key,
     judge_row,
+    read_reply,
     read_verdict_row,
     triple_key,
     verdict_row,
 )
+from opencompass_gpassk.judging.storage.viewing import Stamp, open_read_only, stamp_of
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
 
-INSERT = f'INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
+INSERT = f'INSERT INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
+# A replaced verdict keeps its place, so that who reads all of them meets it once.
+CHANGES = ', '.join(f'{name} = excluded.{name}' for name in (*COLUMNS.split(', ')[2:], 'reply'))
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
@@ -50,15 +57,29 @@ class VerdictStore:
     Args:
         path: The file, which is begun where there is none. A damaged one is set aside.
         report: Is told where a damaged one was put; by default standard error is.
+        read_only: Change nothing: no file is begun, locked, set aside or written to, nor made
+            beside it. It may be one that the user may only read.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one.
+        ValueError: If the file is another program's, or of a later version of this one; or if it
+            is to be read only and there is none.
         StoreError: If it can't be opened.
     """
 
-    def __init__(self, path: Path, *, report: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        report: Callable[[str], None] | None = None,
+        read_only: bool = False,
+    ) -> None:
         self.path = path
-        self._connection = open_file(path, report or _tell)
+        self.read_only = read_only
+        self._stamp: Stamp | None = None  # which the file must keep while it is read without locks
+        if read_only:
+            self._connection, self._stamp = open_read_only(path)
+        else:
+            self._connection = open_file(path, report or _tell)
         self._inode = path.stat().st_ino
         self._turn = threading.RLock()
         self._judges: dict[str, tuple[bytes, tuple[bytes, bytes, str]]] = {}  # keys, rows
@@ -79,21 +100,43 @@ class VerdictStore:
         with self._turn:
             self._connection.close()
 
-    def get(self, judge: JudgeIdentity, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
-        """Return what a judge said of those triples that it judged, without its replies.
+    def get(
+        self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
+    ) -> dict[Triple, StoredVerdict]:
+        """Return what a judge said of those triples that it judged.
+
+        Args:
+            judge: Who.
+            triples: Of what.
+            replies: Read its replies too.
 
         Raises:
             StoreError: If the file is damaged, or can't be read.
         """
-        return self._find(self._key(judge), triples)
+        return self._find(self._key(judge), triples, replies)
 
-    def human(self, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
+    def human(
+        self, triples: Iterable[Triple], *, replies: bool = False
+    ) -> dict[Triple, StoredVerdict]:
         """Return what people said of those triples that they judged: it outranks any judge.
 
+        Args:
+            triples: Of what.
+            replies: Read their notes too.
+
         Raises:
             StoreError: If the file is damaged, or can't be read.
         """
-        return self._find(HUMAN, triples)
+        return self._find(HUMAN, triples, replies)
+
+    def judges(self) -> list[JudgeIdentity]:
+        """Return the judges that are known here, each with a prompt and settings.
+
+        Raises:
+            StoreError: If the file is damaged, or can't be read.
+        """
+        with self.reading() as connection:
+            return known_judges(connection)
 
     def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
         """Keep a verdict, for good when this returns.
@@ -133,8 +176,8 @@ class VerdictStore:
         judge = HUMAN if record.judge is None else self._key(record.judge)
         triple = triple_key(record.triple)
         row = verdict_row(judge, triple, record.said, record.created)
-        verb = 'REPLACE' if replace else 'IGNORE'
-        if not connection.execute(f'INSERT OR {verb} {INSERT}', row).rowcount:
+        then = f'UPDATE SET {CHANGES}' if replace else 'NOTHING'
+        if not connection.execute(f'{INSERT} ON CONFLICT (judge, triple) DO {then}', row).rowcount:
             return False
         texts = map(encode, record.triple)
         connection.execute('INSERT OR IGNORE INTO triples VALUES (?, ?, ?, ?)', (triple, *texts))
@@ -151,8 +194,12 @@ class VerdictStore:
             StoreError: If the file is damaged, is gone, or can't be read or written.
         """
         with self._turn:
+            if self._is_stale():
+                self._connection.close()
+                self._connection, self._stamp = open_read_only(self.path)
             try:
                 yield self._connection
+                self._require_unchanged()
             # SQLite's own words about a damaged file may be no UTF-8.
             except (DamagedRowError, UnicodeDecodeError) as error:
                 raise self._damaged(error) from error
@@ -168,8 +215,11 @@ class VerdictStore:
         """Use the file in a transaction that is committed in the end, or undone on an error.
 
         Raises:
+            ValueError: If it was opened to be read only.
             StoreError: If the file is damaged, is gone, or can't be read or written.
         """
+        if self.read_only:
+            raise ValueError(f'{self.path}: the verdict store was opened to be read only')
         with self.reading() as connection:
             self._require_in_place()
             connection.execute('BEGIN IMMEDIATE')
@@ -180,7 +230,10 @@ class VerdictStore:
                 if connection.in_transaction:
                     connection.execute('ROLLBACK')
 
-    def _find(self, judge: bytes, triples: Iterable[Triple]) -> dict[Triple, StoredVerdict]:
+    def _find(
+        self, judge: bytes, triples: Iterable[Triple], replies: bool
+    ) -> dict[Triple, StoredVerdict]:
+        columns = f'{COLUMNS}, reply' if replies else COLUMNS
         keys = {triple_key(triple): triple for triple in triples}
         found: dict[Triple, StoredVerdict] = {}
         pending = iter(keys)
@@ -188,11 +241,13 @@ class VerdictStore:
             marks = ', '.join('?' * len(chunk))
             with self.reading() as connection:
                 rows = connection.execute(
-                    f'SELECT {COLUMNS} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
+                    f'SELECT {columns} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
                     (judge, *chunk),
                 )
                 for row in rows:
-                    verdict = read_verdict_row(row)
+                    verdict = read_verdict_row(row[:-1] if replies else row)
+                    if replies:
+                        verdict = replace(verdict, reply=read_reply(row[-1]))
                     if row[0] != judge or row[1] not in keys:
                         raise DamagedRowError('a verdict stands where another is looked for')
                     found[keys[row[1]]] = verdict
@@ -214,7 +269,22 @@ class VerdictStore:
                 'start again'
             )
 
+    def _is_stale(self) -> bool:
+        return self._stamp is not None and stamp_of(self.path) != self._stamp
+
+    def _require_unchanged(self) -> None:
+        if self._is_stale():
+            raise StoreError(
+                f'{self.path}: the verdict store was written to while it was read; start again'
+            )
+
     def _damaged(self, error: Exception) -> StoreError:
+        if self.read_only:
+            self._require_unchanged()
+            return StoreError(
+                f'{self.path}: the verdict store is damaged ({error}); gpassk verdicts export '
+                f'{shlex.quote(str(self.path))} writes what is sound in it'
+            )
         note_damage(self.path, self._inode, str(error))
         return StoreError(
             f'{self.path}: the verdict store is damaged ({error}); start again, which sets it '

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
+import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from opencompass_gpassk.judging.judge import JudgeIdentity
-from opencompass_gpassk.judging.storage.rows import (
-    COLUMNS,
-    HUMAN,
-    DamagedRowError,
-    Record,
-    encode,
-    read_judge,
-    read_reply,
-    read_triple,
-    read_verdict_row,
+from opencompass_gpassk.judging.storage.reading import (
+    PAGE,
+    Judges,
+    read_page,
+    read_sound,
+    readable_ids,
 )
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.storage.rows import HUMAN, Record, encode
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 __all__ = [
@@ -34,7 +31,7 @@ __all__ = [
     'restore',
 ]
 
-PAGE = 500  # rows read at once, so that others may write in between
+AT_ONCE = 5000  # records written in a transaction, so that others need not wait long
 
 
 @dataclass(frozen=True)
@@ -88,36 +85,48 @@ class JudgeCount:
     completion_tokens: int = 0
 
 
-def records(store: VerdictStore, selection: Selection | None = None) -> Iterator[Record]:
+def records(
+    store: VerdictStore,
+    selection: Selection | None = None,
+    *,
+    report: Callable[[str], None] | None = None,
+) -> Iterator[Record]:
     """Yield what is in a store in the order in which it came, replies included.
+
+    Args:
+        store: Where it is.
+        selection: Which verdicts; by default all.
+        report: Is told of each damaged verdict, which is left out. Without it, one is an error.
 
     Raises:
         StoreError: If the file is damaged, or can't be read.
     """
     where, values = (selection or Selection()).where()
-    judges: dict[bytes, JudgeIdentity | None] = {HUMAN: None}
-    last = -1
-    while True:
+    judges: Judges = {HUMAN: None}
+    if report is None:
+        last = -1
+        while True:
+            with store.reading() as connection:
+                page = read_page(connection, judges, where, values, last)
+            if not page:
+                return
+            yield from (record for _, record in page)
+            last = page[-1][0]
+    with store.reading() as connection:
+        ids = iter(readable_ids(connection))
+    while chunk := list(itertools.islice(ids, PAGE)):
         with store.reading() as connection:
-            rows = connection.execute(
-                f'SELECT id, question, gold, answer, reply, {COLUMNS} FROM verdicts '
-                f'LEFT JOIN triples ON digest = triple WHERE id > ? AND {where} '
-                f'ORDER BY id LIMIT {PAGE}',
-                (last, *values),
-            ).fetchall()
-            found = [_record(connection, row, judges) for row in rows]
-        if not rows:
-            return
+            found = list(read_sound(connection, judges, where, values, chunk, report))
         yield from found
-        last = rows[-1][0]
 
 
 def restore(
     store: VerdictStore, given: Iterable[Record], *, replace: bool = False
 ) -> tuple[int, int]:
-    """Put records into a store, all of them or none.
+    """Put records into a store.
 
-    A person's verdict takes the place of an earlier one.
+    A person's verdict takes the place of an earlier one. Others may write in between: should it
+    break off, some thousands are in, and to do it again puts in the rest.
 
     Args:
         store: Where to.
@@ -131,35 +140,36 @@ def restore(
         StoreError: If they can't be written.
     """
     written = total = 0
-    with store.writing() as connection:
-        for record in given:
-            human = record.judge is None
-            written += store.write(connection, record, replace=replace or human)
-            total += 1
+    pending = iter(given)
+    while chunk := list(itertools.islice(pending, AT_ONCE)):
+        with store.writing() as connection:
+            for record in chunk:
+                human = record.judge is None
+                written += store.write(connection, record, replace=replace or human)
+        total += len(chunk)
     return written, total - written
 
 
-def count_verdicts(store: VerdictStore) -> list[JudgeCount]:
+def count_verdicts(
+    store: VerdictStore, *, report: Callable[[str], None] | None = None
+) -> list[JudgeCount]:
     """Return what each judge said, and people.
+
+    Args:
+        store: Where it is.
+        report: Is told of each damaged verdict, as in :func:`records`.
 
     Raises:
         StoreError: If the file is damaged, or can't be read.
     """
-    judges: dict[bytes, JudgeIdentity | None] = {HUMAN: None}
-    found: dict[bytes, JudgeCount] = {}
-    with store.reading() as connection:
-        rows = connection.execute(
-            'SELECT judge, verdict, count(*), sum(prompt_tokens), sum(completion_tokens) '
-            'FROM verdicts GROUP BY judge, verdict'
-        ).fetchall()
-        for key, verdict, number, prompt_tokens, completion_tokens in rows:
-            count = found.setdefault(key, JudgeCount(_judge(connection, key, judges)))
-            try:
-                count.verdicts[Verdict(verdict)] = number
-            except ValueError as error:
-                raise DamagedRowError(f'a verdict is {verdict!r}') from error
-            count.prompt_tokens += prompt_tokens
-            count.completion_tokens += completion_tokens
+    found: dict[str, JudgeCount] = {}
+    for record in records(store, report=report):
+        key = record.judge.digest if record.judge else ''
+        count = found.setdefault(key, JudgeCount(record.judge))
+        verdict = record.said.verdict
+        count.verdicts[verdict] = count.verdicts.get(verdict, 0) + 1
+        count.prompt_tokens += record.said.prompt_tokens
+        count.completion_tokens += record.said.completion_tokens
     return list(found.values())
 
 
@@ -199,26 +209,3 @@ def give_room_back(store: VerdictStore) -> None:
     """
     with store.reading() as connection:
         connection.execute('VACUUM')
-
-
-def _record(
-    connection: sqlite3.Connection, row: tuple[Any, ...], judges: dict[bytes, JudgeIdentity | None]
-) -> Record:
-    texts, reply, columns = row[1:4], row[4], row[5:]
-    said = read_verdict_row(columns)
-    judge, triple, created = columns[0], columns[1], columns[6]
-    whole = StoredVerdict(
-        said.verdict, said.reason, read_reply(reply), said.prompt_tokens, said.completion_tokens
-    )
-    return Record(read_triple(triple, texts), _judge(connection, judge, judges), whole, created)
-
-
-def _judge(
-    connection: sqlite3.Connection, key: bytes, known: dict[bytes, JudgeIdentity | None]
-) -> JudgeIdentity | None:
-    if key not in known:
-        row = connection.execute(
-            'SELECT model, prompt, settings FROM judges WHERE digest = ?', (key,)
-        ).fetchone()
-        known[key] = read_judge(key, row)
-    return known[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,27 +12,21 @@ from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.storage.filesystems import is_network
+from opencompass_gpassk.judging.storage.reading import require_sound
+from opencompass_gpassk.judging.storage.rows import DamagedRowError
+from opencompass_gpassk.judging.storage.schema import (
+    APPLICATION,
+    DATABASE_NAMES,
+    TABLES,
+    VERSION,
+    DamageError,
+    is_new,
+)
 
-__all__ = ['StoreError', 'note_damage', 'open_file']
+__all__ = ['BUSY_SECONDS', 'StoreError', 'note_damage', 'open_file', 'take_any_bytes']
 
-APPLICATION = 0x47505653  # 'GPVS', which tells our files from other programs' databases
-VERSION = 1
-TABLES = {
-    'judges': """CREATE TABLE judges (
-    digest BLOB PRIMARY KEY, model BLOB NOT NULL, prompt BLOB NOT NULL, settings TEXT NOT NULL
-)""",
-    'triples': """CREATE TABLE triples (
-    digest BLOB PRIMARY KEY, question BLOB NOT NULL, gold BLOB NOT NULL, answer BLOB NOT NULL
-)""",
-    'verdicts': """CREATE TABLE verdicts (
-    id INTEGER PRIMARY KEY, judge BLOB NOT NULL, triple BLOB NOT NULL, verdict TEXT NOT NULL,
-    reason BLOB NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
-    created REAL NOT NULL, checksum BLOB NOT NULL, reply BLOB NOT NULL, UNIQUE (judge, triple)
-)""",
-}
 BUSY_SECONDS = 60.0
 SIDECARS = ('-wal', '-shm', '-journal')
-DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
 CHECKED_WHOLE = 1 << 27  # bytes of a file that is read from end to end when it is opened: 0.5 s
 
 
@@ -39,44 +34,45 @@ class StoreError(JudgeError):
     """A verdict store can't be used; what it took before is kept."""
 
 
-class _DamageError(Exception):
-    """A file is a verdict store no more."""
-
-
 def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
     """Open a store's database, beginning it where there is none.
 
     Processes that open it at once do so one after the other, under a lock on ``<path>.lock``. A
     damaged one is renamed to ``<name>.damaged-<number>`` and a new one begun. Files up to 128 MiB
-    are checked from end to end; in larger ones damage is met where a row is read.
+    are checked from end to end; in larger ones damage is met where a row is read. Who meets it
+    leaves a note, and the next one who opens the file reads every row of it.
 
     Args:
         path: The file; its folder is made if need be.
         report: Is told of a file that was set aside.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one.
+        ValueError: If the file is another program's, or of a later version of this one, or a
+            folder.
         StoreError: If it can't be read or written.
     """
+    if path.is_dir():
+        raise ValueError(f'{path}: a folder; name a file in it, such as {path / "verdicts.sqlite"}')
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path) as lock:
-            damage = _noted_damage(path, lock)
-            if damage is None:
-                try:
-                    connection = _connect(path)
-                    os.ftruncate(lock, 0)  # a note on a file that was deleted since
-                    return connection
-                except _DamageError as error:
-                    damage = str(error)
+            try:
+                connection = _connect(path)
+                _look_into(connection, path, lock)
+                return connection
+            except DamageError as error:
+                damage = str(error)
             moved = _set_aside(path)
             os.ftruncate(lock, 0)
             report(
                 f'{path}: this verdict store is damaged ({damage}). It is set aside as {moved}, '
-                'and a new one begun: what it held will be asked for again'
+                'and a new one begun: what it held will be asked for again. To save what is sound '
+                f"in it, people's verdicts too: gpassk verdicts export {shlex.quote(str(moved))} "
+                f'-o saved.jsonl, then gpassk verdicts import saved.jsonl --store '
+                f'{shlex.quote(str(path))}'
             )
             return _connect(path)
-    except _DamageError as error:
+    except DamageError as error:
         raise StoreError(f'{path}: a new store is damaged at once: {error}') from error
     except OSError as error:
         raise StoreError(f'{path}: the verdict store can not be opened: {error}') from error
@@ -100,9 +96,21 @@ def note_damage(path: Path, inode: int, damage: str) -> None:
         os.pwrite(lock, f'{inode} {damage}'.encode(), 0)
 
 
-def _noted_damage(path: Path, lock: int) -> str | None:
-    inode, _, damage = os.pread(lock, 4096, 0).decode('utf-8', 'replace').partition(' ')
-    return damage if path.exists() and inode == str(path.stat().st_ino) else None
+def _look_into(connection: sqlite3.Connection, path: Path, lock: int) -> None:
+    """Read all of a store that somebody has noted as damaged; take the note away if it is sound.
+
+    A sound one may have been put in its place since, as from a backup, under the same inode.
+    """
+    inode, _, noted = os.pread(lock, 4096, 0).decode('utf-8', 'replace').partition(' ')
+    if noted and inode == str(path.stat().st_ino):
+        try:
+            require_sound(connection)
+        except (DamagedRowError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
+            connection.close()
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise DamageError(str(error)) from error
+    os.ftruncate(lock, 0)
 
 
 @contextmanager
@@ -128,17 +136,21 @@ def _begin(path: Path) -> None:
         path.chmod(file.st_mode | 0o060)
 
 
+def take_any_bytes(connection: sqlite3.Connection) -> None:
+    """Leave bytes that are no UTF-8 for a row's checksum to find."""
+    connection.text_factory = lambda data: data.decode('utf-8', 'replace')
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     wal = path.with_name(f'{path.name}-wal')
     if not _size(path) and _size(wal):
-        raise _DamageError('its main file is gone, its log is not')
+        raise DamageError('its main file is gone, its log is not')
     if not path.exists():
         _begin(path)
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    # Bytes that are no UTF-8 are for a row's checksum to find.
-    connection.text_factory = lambda data: data.decode('utf-8', 'replace')
+    take_any_bytes(connection)
     try:
         _prepare(connection, path)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -151,7 +163,7 @@ def _connect(path: Path) -> sqlite3.Connection:
                 f'{path}: this is no SQLite database; name another file for the verdict store, or '
                 'delete this one if it was a store'
             ) from error
-        raise _DamageError(told) from error
+        raise DamageError(told) from error
     except BaseException:
         connection.close()
         raise
@@ -160,27 +172,11 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Make sure that a connection is to a sound store of this version."""
-    (application,) = connection.execute('PRAGMA application_id').fetchone()
-    (version,) = connection.execute('PRAGMA user_version').fetchone()
-    tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
-    new = not application and not tables
-    if not new and application != APPLICATION:
-        raise ValueError(
-            f'{path}: this database belongs to another program; name another file for the verdict '
-            'store, such as verdicts.sqlite in a folder of its own'
-        )
-    if version > VERSION:
-        raise ValueError(
-            f'{path}: this verdict store is of version {version}, this package knows {VERSION}; '
-            'upgrade opencompass-gpassk, or name another file'
-        )
-    if not new:
-        if any(tables.get(name) != sql for name, sql in TABLES.items()):
-            raise _DamageError('its tables are not those of a verdict store')
-        if _size(path) <= CHECKED_WHOLE:
-            (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
-            if found != 'ok':
-                raise _DamageError(found)
+    new = is_new(connection, path)
+    if not new and _size(path) <= CHECKED_WHOLE:
+        (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
+        if found != 'ok':
+            raise DamageError(found)
     mode = _journal_mode(connection, 'delete' if is_network(path) else 'wal')
     # In WAL mode a power cut can lose the last verdicts but not damage what stands before them.
     connection.execute(f'PRAGMA synchronous = {"NORMAL" if mode == "wal" else "FULL"}')

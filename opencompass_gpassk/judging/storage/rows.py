@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
@@ -52,6 +52,7 @@ class StoredVerdict:
         reply: The judge's own words; a person's note.
         prompt_tokens: What the verdict cost, as the server counted.
         completion_tokens: The same.
+        created: When it was stored, in seconds since 1970; None before.
     """
 
     verdict: Verdict
@@ -59,6 +60,7 @@ class StoredVerdict:
     reply: str = ''
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    created: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,10 @@ def read_verdict_row(row: Sequence[Any]) -> StoredVerdict:
     *columns, checksum = row
     if _checksum(columns) != checksum:
         raise DamagedRowError('a verdict is not the one that was written')
-    _, _, verdict, reason, prompt_tokens, completion_tokens, _ = columns
-    return StoredVerdict(Verdict(verdict), decode(reason), '', prompt_tokens, completion_tokens)
+    _, _, verdict, reason, prompt_tokens, completion_tokens, created = columns
+    return StoredVerdict(
+        Verdict(verdict), decode(reason), '', prompt_tokens, completion_tokens, created
+    )
 
 
 def read_reply(data: Any) -> str:
