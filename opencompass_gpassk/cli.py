@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import pkgutil
 import sys
 from collections.abc import Sequence
 
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.report.text import one_line
 
 __all__ = ['build_parser', 'main']
 
@@ -29,18 +31,26 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 if all is well, 1 on an error or an unfinished run, 2 on misuse."""
     args = build_parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character
+            stream.reconfigure(errors='backslashreplace')
     try:
         return int(args.run(args))
     except BrokenPipeError:  # the reader of our output has left, as head does
         sys.stderr.close()
         return 1
     except OSError as error:
-        told = f'{error.filename}: {error.strerror}' if error.filename else error
-        print(f'gpassk {args.command}: {told}', file=sys.stderr)
+        _tell(args.command, f'{error.filename}: {error.strerror}' if error.filename else str(error))
         return 1
     except (ValueError, JudgeError) as error:
-        print(f'gpassk {args.command}: {error}', file=sys.stderr)
+        _tell(args.command, str(error))
         return 1
+
+
+def _tell(command: str, message: str) -> None:
+    """Print an error, which may quote a server's words, with nothing that a terminal obeys."""
+    lines = [one_line(line) for line in message.split('\n')]
+    print(f'gpassk {command}: ' + '\n'.join(lines), file=sys.stderr)
 
 
 if __name__ == '__main__':

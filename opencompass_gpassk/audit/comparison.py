@@ -8,7 +8,7 @@ from functools import cached_property
 
 from opencompass_gpassk.audit.draw import Sample
 from opencompass_gpassk.audit.sources import Opinion, Source
-from opencompass_gpassk.audit.trials import AuditTrial
+from opencompass_gpassk.audit.trials import AuditTrial, clusters
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.trials import Verdict
 
@@ -40,13 +40,11 @@ class Comparison:
         thing. They make no use of the stratification, nor of the run being finite, either of
         which could only make them narrower.
         """
-        numbers: dict[tuple[str, str], int] = {}
-        clusters = [numbers.setdefault(one.cluster, len(numbers)) for one in self.sample.trials]
         return compare_verdicts(
             [one.verdict for one in self.first],
             [one.verdict for one in self.second],
             weights=self.sample.weights,
-            clusters=clusters,
+            clusters=clusters(self.sample.trials),
             level=self.level,
         )
 

@@ -10,16 +10,8 @@ from opencompass_gpassk.judging.judge import Candidate, Judge, Triple
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.prompted import PromptedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.storage.rows import (
-    COLUMNS,
-    HUMAN,
-    encode,
-    judge_key,
-    read_reply,
-    read_verdict_row,
-    triple_key,
-)
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.report.text import one_line
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Opinions', 'ask_now', 'look_up']
@@ -61,24 +53,31 @@ def look_up(
         ValueError: If the store holds no verdict of that judge, naming those it knows.
         StoreError: If it is damaged, or can't be read.
     """
+    triples = {one.triple for one in trials}
     if judge is None:
-        return Opinions(_read(store, [HUMAN], {one.triple for one in trials})[0])
-    with store.reading() as connection:
-        rows = connection.execute('SELECT model, digest FROM judges').fetchall()
-    keys = [digest for model, digest in rows if model == encode(judge)]
-    if not keys:
-        names = sorted({bytes(model).decode('utf-8', 'replace') for model, _ in rows})
+        people = store.human(triples, replies=True)
+        return Opinions({triple: _opinion(said) for triple, said in people.items()})
+    judges = store.judges()
+    meant = [one for one in judges if one.model == judge]
+    if not meant:
+        names = ', '.join(sorted({one_line(one.model) for one in judges}))
         raise ValueError(
-            f'{store.path}: no verdict of {judge!r} in it; there are those of '
-            f'{", ".join(names) or "nobody"}'
+            f'{store.path}: no verdict of {judge!r} in it; there are those of {names or "nobody"}'
         )
-    known, several = _read(store, keys, {one.triple for one in trials})
+    last: dict[Triple, StoredVerdict] = {}
+    several = set()
+    for identity in meant:
+        for triple, said in store.get(identity, triples, replies=True).items():
+            if triple in last:
+                several.add(triple)
+            if triple not in last or (last[triple].created or 0) <= (said.created or 0):
+                last[triple] = said
     if several:
         report(
-            f'{judge} judged {several} of the answers under several prompts or settings: its last '
-            'verdict counts'
+            f'{judge} judged {len(several)} of the answers under several prompts or settings: its '
+            'last verdict counts'
         )
-    return Opinions(known)
+    return Opinions({triple: _opinion(said) for triple, said in last.items()})
 
 
 def ask_now(
@@ -114,33 +113,18 @@ def ask_now(
     ledger.saved['store'] = len(found)
     pending = {triple: case for triple, case in cases.items() if triple not in found}
     found |= prompted.ask(pending, ledger, progress=progress).judgements
-    keys = [judge_key(identity) for identity in prompted.identities.values()]
-    kept, _ = _read(store, keys, cases)
+    replies = {
+        triple: said.reply
+        for identity in prompted.identities.values()
+        for triple, said in store.get(identity, cases, replies=True).items()
+    }
     return Opinions(
         {
-            triple: Opinion(one.verdict, one.reason, kept[triple].reply if triple in kept else '')
+            triple: Opinion(one.verdict, one.reason, replies.get(triple, ''))
             for triple, one in found.items()
         }
     ), ledger
 
 
-def _read(
-    store: VerdictStore, judges: Sequence[bytes], triples: Iterable[Triple]
-) -> tuple[dict[Triple, Opinion], int]:
-    """Return the last verdict on each triple, and on how many triples there are several."""
-    found: dict[Triple, Opinion] = {}
-    several = 0
-    marks = ', '.join('?' * len(judges))
-    for triple in triples:
-        with store.reading() as connection:
-            rows = connection.execute(
-                f'SELECT {COLUMNS}, reply FROM verdicts WHERE judge IN ({marks}) AND triple = ? '
-                'ORDER BY created, id',
-                (*judges, triple_key(triple)),
-            ).fetchall()
-            if rows:
-                *columns, reply = rows[-1]
-                said = read_verdict_row(columns)
-                found[triple] = Opinion(said.verdict, said.reason, read_reply(reply))
-        several += len(rows) > 1
-    return found, several
+def _opinion(said: StoredVerdict) -> Opinion:
+    return Opinion(said.verdict, said.reason, said.reply)

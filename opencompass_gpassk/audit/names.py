@@ -12,7 +12,7 @@ from opencompass_gpassk.judging.prompted import make_judge
 from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.store import VerdictStore
 
-__all__ = ['is_asked', 'named_source']
+__all__ = ['is_asked', 'named_source', 'needs_store']
 
 Report = Callable[[str], None]
 
@@ -20,6 +20,11 @@ Report = Callable[[str], None]
 def is_asked(name: str) -> bool:
     """Tell whether a name means a judge that is asked now."""
     return name.partition(':')[0] == 'judge'
+
+
+def needs_store(name: str) -> bool:
+    """Tell whether a name means verdicts that are in a store, or go into it."""
+    return is_asked(name) or name == 'human' or name.startswith('store:')
 
 
 def named_source(
@@ -81,7 +86,7 @@ def _look_up(
 ) -> Opinions:
     if not store.exists():
         raise ValueError(f'{store}: there is no verdict store; name it with --store')
-    with VerdictStore(store, report=report) as kept:
+    with VerdictStore(store, read_only=True) as kept:
         return look_up(kept, judge, drawn, report)
 
 

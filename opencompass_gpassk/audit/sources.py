@@ -9,18 +9,11 @@ from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.judging.judge import Triple
 from opencompass_gpassk.judging.rules import judge_answers
+from opencompass_gpassk.judging.storage.labels import read_label
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Labels', 'Opinion', 'Source', 'read_labels', 'recorded', 'rule']
 
-LABEL_FIELDS = ('human', 'verdict', 'label')
-WORDS = {
-    'true': Verdict.CORRECT,
-    'correct': Verdict.CORRECT,
-    'false': Verdict.INCORRECT,
-    'incorrect': Verdict.INCORRECT,
-    'unjudged': Verdict.UNJUDGED,
-}
 NOT_LABELLED = 'not labelled'
 
 
@@ -89,8 +82,7 @@ class Labels:
 def read_labels(path: str) -> Labels:
     """Read a file of people's labels: JSON lines, gzipped or not, or ``-``.
 
-    Each row has ``human``, ``verdict`` or ``label`` (the first of them that is filled in): true,
-    false, ``"correct"``, ``"incorrect"``, or ``"unjudged"`` where the person can't tell; and
+    Each row has a label (:func:`~opencompass_gpassk.judging.storage.labels.read_label`); and
     ``question``, ``gold`` and ``answer``, or ``model``, ``data_set``, ``problem_id`` and
     ``replica``. Rows whose label is empty are passed over.
 
@@ -106,7 +98,7 @@ def read_labels(path: str) -> Labels:
             continue
         try:
             row = parse_row(line.strip())
-            verdict = _verdict(row)
+            verdict = read_label(row)
             if verdict is None:
                 continue
             about: Any = _about(row)
@@ -124,24 +116,6 @@ def read_labels(path: str) -> Labels:
             '"incorrect"'
         )
     return Labels(triples, identities)
-
-
-def _verdict(row: Mapping[str, Any]) -> Verdict | None:
-    """Return the label of a row, None where it isn't filled in."""
-    there = [name for name in LABEL_FIELDS if name in row]
-    if not there:
-        raise ValueError(f'no field {" or ".join(LABEL_FIELDS)}; it holds the label')
-    for name in there:
-        label = row[name]
-        if label is None or (isinstance(label, str) and not label.strip()):
-            continue
-        if not isinstance(label, (bool, str)) or str(label).strip().lower() not in WORDS:
-            raise ValueError(
-                f'field {name} is {str(label)[:60]!r}; give true or false, "correct" or '
-                '"incorrect", or "unjudged"'
-            )
-        return WORDS[str(label).strip().lower()]
-    return None
 
 
 def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, str, int]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from opencompass_gpassk.judging.judge import Triple
+from opencompass_gpassk.runs import find_run
 from opencompass_gpassk.trials import Problem, Trial
 from opencompass_gpassk.trials_file import read_trials
 
-__all__ = ['AuditTrial', 'RunTrials', 'read_run']
+__all__ = ['AuditTrial', 'RunTrials', 'clusters', 'read_run']
 
 ENDING = '.trials.jsonl.gz'
 UNNAMED = 'samples'  # the model whose trials lie in no folder of its own
@@ -51,11 +52,6 @@ class AuditTrial:
         groups = self.problem.groups
         return self.trial.verdict.value, self.data_set, *(groups.get(name, '') for name in STRATA)
 
-    @property
-    def cluster(self) -> tuple[str, str]:
-        """Shared by the trials of a problem and of its translations."""
-        return self.data_set, self.problem.cluster or self.problem.problem_id
-
 
 @dataclass(frozen=True)
 class RunTrials:
@@ -70,14 +66,39 @@ class RunTrials:
     by_model: dict[str, list[AuditTrial]]
 
 
+def clusters(trials: Sequence[AuditTrial]) -> list[int]:
+    """Return a number for each trial, shared by the trials of a problem and of its translations.
+
+    A run may have one problem in several data sets, as where it samples with two decoding settings:
+    problems of one question are one, and so are those that a data set calls versions of another.
+    """
+    above: dict[tuple[str, ...], tuple[str, ...]] = {}  # a forest of names, rooted in itself
+
+    def root(name: tuple[str, ...]) -> tuple[str, ...]:
+        above.setdefault(name, name)
+        while above[name] != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    names = []
+    for one in trials:
+        problem = one.problem
+        name = one.data_set, problem.cluster or problem.problem_id
+        if question := ' '.join(problem.question.split()):
+            above[root((question,))] = root(name)
+        names.append(name)
+    numbers: dict[tuple[str, ...], int] = {}
+    return [numbers.setdefault(root(name), len(numbers)) for name in names]
+
+
 def read_run(
     path: Path, models: Collection[str] = (), data_sets: Collection[str] = ()
 ) -> RunTrials:
     """Read the trials of every model in a run.
 
     Args:
-        path: A timestamp folder of OpenCompass, its work dir (the newest run with trials is
-            taken), another folder with a folder for each model, or one trials file.
+        path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
+            folder with a folder for each model, or one trials file.
         models: Those to read; by default all.
         data_sets: The same.
 
@@ -112,14 +133,18 @@ def _trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
         return path.parent, {(UNNAMED, _data_set(path)): path}
     if not path.is_dir():
         raise ValueError(f'{path}: there is no such folder or file')
-    runs = [path, *sorted(path.glob('*/'), reverse=True)]
-    for folder, root in [*((run, run / 'results') for run in runs), (path, path)]:
+    try:
+        folders = [find_run(path)]  # which the other commands take too
+    except ValueError:  # runs that were moved without their configs, or no run at all
+        folders = [path, *sorted(path.glob('*/'), reverse=True)]
+    roots = [*((folder, folder / 'results') for folder in folders), (folders[0], folders[0])]
+    for folder, root in roots:
         files = sorted(root.rglob(f'*{ENDING}'))
         if files:
             return folder, {(_model(file, root), _data_set(file)): file for file in files}
     raise ValueError(
-        f'{path}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator has '
-        f'scored, or a file *{ENDING} such as gpassk score -o writes'
+        f'{folders[0]}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator '
+        f'has scored, or a file *{ENDING} such as gpassk score -o writes'
     )
 
 

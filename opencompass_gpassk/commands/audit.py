@@ -62,8 +62,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--store',
         type=Path,
-        help='the verdict store (default: GPASSK_VERDICT_STORE, else verdicts.sqlite in the run, '
-        'or beside the trials file)',
+        help='the verdict store, its file or a run (default: GPASSK_VERDICT_STORE, else '
+        'verdicts.sqlite in the run, or beside the trials file)',
     )
     parser.add_argument(
         '-o',
@@ -133,7 +133,7 @@ def _compare(
 
     drawn = [one for sample in samples for one in sample.trials]
     every = [one for rows in trials.by_model.values() for one in rows]
-    store = _store_path(args, trials.folder)
+    store = _store_path(args, trials.folder, names)
     # A judge comes last: what is wrong with the other source is told before anything is paid.
     sources = {
         name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
@@ -153,10 +153,20 @@ def _compare(
     return 0
 
 
-def _store_path(args: argparse.Namespace, folder: Path) -> Path:
+def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
+    """Return the store, and say which it is where a source looks into it."""
+    from opencompass_gpassk.audit.names import is_asked, needs_store
+    from opencompass_gpassk.judging.storage.paths import find_store, require_beginnable
     from opencompass_gpassk.judging.store import store_path
 
-    path: Path = args.store or store_path(folder) or folder / 'verdicts.sqlite'
+    if args.store:
+        path = find_store(args.store)
+        if any(map(is_asked, names)):
+            require_beginnable(path)
+    else:
+        path = store_path(folder) or folder / 'verdicts.sqlite'
+    if any(map(needs_store, names)):
+        _note(f'verdict store: {path}')
     return path
 
 

@@ -20,7 +20,9 @@ __all__ = ['add_parser', 'run']
 DESCRIPTION = """\
 Look after a verdict store: what judges said of (question, gold, answer) triples, and people.
 STORE is its file, or a run of OpenCompass (a timestamp folder, or a work dir, of which the newest
-run is meant), whose verdicts.sqlite is taken; by default the file in GPASSK_VERDICT_STORE.
+run is meant): then it is the file that the run's evaluation takes, that in GPASSK_VERDICT_STORE,
+else verdicts.sqlite in the run. By default it is the file in GPASSK_VERDICT_STORE. To list, count
+and export changes nothing, and leaves damaged verdicts out.
 """
 IMPORT = """\
 Put verdicts into a store, which is begun if need be. FILE is JSON lines, gzipped or not, or - for
@@ -29,9 +31,10 @@ name no judge are a person's, which outrank every judge's:
 
   {"question": "1 + 1 = ?", "gold": "2", "answer": "two", "verdict": "correct", "note": "a word"}
 
-"human" may stand in place of "verdict", as in the disagreements that gpassk audit writes: rows
-in which it is empty are left out. A person's verdict takes the place of an earlier one. Nothing
-is imported if any row is malformed. gpassk rescore RUN then brings a run's results up to date.
+"human" may stand in place of "verdict", as in the disagreements that gpassk audit writes. It is
+correct or true, incorrect or false; rows in which it is empty, or unjudged, are left out. A
+person's verdict takes the place of an earlier one. Nothing is imported if any row is malformed.
+gpassk rescore RUN then brings a run's results up to date.
 """
 
 
@@ -97,62 +100,84 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the store and do what was asked."""
+    """Find the store and do what was asked; return 1 if damaged verdicts were left out."""
     from opencompass_gpassk.judging.storage.paths import find_store
-    from opencompass_gpassk.judging.store import VerdictStore, store_path
+    from opencompass_gpassk.judging.store import store_path
 
+    _check(args)
     path = find_store(args.store)
-    if args.action != 'import' and not path.is_file():
-        raise ValueError(f'{path}: there is no verdict store')
     shared = store_path(None)
-    if shared and shared != path.absolute():
+    if args.store and args.store.is_dir():
+        _note(f'verdict store: {path}')
+    elif shared and shared != path.absolute():
         _note(f'note: {path} is meant here; runs look into GPASSK_VERDICT_STORE, {shared}')
-    act: Callable[[argparse.Namespace, Callable[[], VerdictStore]], None] = args.act
-    act(args, lambda: VerdictStore(path, report=_note))
-    return 0
+    act: Callable[[argparse.Namespace, Path], int] = args.act
+    return act(args, path)
 
 
-def _list(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+def _check(args: argparse.Namespace) -> None:
+    """Refuse numbers that would mean something else than their user thinks."""
+    limit, days = getattr(args, 'limit', None), getattr(args, 'older_than', None)
+    if limit is not None and limit < 0:
+        raise ValueError(f'--limit is {limit}; give 0 or more')
+    if days is not None and not 0 <= days < float('inf'):
+        raise ValueError(f'--older-than is {days:g}; give a number of days, 0 or more')
+
+
+def _list(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.report.verdicts import record_line
 
-    with store() as opened:
-        for record in _selected(opened, args):
+    with _reading(path) as (store, damaged):
+        for record in _selected(store, args, damaged.append):
             print(record_line(record))
+    return _left_out(path, damaged)
 
 
-def _count(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+def _count(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.storage.contents import count_verdicts
     from opencompass_gpassk.report.verdicts import count_lines
 
-    with store() as opened:
-        print('\n'.join(count_lines(count_verdicts(opened))))
+    with _reading(path) as (store, damaged):
+        print('\n'.join(count_lines(count_verdicts(store, report=damaged.append))))
+    return _left_out(path, damaged)
 
 
-def _export(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+def _export(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.storage.lines import verdict_line
 
+    output = Path(args.output)
+    if args.output != '-' and output.exists() and output.samefile(path):
+        raise ValueError(f'{output} is the verdict store itself; name another file to write')
     count = 0
-    with store() as opened, _writable(args.output) as file:
-        for record in _selected(opened, args):
+    with _reading(path) as (store, damaged), _writable(args.output) as file:
+        for record in _selected(store, args, damaged.append):
             file.write(verdict_line(record))
             count += 1
     _note(f'{_counted(count, "verdict")} written')
+    return _left_out(path, damaged)
 
 
-def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+def _import(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.storage.contents import restore
     from opencompass_gpassk.judging.storage.lines import read_verdict_rows
+    from opencompass_gpassk.judging.storage.paths import require_beginnable
+    from opencompass_gpassk.judging.store import VerdictStore
 
     files = [
-        read_verdict_rows(path, skip_bad=args.skip_bad, report=lambda m: _note(f'left out: {m}'))
-        for path in args.files
+        read_verdict_rows(name, skip_bad=args.skip_bad, report=lambda m: _note(f'left out: {m}'))
+        for name in args.files
     ]
     given = [record for file in files for record in file.records]
-    with store() as opened:
-        written, kept = restore(opened, given, replace=args.replace)
-        path = opened.path
-    human = sum(record.judge is None for record in given)
-    print(f'{_counted(written, "verdict")} imported to {path}; {human} in the files are by people')
+    kept = 0
+    if given:
+        require_beginnable(path)
+        with VerdictStore(path, report=_note) as store:
+            written, kept = restore(store, given, replace=args.replace)
+        human = sum(record.judge is None for record in given)
+        told = f'{human} in the files are by people'
+        print(f'{_counted(written, "verdict")} imported to {path}; {told}')
+    else:
+        print('there is nothing to import')
     for number, noun, told in (
         (kept, 'verdict', 'there already, and kept (--replace takes the new ones)'),
         (sum(file.empty for file in files), 'row', 'without a verdict, left out'),
@@ -160,27 +185,45 @@ def _import(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None
     ):
         if number:
             print(f'{_counted(number, noun)} {told}')
+    return 0
 
 
-def _prune(args: argparse.Namespace, store: Callable[[], VerdictStore]) -> None:
+def _prune(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.storage.contents import count_selected, give_room_back, prune
-    from opencompass_gpassk.judging.store import StoreError
+    from opencompass_gpassk.judging.store import StoreError, VerdictStore
 
     if not (args.unjudged or args.human or args.judge or args.older_than is not None):
         raise ValueError('say what to prune: --unjudged, --judge, --older-than or --human')
     selection = _selection(args)
-    with store() as opened:
-        if not args.yes:
-            number = count_selected(opened, selection)
-            told = _counted(number, 'verdict')
-            print(f'{told} would be deleted from {opened.path}; --yes does it')
-            return
-        told = _counted(prune(opened, selection), 'verdict')
-        print(f'{told} deleted from {opened.path}')
+    # What is no store is refused here: to open it for writing might make one of it.
+    with VerdictStore(path, read_only=True) as store:
+        number = count_selected(store, selection)
+    if not args.yes:
+        print(f'{_counted(number, "verdict")} would be deleted from {path}; --yes does it')
+        return 0
+    with VerdictStore(path, report=_note) as store:
+        print(f'{_counted(prune(store, selection), "verdict")} deleted from {path}')
         try:
-            give_room_back(opened)
+            give_room_back(store)
         except StoreError as error:
             _note(f'the file stays as large as it is: {error}')
+    return 0
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[tuple[VerdictStore, list[str]]]:
+    """Open a store that is left as it is; yield it with a list for what is damaged in it."""
+    from opencompass_gpassk.judging.store import VerdictStore
+
+    with VerdictStore(path, read_only=True) as store:
+        yield store, []
+
+
+def _left_out(path: Path, damaged: list[str]) -> int:
+    if not damaged:
+        return 0
+    _note(f'{path}: {_counted(len(damaged), "damaged verdict")} left out, first {damaged[0]}')
+    return 1
 
 
 def _selection(args: argparse.Namespace) -> Selection:
@@ -197,11 +240,13 @@ def _selection(args: argparse.Namespace) -> Selection:
     )
 
 
-def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
+def _selected(
+    store: VerdictStore, args: argparse.Namespace, report: Callable[[str], None]
+) -> Iterator[Record]:
     from opencompass_gpassk.judging.storage.contents import records
 
     number = 0
-    for record in records(store, _selection(args)):
+    for record in records(store, _selection(args), report=report):
         if args.limit is not None and number >= args.limit:
             return
         if not args.search or any(args.search in text for text in record.triple):

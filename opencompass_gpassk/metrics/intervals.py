@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ['effective_size', 'mean_variance', 'normal_quantile', 'wilson']
 
+FEW = 5  # clusters
 Bound = float | NDArray[np.float64]
 
 
@@ -101,8 +102,11 @@ def effective_size(
     """Return how many independent trials of equal weight would tell a share as exactly as T do.
 
     It is p(1 - p) / Var(p), at most T (Korn and Graubard, Survey Methodology 24 (1998), 193-201).
-    Where all trials are hits or none is, they don't tell how alike those of a cluster are: then
-    each cluster counts once, by its weight (Kish, Survey Sampling (1965), section 11.7).
+    Near the ends there is little to tell by how alike the trials of a cluster are: where hits, or
+    misses, are in less than ``FEW`` clusters, the size is no more than that of clusters which
+    count once each, by their weight (Kish, Survey Sampling (1965), section 11.7). So one miss does
+    not make the interval of many hits narrower. From ``FEW`` to twice as many clusters the limit
+    goes over into the estimate.
 
     Args:
         hits: Shape (T,), booleans.
@@ -115,14 +119,19 @@ def effective_size(
     hit, weight = np.asarray(hits, bool), _weights(hits, weights)
     if not len(hit):
         return 0.0
-    if hit.all() or not hit.any():
-        sums = weight if clusters is None else _cluster_sums(weight, clusters)
-        if len(sums) == 1 < len(hit):
-            return float('nan')
-        return float(sums.sum() ** 2 / (sums @ sums))
+    member = np.arange(len(hit)) if clusters is None else _members(clusters, len(hit))
+    sums = np.bincount(member, weights=weight)
+    if len(sums) == 1 < len(hit):
+        return float('nan')
+    limit = float(sums.sum() ** 2 / (sums @ sums))
+    rarer = min(len(np.unique(member[hit])), len(np.unique(member[~hit])))
+    if not rarer:
+        return limit
     share = float(weight @ hit / weight.sum())
     variance = mean_variance(hit, weight, clusters)
-    return float(np.minimum(share * (1 - share) / variance, len(hit))) if variance else len(hit)
+    estimate = min(share * (1 - share) / variance, len(hit)) if variance else float(len(hit))
+    trust = min(max(rarer / FEW - 1, 0), 1)
+    return min(estimate, 1 / (trust / estimate + (1 - trust) / limit))
 
 
 def _weights(values: ArrayLike, weights: ArrayLike | None) -> NDArray[np.float64]:
@@ -133,8 +142,13 @@ def _weights(values: ArrayLike, weights: ArrayLike | None) -> NDArray[np.float64
     return weight
 
 
-def _cluster_sums(values: NDArray[np.float64], clusters: ArrayLike) -> NDArray[np.float64]:
+def _members(clusters: ArrayLike, size: int) -> NDArray[np.int64]:
+    """Return the clusters' numbers from 0."""
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
-    if len(member) != len(values):
-        raise ValueError(f'clusters are {len(member)}, but there are {len(values)} trials')
-    return np.bincount(member.reshape(-1), weights=values).astype(np.float64)
+    if len(member) != size:
+        raise ValueError(f'clusters are {len(member)}, but there are {size} trials')
+    return member.reshape(-1).astype(np.int64)
+
+
+def _cluster_sums(values: NDArray[np.float64], clusters: ArrayLike) -> NDArray[np.float64]:
+    return np.bincount(_members(clusters, len(values)), weights=values).astype(np.float64)

@@ -34,7 +34,7 @@ BASIS = (
 def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]:
     """Return the figures of all models, then for each what both sources say of how many trials."""
     first, second = names
-    level = f'{100 * comparisons[0].level:g} %' if comparisons else ''
+    level = f'{100 * comparisons[0].level:g} %' if comparisons else 'interval'
     rows: list[list[str | int | float | None]] = []
     for one in comparisons:
         found = one.agreement
@@ -55,9 +55,9 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
         'trials',
         'judged by both',
         'agreement %',
-        level,
+        f'{level} of agreement',
         'kappa',
-        level,
+        f'{level} of kappa',
         f'unjudged: {first}',
         f'unjudged: {second}',
     ]
@@ -179,7 +179,8 @@ def _confusion(one: Comparison, names: Names) -> Table:
     words = [verdict.value for verdict in VERDICTS]
     notes = [
         f'drawn from {sample.population} trials in {sample.strata} strata; left out: '
-        f'{sample.no_answer} without an answer, {sample.lost} lost'
+        f'{sample.no_answer} without an answer, {sample.lost} lost',
+        'trials as they were drawn, not weighted by their strata as agreement and kappa are',
     ]
     for name, opinions in ((first, one.first), (second, one.second)):
         reasons = Counter(

@@ -10,6 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.storage.labels import read_label
 from opencompass_gpassk.judging.storage.rows import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
@@ -25,7 +26,7 @@ class VerdictRows:
 
     Attributes:
         records: The verdicts in it.
-        empty: Rows that a person has left without a verdict.
+        empty: Rows that a person has left without a verdict, or could not tell.
         bad: Malformed rows that were left out.
     """
 
@@ -59,8 +60,9 @@ def read_verdict_rows(
     """Read verdicts from JSON lines.
 
     A row that names a judge, by ``model``, ``prompt`` and ``settings``, is its verdict; any other
-    is a person's: ``question``, ``gold``, ``answer`` and ``verdict``, or ``human`` in its place,
-    which is empty where the person hasn't decided.
+    is a person's: ``question``, ``gold``, ``answer`` and a label
+    (:func:`~opencompass_gpassk.judging.storage.labels.read_label`). A file without any row is one
+    without disagreements.
 
     Args:
         path: A file, gzipped or not, or ``-`` for standard input.
@@ -69,7 +71,7 @@ def read_verdict_rows(
 
     Raises:
         ValueError: If a row is malformed, naming file, line, field and remedy; if two rows
-            contradict each other; or if there is none.
+            contradict each other; or if none is usable.
     """
     name = 'standard input' if path == '-' else path
     found = VerdictRows()
@@ -98,7 +100,7 @@ def read_verdict_rows(
                 report(message)
             continue
         found.records.append(record)
-    if not found.records and not found.empty:
+    if found.bad and not found.records and not found.empty:
         raise ValueError(
             f'{name}: there is no usable row; see gpassk verdicts import --help for the format'
         )
@@ -113,11 +115,15 @@ def _record(row: dict[str, Any]) -> Record | None:
     if not known or not 0 <= created < LATEST:
         raise ValueError(f'field created is {_shown(created)}; give seconds since 1970, or none')
     if 'human' in row or not any(name in row for name in JUDGE_FIELDS):
-        name = 'human' if 'human' in row else 'verdict'
-        if name == 'human' and row[name] in ('', None):
+        label = read_label(row)
+        if label is None or label is Verdict.UNJUDGED:
             return None
-        verdict = _verdict(row, name, [Verdict.CORRECT, Verdict.INCORRECT])
-        said = StoredVerdict(verdict, reply=_text(row, 'note', default=''))
+        if not triple.answer.strip():
+            raise ValueError(
+                'field answer is empty: a response without a final answer is wrong by rule, '
+                "whatever a person says of it; leave the row's label empty"
+            )
+        said = StoredVerdict(label, reply=_text(row, 'note', default=''))
         return Record(triple, None, said, float(created))
     settings = row.get('settings')
     if not isinstance(settings, dict):
@@ -125,9 +131,15 @@ def _record(row: dict[str, Any]) -> Record | None:
             f"field settings is {_shown(settings)}; a judge's row has model, prompt and settings, "
             'an object, as gpassk verdicts export writes them'
         )
+    try:
+        json.dumps(settings, allow_nan=False)
+    except ValueError:
+        raise ValueError(
+            'field settings holds a number that is too large; give one below 1e308'
+        ) from None
     judge = JudgeIdentity(_text(row, 'model'), _text(row, 'prompt'), settings)
     said = StoredVerdict(
-        _verdict(row, 'verdict', list(Verdict)),
+        _verdict(row),
         _text(row, 'reason', default=''),
         _text(row, 'reply', default=''),
         _tokens(row, 'prompt_tokens'),
@@ -149,13 +161,13 @@ def _text(
     return value
 
 
-def _verdict(row: dict[str, Any], name: str, choices: list[Verdict]) -> Verdict:
-    value = row.get(name)
-    for verdict in choices:
+def _verdict(row: dict[str, Any]) -> Verdict:
+    value = row.get('verdict')
+    for verdict in Verdict:
         if isinstance(value, str) and value.strip().lower() == verdict.value:
             return verdict
-    told = f'is {_shown(value)}' if name in row else 'is missing'
-    raise ValueError(f'field {name} {told}; give one of {", ".join(v.value for v in choices)}')
+    told = f'is {_shown(value)}' if 'verdict' in row else 'is missing'
+    raise ValueError(f'field verdict {told}; give one of {", ".join(v.value for v in Verdict)}')
 
 
 def _tokens(row: dict[str, Any], name: str) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from opencompass_gpassk.judging.storage.schema import DATABASE_NAMES
 from opencompass_gpassk.runs import find_run
 
-__all__ = ['NAME', 'find_store', 'store_path']
+__all__ = ['NAME', 'find_store', 'require_beginnable', 'store_path']
 
 NAME = 'verdicts.sqlite'
 
@@ -37,12 +38,44 @@ def find_store(given: Path | None) -> Path:
 
     Args:
         given: A store's file; or a run: a timestamp folder, or the work dir, of which the newest
-            is taken; or None, which is the file in ``GPASSK_VERDICT_STORE``.
+            is taken, and the store that its evaluation takes (:func:`store_path`); or None, which
+            is the file in ``GPASSK_VERDICT_STORE``.
 
     Raises:
         ValueError: If nothing is meant, or there is no run in a folder.
     """
-    path = given or store_path(None)
+    path = store_path(None) if given is None else given
     if path is None:
         raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
-    return find_run(path) / NAME if path.is_dir() else path
+    if given is None or not path.is_dir():
+        return path
+    try:
+        run = find_run(path)
+    except ValueError:
+        if not (path / NAME).is_file():  # that of scored samples
+            raise
+        run = path
+    return store_path(run) or run / NAME
+
+
+def require_beginnable(path: Path) -> None:
+    """Refuse to begin a store where a mistyped path would have it.
+
+    OpenCompass takes whatever lies beside timestamp folders for one of them.
+
+    Raises:
+        ValueError: If there is no store, and its name is none of a database, or runs lie beside it.
+    """
+    if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
+        return
+    if path.suffix not in DATABASE_NAMES:
+        raise ValueError(
+            f'{path}: there is no verdict store; a new one is begun in a run, or in a file whose '
+            f'name ends in {", ".join(DATABASE_NAMES)}'
+        )
+    beside = path.parent if path.parent.is_dir() else path.parent.parent
+    if any(beside.glob('[0-9]*_[0-9]*/configs')):
+        raise ValueError(
+            f'{path}: {beside} holds runs, and nothing but runs may lie in it; name one of them, '
+            'or a file elsewhere'
+        )
