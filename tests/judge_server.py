@@ -28,7 +28,7 @@ from aiohttp import web
 
 PROMPTS = Path(__file__).parent.parent / 'opencompass_gpassk/judging/prompts'
 FAULTS = (
-    *('429', '500', '503', 'reset', 'hang', 'truncate', 'empty', 'not json', 'no choices'),
+    *('429', '500', '503', 'reset', 'hang', 'truncate', 'cut', 'empty', 'not json', 'no choices'),
     *('context', 'filter', 'refuse'),
 )
 ERRORS = {  # status, message, code
@@ -38,6 +38,7 @@ ERRORS = {  # status, message, code
     'context': (400, 'The maximum context length is 10 tokens.', 'context_length_exceeded'),
     'filter': (400, 'The prompt was filtered.', 'content_filter'),
     'refuse': (400, 'temperature must be 1', 'invalid_value'),
+    'forbidden': (403, 'Not in \x1b[31myour country', None),
     'key': (401, 'Incorrect API key provided: {key}', 'invalid_api_key'),
     'model': (404, 'The model `{model}` does not exist.', 'model_not_found'),
     'quota': (429, 'You have no credit left.', 'insufficient_quota'),
@@ -284,6 +285,8 @@ class JudgeServer:
         if fault == 'no choices':
             completion['choices'] = []
         text = json.dumps(completion).encode()
+        if fault == 'cut':
+            return _cut(request, text)
         if fault == 'truncate':
             return await _truncated(request, text)
         if self._dead or request.transport is None:  # nobody would get the reply
@@ -334,6 +337,15 @@ async def _truncated(request: web.Request, text: bytes) -> web.StreamResponse:
     if request.transport:
         request.transport.close()
     return response
+
+
+def _cut(request: web.Request, text: bytes) -> web.Response:
+    """Send half a body whose end is the connection's, so that nothing shows that it is half."""
+    if request.transport:
+        head = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n'
+        request.transport.write(head + text[: len(text) // 2])
+        request.transport.close()
+    return web.Response()
 
 
 def main() -> None:

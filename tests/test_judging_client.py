@@ -20,14 +20,15 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.judging.client import HttpJudge
-from opencompass_gpassk.judging.http import endpoints, jobs
+from opencompass_gpassk.judging.http import asking, endpoints, jobs
 from opencompass_gpassk.judging.http.suspicion import PROBE
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 KEY = 'sk-0123456789abcdef'
 NOWHERE = 'http://127.0.0.1:9/v1'  # nothing listens at the port of the discard protocol
-MIXED = dict.fromkeys(('429', '503', '500', 'reset', 'truncate', 'empty', 'not json'), 0.04)
+MIXED = dict.fromkeys(('429', '503', '500', 'reset', 'empty', 'not json'), 0.04)
+MIXED |= {'truncate': 0.02, 'cut': 0.02}
 MIXED['hang'] = 0.02
 
 
@@ -38,6 +39,8 @@ def _impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, 'LONGEST_BACKOFF', 0.1)
     monkeypatch.setattr(endpoints, 'FIRST_REST', 0.01)
     monkeypatch.setattr(endpoints, 'LONGEST_REST', 0.02)
+    monkeypatch.setattr(endpoints, 'FIRST_PAUSE', 0.01)
+    monkeypatch.setattr(endpoints, 'LONGEST_PAUSE', 0.02)
 
 
 def asked(
@@ -279,6 +282,147 @@ def test_a_setting_that_every_prompt_is_refused_for_stops(
     assert handed == []
 
 
+def by_prompt(server: JudgeServer, faults: dict[str, str]) -> None:
+    """Let a server fail in the way that stands under the first word of a prompt."""
+
+    def respond(body: dict[str, Any]) -> None:
+        server.always = faults.get(body['messages'][0]['content'].split()[0])
+
+    server.respond = respond
+
+
+@pytest.mark.parametrize('number', [3, 12])
+def test_a_refusal_that_nothing_bears_out_may_pass(number: int) -> None:
+    """If the server breaks before it answers something harmless, no prompt is blamed for good."""
+    with JudgeServer() as server:
+        by_prompt(server, {'bad': 'refuse', 'What': '500'})
+        found, _ = asked(server.url, [f'bad {n}' for n in range(number)], give_up_after=0.2)
+    assert {(outcome.kind, outcome.permanent) for outcome in found.values()} == {
+        ('server error', False)
+    }
+    assert len(found) == number
+
+
+def test_a_refusal_waits_for_the_deadline_with_all_others() -> None:
+    """The harmless prompt is a request like any other."""
+    with JudgeServer() as server:
+        by_prompt(server, {'bad': 'refuse', 'What': 'hang'})
+        found, ledger = asked(server.url, ['bad'], deadline=0.2)
+    assert found['bad'] == Failure('deadline', False, '0.2 s are over')
+    assert ledger.failures == {'refused': 1, 'deadline': 1}
+
+
+def test_something_harmless_is_asked_again_until_it_is_answered() -> None:
+    """A fault that passes decides nothing."""
+    faults = iter(['500', '429', 'cut'])
+
+    def respond(body: dict[str, Any]) -> None:
+        harmless = body['messages'][0]['content'] == PROBE
+        server.always = next(faults, None) if harmless else 'refuse'
+
+    with JudgeServer(echo, respond=respond) as server:
+        found, ledger = asked(server.url, ['a'])
+    assert (found['a'].kind, found['a'].permanent) == ('refused', True)
+    assert ledger.calls == 5
+
+
+def test_a_refusal_is_asked_about_elsewhere_once_its_server_is_gone() -> None:
+    """Neither believed nor lost."""
+    with JudgeServer(echo, latency=0.1) as good, JudgeServer() as bad:
+        by_prompt(bad, dict.fromkeys(map(str, range(9)), 'refuse') | {'What': 'reset'})
+        found, _ = asked([bad.url, good.url], map(str, range(9)), give_up_after=0.3)
+    assert all(isinstance(outcome, Reply) for outcome in found.values())
+
+
+def test_a_prompt_that_is_forbidden_is_refused_once_the_key_has_shown_its_worth() -> None:
+    """Before other replies, after them, or where only such prompts are left."""
+    for others in ([], list(map(str, range(20)))):
+        with JudgeServer(echo) as server:
+            by_prompt(server, {'bad': 'forbidden'})
+            found, _ = asked(server.url, ['bad 1', *others, 'bad 2'])
+        for bad in ('bad 1', 'bad 2'):
+            assert (found[bad].kind, found[bad].permanent) == ('refused', True)
+        assert sum(isinstance(outcome, Reply) for outcome in found.values()) == len(others)
+
+
+@pytest.mark.parametrize('kind', ['model', 'forbidden', 'refuse', 'redirect'])
+def test_an_endpoint_that_is_not_what_it_was_is_rested(kind: str) -> None:
+    """Its work moves to the other, and none of its prompts is blamed."""
+    sent = iter(range(20))
+
+    def dying(body: dict[str, Any]) -> web.Response | None:
+        if next(sent, None) is not None:
+            return None
+        dies.always = kind
+        login = {'Location': 'http://login.example'}
+        return web.Response(status=302, headers=login) if kind == 'redirect' else None
+
+    with JudgeServer(echo) as lives, JudgeServer(echo, respond=dying) as dies:
+        if kind == 'refuse':  # after a reply that would be the prompts' own fault
+            sent = iter(range(0))
+        found, ledger = asked([dies.url, lives.url], map(str, range(200)))
+    assert sum(isinstance(outcome, Reply) for outcome in found.values()) == 200
+    assert ledger.failures['unreachable'] > 0
+
+
+@pytest.mark.parametrize('kind', ['model', 'forbidden'])
+def test_the_only_endpoint_may_come_back(kind: str) -> None:
+    """Once it has replied, it is waited for as if it were down, and in the end given up."""
+    sent = iter(range(60))
+
+    def respond(body: dict[str, Any]) -> None:
+        server.always = kind if 20 <= next(sent, 0) < 60 else None
+
+    with JudgeServer(echo, respond=respond) as server:
+        found, _ = asked(server.url, map(str, range(50)))
+        assert all(isinstance(outcome, Reply) for outcome in found.values())
+        sent = iter([0, *[30] * 10_000])
+        found, _ = asked(server.url, map(str, range(50)), give_up_after=0.2, max_concurrency=1)
+    failures = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
+    assert len(failures) == 49
+    assert {(failure.kind, failure.permanent) for failure in failures} == {('unreachable', False)}
+
+
+def test_endpoints_that_all_know_no_such_model_stop() -> None:
+    """One that is down besides doesn't help."""
+    with JudgeServer(always='model') as one, JudgeServer(always='model') as other:
+        for bases in ([one.url, other.url], [one.url, NOWHERE]):
+            with pytest.raises(JudgeError, match="knows no model 'judge'"):
+                asked(bases, map(str, range(100)))
+
+
+def test_a_server_that_forbids_everything_is_quoted() -> None:
+    """What it says is the only hint there is; a terminal doesn't obey it."""
+    with JudgeServer(always='forbidden') as server, pytest.raises(JudgeError) as error:
+        asked(server.url, map(str, range(100)), key=KEY, key_env='MY_KEY')
+    assert 'MY_KEY may be used' in str(error.value)
+    assert str(error.value).endswith('It says: 403: Not in \ufffd[31myour country (error)')
+    assert server.calls <= 64
+
+
+@pytest.mark.parametrize('patience', [5.0, 0.05])
+def test_what_is_on_its_way_is_kept_when_nothing_more_can_be_asked(
+    patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is paid for; but it is waited for only so long."""
+    monkeypatch.setattr(asking, 'GRACE', patience)
+    sent = iter(range(100))
+
+    def respond(body: dict[str, Any]) -> None:
+        server.always = 'quota' if next(sent) == 9 else None
+
+    handed: list[Any] = []
+    with (
+        JudgeServer(echo, latency=0.15, respond=respond) as server,
+        pytest.raises(JudgeError, match='quota'),
+    ):
+        HttpJudge('judge', server.url, key=None).ask(
+            ((n, str(n)) for n in range(100)), lambda *one: handed.append(one) or False, Ledger()
+        )
+    assert len(handed) == (server.calls - 1 if patience > 1 else 0)
+    assert all(isinstance(outcome, Reply) for _, outcome in handed)
+
+
 def test_prompts_longer_than_max_tokens_are_too_long_themselves() -> None:
     """However many there are, and though none got a reply."""
     with JudgeServer(longest=100) as server:
@@ -337,6 +481,21 @@ def test_retry_after_keeps_every_request_away() -> None:
     assert len(found) == 5
     assert times[1] - times[0] >= 0.29
     assert times[-1] - times[1] < 0.29
+
+
+def test_a_server_that_wants_a_day_is_given_up() -> None:
+    """Though another request was answered after it had said so."""
+    first = iter([True])
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        if next(first, False):
+            return web.Response(status=429, headers={'Retry-After': '86400'})
+        return None
+
+    with JudgeServer(echo, respond=respond, latency=0.05) as server:
+        found, _ = asked(server.url, ['a', 'b', 'c'], give_up_after=0.2)
+    kinds = Counter(type(outcome) for outcome in found.values())
+    assert kinds == {Reply: 2, Failure: 1}
 
 
 @pytest.mark.parametrize('base', [NOWHERE, None])
@@ -410,6 +569,7 @@ def test_the_key_is_replaced_wherever_it_comes_back() -> None:
         {'api_base': [], 'key': None},
         {'api_base': ['http://a/v1'], 'key': f'{KEY}\r\nX-Other: 1'},
         {'api_base': ['http://a/v1'], 'key': None, 'max_concurrency': 0},
+        {'api_base': ['http://a/v1'], 'key': KEY, 'extra_body': {'a': [f'Bearer {KEY}']}},
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:

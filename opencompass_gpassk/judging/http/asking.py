@@ -193,24 +193,29 @@ class Asking:
         self.ledger.prompt_tokens += prompt_tokens
         self.ledger.completion_tokens += completion_tokens
         if isinstance(outcome, Reply):
-            for refused, fault in self._suspicions[endpoint].lift():
+            for refused, fault in self._suspicions[endpoint].lift(ticket.sent):
                 self._hand_over(refused, Failure(fault.kind, True, fault.detail))
             if not job.harmless:
                 self._hand_over(job, outcome)
-            return
-        fault = self._weigh(job, endpoint, outcome)
+        else:
+            self._note(job, endpoint, ticket, self._weigh(job, endpoint, outcome))
+
+    def _note(self, job: Job, endpoint: Endpoint, ticket: Ticket, fault: Fault) -> None:
+        now = self._loop.time()
         self.ledger.failures[fault.kind] += 1
         if fault.remedy is Remedy.STOP:
             self._stop = self._stop or JudgeError(self.explain(endpoint, fault))
-        elif fault.remedy is Remedy.SKIP:
-            if not endpoint.blamed:
-                endpoint.works(self._loop.time())
-            if not self._suspicions[endpoint].holds(job, fault):
-                self._hand_over(job, Failure(fault.kind, True, fault.detail))
-        else:
-            endpoint.failed(ticket, self._loop.time(), fault)
+        elif fault.remedy is Remedy.RETRY:
+            endpoint.failed(ticket, now, fault)
             if not job.harmless:
                 self._try_again(job, endpoint, fault)
+        else:
+            if not self._suspicions[endpoint].holds(job, fault, now):
+                self._hand_over(job, Failure(fault.kind, True, fault.detail))
+            if endpoint.blamed:
+                self._withdraw(endpoint)
+            else:
+                endpoint.works(now)
 
     def _weigh(self, job: Job, endpoint: Endpoint, fault: Fault) -> Fault:
         """Return what a fault comes to, after what is known of this endpoint and the others.
@@ -232,7 +237,7 @@ class Asking:
 
     def _withdraw(self, endpoint: Endpoint) -> None:
         """Let jobs wait again that an endpoint refused, since nothing shows their own fault."""
-        for job, _ in self._suspicions[endpoint].drop():
+        for job in self._suspicions[endpoint].drop():
             self._queue.put_back(job, self._loop.time())
 
     def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault) -> None:

@@ -28,12 +28,12 @@ class Suspicion:
 
     def __init__(self, roomy: int) -> None:
         self.looking = False
-        self._held: list[tuple[Job, Fault]] = []
+        self._held: list[tuple[float, Job, Fault]] = []
         self._roomy = roomy
         self._lifted = False
 
-    def holds(self, job: Job, fault: Fault) -> bool:
-        """Tell whether a refusal is held back.
+    def holds(self, job: Job, fault: Fault, now: float) -> bool:
+        """Tell whether a refusal that came just now is held back.
 
         After a reply no setting is to blame any longer; that the key is forbidden to be used may
         change at any time.
@@ -42,7 +42,7 @@ class Suspicion:
         suspicious = not self._lifted and (too_long or fault.kind == 'refused')
         if not (suspicious or fault.forbids):
             return False
-        self._held.append((job, fault))
+        self._held.append((now, job, fault))
         return True
 
     @property
@@ -54,12 +54,20 @@ class Suspicion:
         """Tell whether it is time for a harmless prompt: for a few refusals, or if all is done."""
         return not self.looking and len(self._held) >= (1 if idle else MOST)
 
-    def lift(self) -> list[tuple[Job, Fault]]:
-        """Return what was held, after a reply."""
-        self._lifted = True
-        return self.drop()
+    def lift(self, sent: float) -> list[tuple[Job, Fault]]:
+        """Return what can be believed after a reply to what was sent at a moment.
 
-    def drop(self) -> list[tuple[Job, Fault]]:
-        """Return what was held, since it can't be believed."""
+        That a key may be used shows only what was sent after it seemed forbidden.
+        """
+        self._lifted = True
+        open_ones = [one for one in self._held if one[2].forbids and one[0] > sent]
+        believed = [
+            (job, fault) for at, job, fault in self._held if not fault.forbids or at <= sent
+        ]
+        self._held = open_ones
+        return believed
+
+    def drop(self) -> list[Job]:
+        """Return the jobs whose refusals can't be believed, and hold nothing."""
         held, self._held = self._held, []
-        return held
+        return [job for _, job, _ in held]
