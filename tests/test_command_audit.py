@@ -150,6 +150,28 @@ def test_judges_and_people_from_the_store(
     assert document['models']['org/b']['kappa'] == pytest.approx(0)
 
 
+def test_the_store_may_be_named_by_its_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said which it is, and only read; what is none is not begun beside the runs."""
+    (run / 'configs').mkdir()
+    with VerdictStore(run / 'verdicts.sqlite') as store:
+        store.put_human(Triple('1 = ?', '1', '1'), C)
+    (run / 'verdicts.sqlite.lock').unlink()
+    before = sorted(run.parent.rglob('*'))
+    for given in (run, run.parent):
+        assert main(['audit', str(run), 'recorded', 'human', '--store', str(given)]) == 0
+        told = capsys.readouterr()
+        assert f'verdict store: {run}/verdicts.sqlite' in told.err
+        assert re.search(r'org/b +48 +[1-9]', told.out)
+        assert 'agreement: 95 %' in told.out and 'kappa: 95 %' in told.out
+        assert 'not weighted' in told.out
+    settings = run.parents[1] / 'judge.json'
+    settings.write_text('{"model": "m", "api_base": "http://h/v1"}')
+    argv = ['audit', str(run), 'recorded', f'judge:{settings}', '--store', str(run.parent / 'x')]
+    assert main(argv) == 1
+    assert 'name ends in .sqlite' in capsys.readouterr().err
+    assert sorted(run.parent.rglob('*')) == before
+
+
 def test_a_judge_that_is_asked(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import sqlite3
+import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +254,145 @@ def test_which_store(
     monkeypatch.setenv('GPASSK_VERDICT_STORE', str(absent))
     assert main(['verdicts', 'count', str(store)]) == 0
     assert str(absent) in capsys.readouterr().err
+
+
+def test_a_run_means_the_store_that_its_evaluation_takes(
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The environment's where there is one, which is said."""
+    run, shared = store.parent, tmp_path / 'shared.sqlite'
+    labels = rows_file(tmp_path / 'labels.jsonl', person('II', verdict='correct'))
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(shared))
+    for named in (run, run.parent):
+        assert main(['verdicts', 'import', labels, '--store', str(named)]) == 0
+        assert f'verdict store: {shared}' in capsys.readouterr().err
+    assert len(held(shared)) == 1 and len(held(store)) == len(RECORDS)
+
+
+def test_a_mistyped_path_leaves_nothing(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A store is begun by a name of a database alone, and never beside runs."""
+    labels = rows_file(tmp_path / 'labels.jsonl', person('II', verdict='correct'))
+    work, notes = store.parent.parent, tmp_path / 'notes.txt'
+    notes.touch()
+    before = sorted(tmp_path.rglob('*'))
+    for path, told in (
+        (work / '2025', 'name ends in .sqlite'),
+        (work / 'v.sqlite', 'holds runs'),
+        (work / '2025' / 'verdicts.sqlite', 'holds runs'),
+        (notes, 'name ends in .sqlite'),
+    ):
+        assert main(['verdicts', 'import', labels, '--store', str(path)]) == 1
+        assert told in capsys.readouterr().err
+    assert sorted(tmp_path.rglob('*')) == before
+
+
+def test_damaged_verdicts_are_left_out(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others can be listed, counted, exported and imported again; the file stays as it is."""
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+        connection.execute('UPDATE verdicts SET prompt_tokens = 1 WHERE id = 2')
+    store.with_name('verdicts.sqlite.lock').unlink()
+    before = store.read_bytes()
+    saved, new = tmp_path / 'saved.jsonl', tmp_path / 'new.sqlite'
+    for action in (['list', str(store)], ['count', str(store)]):
+        assert main(['verdicts', *action]) == 1
+        told = capsys.readouterr()
+        assert '1 damaged verdict left out' in told.err and 'human' in told.out
+    assert main(['verdicts', 'export', str(store), '-o', str(saved)]) == 1
+    assert [path.name for path in store.parent.iterdir() if path.is_file()] == [store.name]
+    assert store.read_bytes() == before
+    assert main(['verdicts', 'import', str(saved), '--store', str(new)]) == 0
+    assert held(new) == [RECORDS[n] for n in (0, 2, 3)]
+
+
+def test_others_files_are_not_touched(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No command but import makes a store, and the store is not written over."""
+    text, empty = tmp_path / 'important.db', tmp_path / 'empty.db'
+    text.write_text('of another program\n')
+    empty.touch()
+    for path in (text, empty):
+        for action in (['list'], ['count'], ['export'], ['prune', '--human', '--yes']):
+            assert main(['verdicts', *action, str(path)]) == 1
+    assert text.read_text() == 'of another program\n' and not empty.stat().st_size
+    assert main(['verdicts', 'export', str(store), '-o', str(store)]) == 1
+    assert 'name another file' in capsys.readouterr().err
+    assert held(store) == RECORDS
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        ['prune', '--older-than', '-1', '--yes'],
+        ['prune', '--older-than', 'nan', '--yes'],
+        ['prune', '--older-than', 'inf', '--yes'],
+        ['list', '--limit', '-1'],
+    ],
+    ids=' '.join,
+)
+def test_numbers_that_mean_nothing(
+    options: list[str], store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are refused by name."""
+    action, name, *rest = options
+    assert main(['verdicts', action, str(store), name, *rest]) == 1
+    told = capsys.readouterr()
+    assert f'{name} is {rest[0]}' in told.err and not told.out
+    assert held(store) == RECORDS
+
+
+def test_what_an_audit_reads_is_imported(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Truth values count, who can't tell is left out; a file without disagreements is no error."""
+    labels = rows_file(
+        tmp_path / 'labels.jsonl',
+        person('a', human=True),
+        person('b', human='False'),
+        person('c', human='unjudged'),
+    )
+    absent, empty = tmp_path / 'absent.sqlite', rows_file(tmp_path / 'empty.jsonl')
+    assert main(['verdicts', 'import', empty, '--store', str(absent)]) == 0
+    assert 'nothing to import' in capsys.readouterr().out and not absent.exists()
+    assert main(['verdicts', 'import', labels, '--store', str(store)]) == 0
+    assert '1 row without a verdict' in capsys.readouterr().out
+    assert {one.triple.answer: one.said.verdict for one in held(store)[len(RECORDS) :]} == {
+        'a': Verdict.CORRECT,
+        'b': Verdict.INCORRECT,
+    }
+
+
+def test_settings_that_json_can_not_hold(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A number too large for JSON's readers is named, with its line."""
+    line = verdict_line(RECORDS[0]).replace('"temperature": 0.0', '"temperature": 1e400')
+    assert '1e400' in line
+    (tmp_path / 'rows.jsonl').write_text(line)
+    assert main(['verdicts', 'import', str(tmp_path / 'rows.jsonl'), '--store', str(store)]) == 1
+    assert 'line 1: field settings' in capsys.readouterr().err
+
+
+def test_a_terminal_that_knows_ascii_alone(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it can't show is written in escapes, not an error."""
+    with VerdictStore(store) as opened:
+        opened.put_human(Triple('é中', '2', 'a'), Verdict.CORRECT)
+    written = io.BytesIO()
+    monkeypatch.setattr('sys.stdout', io.TextIOWrapper(written, encoding='ascii'))
+    assert main(['verdicts', 'list', str(store), '--human']) == 0
+    sys.stdout.flush()
+    assert b'\\xe9\\u4e2d' in written.getvalue()
+
+
+def test_errors_hold_nothing_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each line of one is a line of printable characters."""
+    assert main(['verdicts', 'count', 'a\x1b[2J\rb\nc']) == 1
+    lines = capsys.readouterr().err.removesuffix('\n').split('\n')
+    assert len(lines) == 2 and all(line.isprintable() for line in lines)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -23,7 +24,7 @@ from opencompass_gpassk.audit.comparison import compare
 from opencompass_gpassk.audit.draw import allocate, draw_sample
 from opencompass_gpassk.audit.judges import ask_now, look_up
 from opencompass_gpassk.audit.sources import Opinion, read_labels, recorded, rule
-from opencompass_gpassk.audit.trials import AuditTrial, read_run
+from opencompass_gpassk.audit.trials import AuditTrial, clusters, read_run
 from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
@@ -189,6 +190,9 @@ def test_runs_are_found(tmp_path: Path) -> None:
         read_run(run, data_sets=['d'])
     with pytest.raises(ValueError, match='no trials in it'):
         read_run(tmp_path / '20270101_000000')
+    (tmp_path / '20270101_000000' / 'configs').mkdir()  # now it is the newest run, as elsewhere
+    with pytest.raises(ValueError, match='20270101_000000: there are no trials in it'):
+        read_run(tmp_path)
     alone.write_bytes(alone.read_bytes()[:-20])
     with pytest.raises(ValueError, match=r'alone.*damaged gzip'):
         read_run(alone)
@@ -243,6 +247,19 @@ def test_bad_labels_name_their_line(row: Any, told: str, tmp_path: Path) -> None
     good = {'question': 'q', 'gold': 'g', 'answer': 'b', 'human': True}
     with pytest.raises(ValueError, match=rf'l\.jsonl, line 2: .*{told}'):
         read_labels(write_rows(tmp_path / 'l.jsonl', good, row))
+
+
+def test_a_problem_of_two_data_sets_is_one_cluster() -> None:
+    """So are its translations; problems without questions are told apart by data set."""
+    table = make_table(8)
+    same = [*audit_trials(table), *audit_trials(table, data_set='sample-greedy-n1')]
+    numbers = clusters(same)
+    assert len(set(numbers)) == 4  # of two problems each
+    assert numbers[: len(numbers) // 2] == numbers[len(numbers) // 2 :]
+    for problem in range(8):
+        table.problems[problem] = replace(table.problems[problem], question='')
+    silent = [*audit_trials(table), *audit_trials(table, data_set='sample-greedy-n1')]
+    assert len(set(clusters(silent))) == 8
 
 
 def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
@@ -318,4 +335,7 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
         assert said[0].verdict is W
         assert said[-1] == Opinion(U, 'not in the verdict store')
         with pytest.raises(ValueError, match='there are those of a, b'):
+            look_up(store, 'c', trials, notes.append)
+        store.put(JudgeIdentity('m\x1b[2J', 'p'), trials[0].triple, StoredVerdict(C))
+        with pytest.raises(ValueError, match='those of a, b, m\ufffd'):
             look_up(store, 'c', trials, notes.append)

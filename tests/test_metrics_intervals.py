@@ -110,6 +110,24 @@ def test_effective_sizes_at_the_ends() -> None:
         effective_size([True, False], clusters=['a'])
 
 
+def test_a_worse_outcome_is_no_better_bound() -> None:
+    """300 trials of 10 problems: from none to four misses the lower bound only falls."""
+    clusters = np.repeat(np.arange(10), 30)
+    hits, bounds = np.ones(300, bool), []
+    for cluster in range(5):
+        size = effective_size(hits, clusters=clusters)
+        assert size <= 10 + 1e-9
+        bounds.append(wilson(hits.mean() * size, size)[0])
+        hits[30 * cluster] = False  # one miss in each of the first problems
+    assert bounds == sorted(bounds, reverse=True)
+    for cluster in range(5, 10):
+        hits[30 * cluster] = False
+    assert effective_size(hits, clusters=clusters) == pytest.approx(300)  # not alike: each counts
+    weights = np.r_[np.full(150, 0.05), np.full(150, 1.95)]
+    one = np.arange(300) > 0
+    assert effective_size(one, weights) <= effective_size(np.ones(300), weights) + 1e-9
+
+
 def test_intervals_of_clustered_trials_cover() -> None:
     """Trials of a problem that are all alike: plain Wilson misses the truth, ours seldom does."""
     rng = np.random.default_rng(7)

@@ -222,7 +222,8 @@ def _reading(path: Path) -> Iterator[tuple[VerdictStore, list[str]]]:
 def _left_out(path: Path, damaged: list[str]) -> int:
     if not damaged:
         return 0
-    _note(f'{path}: {_counted(len(damaged), "damaged verdict")} left out, first {damaged[0]}')
+    number = _counted(len(damaged), 'damaged verdict')
+    _note(f'{path}: {number} left out, at the least; the first is {damaged[0]}')
     return 1
 
 

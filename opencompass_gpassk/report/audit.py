@@ -55,9 +55,9 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
         'trials',
         'judged by both',
         'agreement %',
-        f'{level} of agreement',
+        f'agreement: {level}',
         'kappa',
-        f'{level} of kappa',
+        f'kappa: {level}',
         f'unjudged: {first}',
         f'unjudged: {second}',
     ]
