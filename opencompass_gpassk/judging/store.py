@@ -11,19 +11,15 @@ rollback journal, which is slower.
 from __future__ import annotations
 
 import itertools
-import shlex
 import sqlite3
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.storage.files import StoreError, note_damage, open_file
+from opencompass_gpassk.judging.storage.connection import StoreFile
+from opencompass_gpassk.judging.storage.files import StoreError
 from opencompass_gpassk.judging.storage.paths import store_path
 from opencompass_gpassk.judging.storage.reading import known_judges
 from opencompass_gpassk.judging.storage.rows import (
@@ -40,7 +36,6 @@ from opencompass_gpassk.judging.storage.rows import (
     triple_key,
     verdict_row,
 )
-from opencompass_gpassk.judging.storage.viewing import Stamp, open_read_only, stamp_of
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
@@ -51,7 +46,7 @@ CHANGES = ', '.join(f'{name} = excluded.{name}' for name in (*COLUMNS.split(', '
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
-class VerdictStore:
+class VerdictStore(StoreFile):
     """Verdicts in a file. A context manager; its methods may be called from any thread.
 
     Args:
@@ -73,32 +68,8 @@ class VerdictStore:
         report: Callable[[str], None] | None = None,
         read_only: bool = False,
     ) -> None:
-        self.path = path
-        self.read_only = read_only
-        self._stamp: Stamp | None = None  # which the file must keep while it is read without locks
-        if read_only:
-            self._connection, self._stamp = open_read_only(path)
-        else:
-            self._connection = open_file(path, report or _tell)
-        self._inode = path.stat().st_ino
-        self._turn = threading.RLock()
+        super().__init__(path, report=report, read_only=read_only)
         self._judges: dict[str, tuple[bytes, tuple[bytes, bytes, str]]] = {}  # keys, rows
-
-    def __enter__(self) -> VerdictStore:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._turn:
-            self._connection.close()
 
     def get(
         self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
@@ -186,50 +157,6 @@ class VerdictStore:
             connection.execute('INSERT OR IGNORE INTO judges VALUES (?, ?, ?, ?)', row)
         return True
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Use the file alone among this process's threads, and say clearly what goes wrong.
-
-        Raises:
-            StoreError: If the file is damaged, is gone, or can't be read or written.
-        """
-        with self._turn:
-            if self._is_stale():
-                self._connection.close()
-                self._connection, self._stamp = open_read_only(self.path)
-            try:
-                yield self._connection
-                self._require_unchanged()
-            # SQLite's own words about a damaged file may be no UTF-8.
-            except (DamagedRowError, UnicodeDecodeError) as error:
-                raise self._damaged(error) from error
-            except sqlite3.OperationalError as error:
-                raise StoreError(f'{self.path}: {error}; {_remedy(str(error))}') from error
-            except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # our own mistake, as is a closed file
-                    raise
-                raise self._damaged(error) from error
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Use the file in a transaction that is committed in the end, or undone on an error.
-
-        Raises:
-            ValueError: If it was opened to be read only.
-            StoreError: If the file is damaged, is gone, or can't be read or written.
-        """
-        if self.read_only:
-            raise ValueError(f'{self.path}: the verdict store was opened to be read only')
-        with self.reading() as connection:
-            self._require_in_place()
-            connection.execute('BEGIN IMMEDIATE')
-            try:
-                yield connection
-                connection.execute('COMMIT')
-            finally:
-                if connection.in_transaction:
-                    connection.execute('ROLLBACK')
-
     def _find(
         self, judge: bytes, triples: Iterable[Triple], replies: bool
     ) -> dict[Triple, StoredVerdict]:
@@ -257,48 +184,3 @@ class VerdictStore:
         if judge.digest not in self._judges:
             self._judges[judge.digest] = judge_key(judge), judge_row(judge)
         return self._judges[judge.digest][0]
-
-    def _require_in_place(self) -> None:
-        try:
-            inode = self.path.stat().st_ino
-        except FileNotFoundError:
-            inode = -1
-        if inode != self._inode:
-            raise StoreError(
-                f'{self.path}: the verdict store was removed or set aside while it was in use; '
-                'start again'
-            )
-
-    def _is_stale(self) -> bool:
-        return self._stamp is not None and stamp_of(self.path) != self._stamp
-
-    def _require_unchanged(self) -> None:
-        if self._is_stale():
-            raise StoreError(
-                f'{self.path}: the verdict store was written to while it was read; start again'
-            )
-
-    def _damaged(self, error: Exception) -> StoreError:
-        if self.read_only:
-            self._require_unchanged()
-            return StoreError(
-                f'{self.path}: the verdict store is damaged ({error}); gpassk verdicts export '
-                f'{shlex.quote(str(self.path))} writes what is sound in it'
-            )
-        note_damage(self.path, self._inode, str(error))
-        return StoreError(
-            f'{self.path}: the verdict store is damaged ({error}); start again, which sets it '
-            'aside and begins a new one'
-        )
-
-
-def _remedy(error: str) -> str:
-    if 'locked' in error:
-        return 'another process has written to it for a minute; is one stopped or hanging?'
-    if 'full' in error:
-        return 'make room, or name a file on another disk in GPASSK_VERDICT_STORE'
-    return 'is the file still there, and may you write to it and its folder?'
-
-
-def _tell(message: str) -> None:
-    print(message, file=sys.stderr)
