@@ -50,8 +50,8 @@ class Endpoint:
     busy for a fifth of the requests; from then on it rises by one a round trip, unless that share
     is above a tenth. After ten failures in a row the endpoint rests, from one second to a minute,
     and is then tried with one request at a time until one succeeds. One that is too busy for a
-    single request is left alone for a quarter of a second, twice as long each time; the pause
-    shrinks to two thirds with every reply.
+    single request is left alone for a quarter of a second, twice as long each time; replies are
+    followed by such a pause too, which each of them makes a fifth shorter until it is none.
 
     Attributes:
         address: Where it is.
