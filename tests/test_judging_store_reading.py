@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
@@ -228,18 +228,20 @@ def test_a_replaced_verdict_keeps_its_place(full: Path, monkeypatch: pytest.Monk
 def test_an_import_lets_others_write_in_between(
     full: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Records are written some thousands at a time."""
+    """Records are written some thousands at a time: others see the first before the last."""
     monkeypatch.setattr('opencompass_gpassk.judging.storage.contents.AT_ONCE', 10)
-    monkeypatch.setattr(files, 'BUSY_SECONDS', 0.1)
     with VerdictStore(full) as store, VerdictStore(full) as other:
+        seen_before: list[int] = []
+        writing = store.writing
 
-        def given() -> object:
-            for number in range(SIZE, SIZE + 20):
-                if number == SIZE + 10:
-                    assert other.put(JUDGE, triple(999), RIGHT)
-                yield Record(triple(number), JUDGE, RIGHT, 1.0)
+        def watched() -> AbstractContextManager[sqlite3.Connection]:
+            seen_before.append(len(other.get(JUDGE, map(triple, range(SIZE, SIZE + 20)))))
+            return writing()
 
-        assert restore(store, given()) == (20, 0)  # type: ignore[arg-type]
+        monkeypatch.setattr(store, 'writing', watched)
+        given = (Record(triple(number), JUDGE, RIGHT, 1.0) for number in range(SIZE, SIZE + 20))
+        assert restore(store, given) == (20, 0)
+        assert seen_before == [0, 10]
 
 
 def test_stamps(tmp_path: Path) -> None:
