@@ -680,3 +680,11 @@ def _get(url: str) -> bytes:
     from urllib.request import ProxyHandler, build_opener
 
     return bytes(build_opener(ProxyHandler({})).open(url, timeout=10).read())
+
+
+def test_a_judge_that_fails_again_and_again_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    """Once an endpoint, while it is still being tried."""
+    asked(NOWHERE, map(str, range(30)), give_up_after=0.1)
+    (record,) = caplog.records
+    assert record.getMessage().startswith('the judge at http://127.0.0.1:9 fails again and again')
+    assert 'it is tried for 0.1 s more' in record.getMessage()

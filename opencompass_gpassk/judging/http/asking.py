@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ GRACE = 10.0  # seconds in which requests on their way may end after one that st
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
 
 Outcome = Reply | Failure
+logger = logging.getLogger(__name__)
 Send = Callable[[Endpoint, str], Awaitable[tuple[Reply | Fault, int, int]]]
 
 
@@ -74,6 +76,7 @@ class Asking:
         slots = sum(endpoint.max_concurrency for endpoint in endpoints)
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._on_their_way: dict[asyncio.Task[None], Job] = {}
+        self._told: set[Endpoint] = set()  # of whose failing the user knows
         self._suspicions = {endpoint: Suspicion(limits.roomy) for endpoint in endpoints}
         self._changed = asyncio.Event()
         self._error: BaseException | None = None  # ends everything at once
@@ -207,6 +210,15 @@ class Asking:
             self._stop = self._stop or JudgeError(self.explain(endpoint, fault))
         elif fault.remedy is Remedy.RETRY:
             endpoint.failed(ticket, now, fault)
+            if endpoint.suspect and endpoint not in self._told:
+                self._told.add(endpoint)
+                logger.warning(
+                    'the judge at %s fails again and again (%s: %s); it is tried for %g s more',
+                    endpoint.address.name,
+                    fault.kind,
+                    fault.detail,
+                    self.limits.give_up_after,
+                )
             if not job.harmless:
                 self._try_again(job, endpoint, fault)
         else:
