@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 
 __all__ = ['build_parser', 'main']
 

@@ -1,4 +1,4 @@
-"""Lines of JSON that users give us: gzipped or not, from a file or standard input."""
+"""Lines of JSON that users give us, gzipped or not, from a file or standard input; and get."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-__all__ = ['parse_row', 'read_lines']
+__all__ = ['parse_row', 'read_lines', 'row_line']
 
+ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 UNDECODED = re.compile('[\udc80-\udcff]')  # what surrogateescape makes of bytes that aren't UTF-8
 
 
@@ -52,6 +53,15 @@ def parse_row(line: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f'a row is an object {{…}}, not a {type(row).__name__}')
     return row
+
+
+def row_line(row: Mapping[str, Any]) -> str:
+    """Return a row as a line that people can read, in whatever script its texts are.
+
+    Escaped is what UTF-8 has no bytes for, and what some readers take for the end of a line.
+    """
+    text = json.dumps(row, ensure_ascii=False)
+    return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
 
 
 def _refuse(constant: str) -> None:

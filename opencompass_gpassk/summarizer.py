@@ -17,9 +17,9 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.tables import CROSSED, benchmark_tables, to_text
-from opencompass_gpassk.report.text import one_line
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.states import State, TaskState, task_states
+from opencompass_gpassk.text import one_line
 
 __all__ = ['GPassKSummarizer']
 

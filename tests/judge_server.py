@@ -64,6 +64,8 @@ def _patterns() -> list[re.Pattern[str]]:
         for name in ('question', 'gold', 'answer'):
             text = text.replace(re.escape('{' + name + '}'), f'(?P<{name}>.*)')
         patterns.append(re.compile(text, re.DOTALL))
+    if not patterns:
+        raise FileNotFoundError(f'{PROMPTS} holds no prompts; start the server in the repository')
     return patterns
 
 
@@ -366,6 +368,8 @@ def main() -> None:
     parser.add_argument('--dies-after', type=int, metavar='REQUESTS')
     parser.add_argument('--hang', type=float, default=60.0, help='seconds')
     options = vars(parser.parse_args())
+    if options['verdict'] == 'rules':
+        _patterns()  # an error now, not with the first prompt
     faults = dict(pair.rsplit('=', 1) for pair in options.pop('fault'))
     server = JudgeServer(
         JUDGES[options.pop('verdict')],

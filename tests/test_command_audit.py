@@ -12,6 +12,7 @@ from audit_trials import make_table, write_table
 from judge_server import JudgeServer
 
 from opencompass_gpassk.cli import main
+from opencompass_gpassk.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -39,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text('ascii').splitlines()]
+    return [json.loads(line) for line in path.read_text('utf-8').splitlines()]
 
 
 def test_figures_are_shown_and_written(
@@ -303,3 +304,12 @@ def test_hostile_texts_stay_in_their_place(
         if line.startswith('|'):
             assert plain.count('|') in (5, 10)
     assert not re.search('[\x1b\u2028\u202e\ud800]', report)
+
+
+def test_a_person_can_read_what_is_to_be_labelled(tmp_path: Path) -> None:
+    """Chinese stands there as Chinese; what would break a line or UTF-8 is escaped."""
+    row = {'question': '房间里有多少人？', 'answer': 'x\u2028y\ud800z\x85'}
+    line = row_line(row)
+    assert '房间里有多少人？' in line
+    assert line.encode('utf-8').count(b'\n') == len(line.splitlines()) == 1
+    assert json.loads(line) == row

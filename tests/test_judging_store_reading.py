@@ -106,7 +106,7 @@ def test_a_folder_that_one_may_only_read(state: str, tmp_path: Path, full: Path)
             shutil.copytree(full.parent, copy)
             full = copy / full.name
             (copy / 'verdicts.sqlite-shm').unlink()
-        for folder in (tmp_path, *tmp_path.parents[:2]):
+        for folder in (tmp_path, *(one for one in tmp_path.parents if 'pytest-' in str(one))):
             folder.chmod(0o755)
         full.parent.chmod(0o555)
         before = contents(full.parent).keys()

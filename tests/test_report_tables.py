@@ -13,7 +13,7 @@ from made_results import make_result
 from opencompass_gpassk.report.benchmarks import join_benchmarks
 from opencompass_gpassk.report.export import tidy_rows, to_csv, to_json
 from opencompass_gpassk.report.tables import Table, benchmark_tables, to_markdown, to_text
-from opencompass_gpassk.report.text import escape_markdown, one_line, spreadsheet_text
+from opencompass_gpassk.text import escape_markdown, one_line, spreadsheet_text
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
 HOSTILE = 'a|b\n<script>\x1b[2J\u2028*x* \ud800'

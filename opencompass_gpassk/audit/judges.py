@@ -11,7 +11,7 @@ from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.prompted import PromptedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Opinions', 'ask_now', 'look_up']
@@ -70,7 +70,7 @@ def look_up(
         for triple, said in store.get(identity, triples, replies=True).items():
             if triple in last:
                 several.add(triple)
-            if triple not in last or (last[triple].created or 0) <= (said.created or 0):
+            if triple not in last or _rank(last[triple]) <= _rank(said):
                 last[triple] = said
     if several:
         report(
@@ -105,7 +105,10 @@ def ask_now(
     """
     prompted = PromptedJudge(judge, settings, store)
     cases = {
-        one.triple: Candidate(*one.triple, language=one.problem.groups.get('language', ''))
+        one.triple: Candidate(
+            *one.triple,
+            language=one.problem.language or one.problem.groups.get('language', ''),
+        )
         for one in trials
     }
     ledger = Ledger(price_per_mtok=settings.prices)
@@ -124,6 +127,11 @@ def ask_now(
             for triple, one in found.items()
         }
     ), ledger
+
+
+def _rank(said: StoredVerdict) -> tuple[bool, float]:
+    """Return what is greater for the verdict to take: one that is none stands behind all others."""
+    return said.verdict is not Verdict.UNJUDGED, said.created or 0.0
 
 
 def _opinion(said: StoredVerdict) -> Opinion:

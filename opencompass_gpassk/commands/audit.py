@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -191,8 +190,9 @@ def _spare_labels(path: Path) -> None:
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = ''.join(json.dumps(row) + '\n' for row in rows)
-    path.write_text(text, encoding='ascii', newline='\n')
+    from opencompass_gpassk.jsonlines import row_line
+
+    path.write_text(''.join(map(row_line, rows)), encoding='utf-8', newline='\n')
 
 
 def _note(message: str) -> None:

@@ -162,9 +162,11 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 def _store(args: argparse.Namespace, folder: Path) -> Path:
     """Return the file of verdicts; what people said in it counts without any judge, too."""
+    from opencompass_gpassk.judging.storage.paths import NAME, find_store, require_beginnable
     from opencompass_gpassk.judging.store import store_path
 
-    path: Path = args.store or store_path(folder) or folder / 'verdicts.sqlite'
+    path = find_store(args.store) if args.store else store_path(folder) or folder / NAME
+    require_beginnable(path)
     return path
 
 

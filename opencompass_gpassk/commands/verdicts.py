@@ -57,7 +57,9 @@ def add_parser(subparsers: Any) -> None:
         one = actions.add_parser(
             name,
             help=told,
-            description=IMPORT if name == 'import' else f'{told.capitalize()}.\n\n{DESCRIPTION}',
+            description=IMPORT
+            if name == 'import'
+            else f'{told[0].upper()}{told[1:]}.\n\n{DESCRIPTION}',
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == 'import':

@@ -11,7 +11,7 @@ from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.progress import JudgingBar
 from opencompass_gpassk.judging.store import StoredVerdict
 from opencompass_gpassk.judging.verdict import Judgement, Menu, read_verdict
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Inquiry', 'judgement_of']

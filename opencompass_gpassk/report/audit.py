@@ -16,7 +16,7 @@ from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.tables import Table, to_markdown
-from opencompass_gpassk.report.text import escape_markdown
+from opencompass_gpassk.text import escape_markdown
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['audit_tables', 'blind_rows', 'disagreement_rows', 'figures_json', 'markdown_audit']

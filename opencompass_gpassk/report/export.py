@@ -16,8 +16,8 @@ from opencompass_gpassk.report.benchmarks import (
     read_figure,
     sample_count,
 )
-from opencompass_gpassk.report.text import spreadsheet_text
 from opencompass_gpassk.results import accuracy_key
+from opencompass_gpassk.text import spreadsheet_text
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 

@@ -10,9 +10,9 @@ from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
 from opencompass_gpassk.report.export import to_csv, to_json
 from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
 from opencompass_gpassk.report.tables import benchmark_tables, to_markdown
-from opencompass_gpassk.report.text import escape_markdown
 from opencompass_gpassk.results import signature_line
 from opencompass_gpassk.states import State, TaskState
+from opencompass_gpassk.text import escape_markdown
 
 __all__ = ['MissingMatplotlibError', 'markdown_report', 'write_figures', 'write_report']
 

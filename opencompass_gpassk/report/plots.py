@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Benchmark
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

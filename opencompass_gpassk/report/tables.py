@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join_benchmarks
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
-from opencompass_gpassk.report.text import escape_markdown, one_line
+from opencompass_gpassk.text import escape_markdown, one_line
 
 __all__ = ['CROSSED', 'Table', 'benchmark_tables', 'to_markdown', 'to_text']
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.storage.contents import JudgeCount
 from opencompass_gpassk.judging.storage.rows import Record
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['count_lines', 'record_line']

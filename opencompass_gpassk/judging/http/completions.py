@@ -16,7 +16,7 @@ from opencompass_gpassk.judging.http.faults import (
     status_fault,
 )
 from opencompass_gpassk.judging.judge import Reply
-from opencompass_gpassk.report.text import one_line
+from opencompass_gpassk.text import one_line
 
 __all__ = ['Redactor', 'read_completion', 'request_fields', 'well_formed']
 

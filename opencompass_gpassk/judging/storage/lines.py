@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.jsonlines import parse_row, read_lines, row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.storage.labels import read_label
 from opencompass_gpassk.judging.storage.rows import Record, StoredVerdict
@@ -51,7 +51,7 @@ def verdict_line(record: Record) -> str:
             'prompt': record.judge.prompt,
             'settings': dict(record.judge.settings),
         }
-    return json.dumps(row | {'created': record.created}) + '\n'
+    return row_line(row | {'created': record.created})
 
 
 def read_verdict_rows(
