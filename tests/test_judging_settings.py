@@ -30,9 +30,9 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "model of judge holds 'key'"),
         ({'api_key_env': 'sk-1'}, 'not the name of an environment variable'),
         ({'timeout': '5'}, 'timeout of judge is a str; it is a number'),
-        ({'api_base': 3}, 'api_base of judge is a int; it is str or list or tuple or None'),
+        ({'api_base': 3}, 'api_base of judge is a int; it is a text or sequence or None'),
         ({'tail_length': 2.5}, 'tail_length of judge is a float'),
-        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; it is bool'),
+        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; it is True or False'),
         ({'max_tokens': True}, 'max_tokens of judge is a bool'),
         ({'batch_size': 8}, 'batch_size of judge has no effect on a judge over HTTP'),
         ({'model': {'type': 'X'}, 'timeout': 5}, 'timeout of judge has no effect on a judge in'),
@@ -66,6 +66,9 @@ def test_the_environment_names_the_judge(monkeypatch: pytest.MonkeyPatch) -> Non
     assert settings.model_name == 'judge-72b'
     assert settings.endpoints == ['http://a/v1', 'http://b/v1']
     assert settings.key == 'sk-1'
+    told = settings.resolved()
+    assert told == {'model': 'judge-72b', 'api_base': 'http://a/v1, http://b/v1'}
+    assert JudgeSettings.of(told).endpoints == settings.endpoints
     own = JudgeSettings.of({'model': 'mine', 'api_base': 'http://c/v1', 'api_key_env': 'MY_KEY'})
     assert (own.model_name, own.endpoints, own.key) == ('mine', ['http://c/v1'], None)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from eval_task import COUNTS, N, Sums, config, counts, data_set, evaluate, predict, question
+from judge_server import JudgeServer
 from scripted_judge import ScriptedJudge, refusing, right_if
 
 from opencompass_gpassk.cli import main
@@ -143,6 +144,23 @@ def test_a_later_rescoring_keeps_the_judge_of_the_result(
     assert main(['rescore', str(run), '--tau', '1']) == 0
     assert result(run)['signature']['judge'] == judge
     assert main(['rescore', str(run), '--judge', 'rule']) == 0
+    assert counts(result(run)) == COUNTS
+
+
+def test_a_judge_from_the_environment_is_known_later(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The result names it and its endpoints, when the variables are gone."""
+    with JudgeServer() as server:
+        monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
+        monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
+        assert main(['rescore', str(run), '--judge', 'llm']) == 0
+        calls = server.calls
+        monkeypatch.delenv('OC_JUDGE_MODEL')
+        monkeypatch.delenv('OC_JUDGE_API_BASE')
+        assert main(['rescore', str(run), '--tau', '1']) == 0
+        assert main(['rescore', str(run), '--judge', 'cascade']) == 0
+    assert server.calls == calls > 0
     assert counts(result(run)) == COUNTS
 
 

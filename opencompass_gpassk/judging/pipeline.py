@@ -128,7 +128,7 @@ class Pipeline:
         if self.judge:
             told |= {
                 'model': self.judge.judge.model,
-                'settings': self.settings.as_dict(),
+                'settings': self.settings.resolved(),
                 'decoding': dict(self.judge.judge.settings),
                 'ledger': judged.ledger.as_dict(),
             }

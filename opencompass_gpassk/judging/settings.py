@@ -9,40 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import NoneType
-from typing import Any
+from typing import Any, get_type_hints
 
-from opencompass_gpassk.judging.configs import SECRETS
 from opencompass_gpassk.judging.http.addresses import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
+from opencompass_gpassk.judging.setting_values import checked, named, secret_in
 from opencompass_gpassk.judging.verdict import MENUS
 
 __all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
 
 MODES = ('rule', 'llm', 'cascade')
-# What each setting may be; a float may be given as an integer.
-TYPES: dict[str, tuple[type, ...]] = {
-    'mode': (str,),
-    'model': (str, Mapping, NoneType),
-    'api_base': (str, list, tuple, NoneType),
-    'api_key_env': (str,),
-    'prompt': (str,),
-    'menu': (str,),
-    'candidate': (str,),
-    'no_answer': (str,),
-    'tail_length': (int,),
-    'recheck_different': (bool,),
-    'temperature': (float,),
-    'max_tokens': (int,),
-    'extra_body': (Mapping,),
-    'max_concurrency': (int,),
-    'timeout': (float,),
-    'deadline': (float, NoneType),
-    'retries': (int,),
-    'give_up_after': (float,),
-    'batch_size': (int, NoneType),
-    'price_per_mtok': (float, list, tuple, NoneType),
-}
 ABOVE_ZERO = (
     *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
     *('deadline', 'batch_size'),
@@ -51,7 +27,7 @@ OVER_HTTP = (
     *('api_base', 'temperature', 'extra_body', 'max_concurrency', 'timeout', 'deadline'),
     *('retries', 'give_up_after'),
 )
-NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # what OpenCompass's configs have in place of a key
+PLACE = ('model', 'api_base')
 VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
@@ -115,8 +91,9 @@ class JudgeSettings:
     price_per_mtok: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        for name, kinds in TYPES.items():
-            self._check_type(name, kinds)
+        for name, hint in get_type_hints(JudgeSettings).items():
+            value = checked(f'{name} of judge', getattr(self, name), hint)
+            object.__setattr__(self, name, value)
         for name, choices in (
             ('mode', MODES),
             ('menu', tuple(MENUS)),
@@ -143,17 +120,6 @@ class JudgeSettings:
                 'or no; name the file that holds the prompt of your judge model: prompt=PATH'
             )
 
-    def _check_type(self, name: str, kinds: tuple[type, ...]) -> None:
-        value = getattr(self, name)
-        if float in kinds and isinstance(value, int) and not isinstance(value, bool):
-            object.__setattr__(self, name, float(value))  # 0 and 0.0 are one judge
-        elif not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            wanted = ' or '.join(
-                'None' if kind is NoneType else 'a number' if kind is float else kind.__name__
-                for kind in kinds
-            )
-            raise ValueError(f'{name} of judge is a {type(value).__name__}; it is {wanted}')
-
     def _check_secrets(self) -> None:
         """Refuse keys: what a config holds is written to the work dir."""
         if not VARIABLE.fullmatch(self.api_key_env):
@@ -162,7 +128,7 @@ class JudgeSettings:
                 'one that holds the key, such as OC_JUDGE_API_KEY, and is not the key itself'
             )
         for name, value in (('extra_body', self.extra_body), ('model', self.model)):
-            if secret := _secret_in(value):
+            if secret := secret_in(value):
                 raise ValueError(
                     f'{name} of judge holds {secret!r}: a key must not stand in a config, which '
                     'is written to the work dir; leave it to the environment'
@@ -190,7 +156,7 @@ class JudgeSettings:
         if isinstance(config, str):
             return cls(mode=config)
         own = {k: v for k, v in config.items() if k not in ('model', 'extra_body')}
-        if secret := _secret_in(own):
+        if secret := secret_in(own):
             raise ValueError(
                 f'judge holds {secret!r}: a key must not stand in a config, which is written to '
                 'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
@@ -208,8 +174,16 @@ class JudgeSettings:
         default = JudgeSettings()
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
-            name: _named(value) for name, value in given.items() if value != getattr(default, name)
+            name: named(value) for name, value in given.items() if value != getattr(default, name)
         }
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the same, with model and endpoints where they come from the environment."""
+        given = self.as_dict()
+        if self.mode == 'rule' or isinstance(self.model, Mapping):
+            return given
+        environment = {name: os.environ.get(f'OC_JUDGE_{name.upper()}') for name in PLACE}
+        return {**{name: value for name, value in environment.items() if value}, **given}
 
     @property
     def model_name(self) -> str:
@@ -318,26 +292,3 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
     named_judge = {'model': chosen.model_name, 'api_base': chosen.endpoints}
     read_addresses(chosen.endpoints)
     return {**settings, 'mode': chosen.mode, **named_judge}
-
-
-def _secret_in(value: Any) -> str:
-    """Return the name under which a config holds a key, '' if it holds none."""
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            given = one if isinstance(one, (list, tuple)) else [one]
-            real = [part for part in given if str(part or '').strip().upper() not in NO_SECRET]
-            if real and str(name) in SECRETS - {'org'}:
-                return str(name)
-    values = value.values() if isinstance(value, Mapping) else value
-    if isinstance(value, (Mapping, list, tuple)):
-        return next((found for one in values if (found := _secret_in(one))), '')
-    return ''
-
-
-def _named(value: Any) -> Any:
-    """Return a config in which classes stand by name."""
-    if isinstance(value, Mapping):
-        return {str(name): _named(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_named(one) for one in value]
-    return f'{value.__module__}.{value.__qualname__}' if isinstance(value, type) else value
