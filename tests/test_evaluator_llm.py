@@ -19,6 +19,7 @@ from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.storage.contents import records
 from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.report.tables import benchmark_tables, to_text
 
 DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'
@@ -102,7 +103,9 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     assert found['coverage'] == pytest.approx(100 * (1 - missing / 80))
     low, high = found['bounds']['accuracy (8 runs average)']
     assert (low, high) == (pytest.approx(40.0), pytest.approx(100 * (32 + missing) / 80))
-    assert any('all right, the figures would be' in text for text in found['warnings'])
+    summary = ''.join(map(to_text, benchmark_tables({'demo': {'sums_en': found}})))
+    assert f'coverage is {found["coverage"]:.2f} %' in summary
+    assert 'or all right, the figures would be accuracy (8 runs average) 40.0 to' in summary
 
 
 def test_what_the_judge_refuses_blocks_nothing(tmp_path: Path, judge: JudgeServer) -> None:
