@@ -42,7 +42,7 @@ from opencompass_gpassk.trials import Problem
 
 __all__ = ['GPassKEvaluator']
 
-AGAIN = 'opencompass CONFIG -r, or gpassk rescore RUN if there is a result,'
+AGAIN = 'resume with opencompass CONFIG -r'
 
 
 @ICL_EVALUATORS.register_module()
@@ -218,6 +218,7 @@ class GPassKEvaluator(BaseEvaluator):
             store_path(run_folder(Path(self._out_dir)) if hasattr(self, '_out_dir') else None),
             min_coverage=self.min_coverage,
             again=getattr(running_task(), 'again', AGAIN),
+            after='gpassk rescore RUN',
             report=self.logger.info,
         )
 

@@ -68,13 +68,26 @@ class Changes:
         judging = result.get('judging') or {}
         known = judging.get('settings') or (planned if isinstance(planned, Mapping) else {})
         if self.judge is not None:
-            asks = isinstance(self.judge, str) and self.judge != 'rule'
-            if asks and 'type' not in known and not os.environ.get('OC_JUDGE_MODEL'):
-                return {**known, 'mode': self.judge}  # the model and endpoints of before
+            if isinstance(self.judge, str) and self.judge != 'rule' and 'type' not in known:
+                return {**(_in_present_place(known) or {}), 'mode': self.judge}
             return self.judge
         if stands_in or judging.get('mode') not in MODES:
             return None
-        return judging.get('settings') or judging['mode']
+        if 'settings' in judging:
+            return _in_present_place(judging['settings']) or judging['settings']
+        return 'rule' if judging['mode'] == 'rule' else None
+
+
+def _in_present_place(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return settings of a judge with the endpoints that the environment names for it now.
+
+    Where a judge is served is no part of its verdicts. None if the environment names another
+    model, to which these settings don't belong.
+    """
+    model, base = (os.environ.get(f'OC_JUDGE_{name}') for name in ('MODEL', 'API_BASE'))
+    if model and model != settings.get('model'):
+        return None
+    return {**settings, 'api_base': base} if model and base else dict(settings)
 
 
 class RescoreTask(OpenICLEvalTask):
@@ -84,7 +97,7 @@ class RescoreTask(OpenICLEvalTask):
         again: What the evaluator tells to do where a judge could not be reached.
     """
 
-    again = 'gpassk rescore, with the same options,'
+    again = 'run gpassk rescore with the same options again'
 
     def run(self) -> None:
         """Evaluate each data set of the task."""

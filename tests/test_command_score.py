@@ -231,3 +231,17 @@ def test_recorded_responses_agree_with_their_labels(tmp_path: Path) -> None:
     }
     # Sample 7 of problem 72 answers 10000 where the gold answer is 10{,}000: the label is wrong.
     assert differ == {'72': (0, 1)}
+
+
+def test_a_store_is_no_matter_where_no_judge_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither where runs lie, nor one that is damaged: people's verdicts are left out then."""
+    (tmp_path / '20250101_000000' / 'configs').mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert main(['score', write(tmp_path / 'a.jsonl', rows())]) == 0
+    (tmp_path / 'verdicts.sqlite').write_bytes(b'no database at all' * 100)
+    output = tmp_path / 'new' / 'r.json'
+    assert main(['score', str(tmp_path / 'a.jsonl'), '-o', str(output)]) == 0
+    assert main(['score', str(tmp_path / 'a.jsonl'), '--store', 'verdicts.sqlite']) == 0
+    assert "people's verdicts are left out" in capsys.readouterr().out

@@ -302,3 +302,22 @@ def test_an_api_that_never_replies_is_an_error(
     with pytest.raises(JudgeError, match=told):
         ask(api(server, checkpoint), [f'p{i}' for i in range(200)])
     assert len(server.requests) < 40
+
+
+def test_keys_of_the_environment_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a config names none, the wrappers take those, one or several."""
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-first-1, sk-second-2')
+    for settings in ({}, {'key': 'ENV'}, {'key': ['sk-third-3']}):
+        shown = scripted(**settings).shown('401 for sk-second-2 and sk-first-1 and sk-third-3')
+        assert 'sk-first' not in shown
+        assert 'sk-second' not in shown
+        assert ('sk-third' in shown) == (settings.get('key') != ['sk-third-3'])
+
+
+def test_a_model_that_died_is_not_asked_by_the_next_data_set() -> None:
+    """It is built anew."""
+    before = Scripted.built
+    for _ in range(2):
+        with pytest.raises(JudgeError):
+            ask(scripted(broken=True), ['a'])
+    assert Scripted.built == before + 2

@@ -156,6 +156,18 @@ def test_a_judge_that_no_reply_of_can_be_read_stops(store: VerdictStore) -> None
     assert up.asked == ['7', '8']
 
 
+def test_unreadable_replies_of_a_judge_that_then_failed_are_asked_for_again(
+    store: VerdictStore,
+) -> None:
+    """Nothing shows that it was a judge at all."""
+    starting = ScriptedJudge(
+        lambda answer, times: Reply('loading') if answer < '5' else Failure('unreachable', False)
+    )
+    _, found = judged(LLM, starting, candidates(*'123456789'), store)
+    assert found.transient == {'unreadable reply of the judge': 4, 'unreachable': 5}
+    assert judged(LLM, right_if('7'), candidates(*'123456789'), store)[0] == '------+--'
+
+
 def test_some_unreadable_replies_are_the_answers_own_fault(store: VerdictStore) -> None:
     """Once a verdict came, in this run or an earlier one, they are kept as they are."""
     odd = ScriptedJudge(lambda answer, times: YES if answer == '99' else Reply('?'))

@@ -15,6 +15,7 @@ from opencompass_gpassk.cli import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.rescoring import Changes
 from opencompass_gpassk.trials import Verdict
 
 
@@ -156,6 +157,20 @@ def test_a_judge_from_the_environment_is_known_later(
         monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
         assert main(['rescore', str(run), '--judge', 'llm']) == 0
         calls = server.calls
+        monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://127.0.0.1:9/v1')  # it has moved
+        judging = result(run)['judging']['settings']
+        assert Changes().of(data_set(), result(run))['eval_cfg']['evaluator']['judge'] == {
+            **judging,
+            'api_base': 'http://127.0.0.1:9/v1',
+        }
+        kept = {'judging': {'mode': 'llm', 'settings': {**judging, 'max_tokens': 64}}}
+        for model, settings in (('judge', {'max_tokens': 64}), ('another', {})):
+            monkeypatch.setenv('OC_JUDGE_MODEL', model)
+            asked = Changes('cascade').of(data_set(), kept)['eval_cfg']['evaluator']['judge']
+            assert {name: asked.get(name) for name in settings} == settings
+            assert ('max_tokens' in asked) == bool(settings)
+            plain = Changes().of(data_set(), kept)['eval_cfg']['evaluator']['judge']
+            assert plain['model'] == 'judge'
         monkeypatch.delenv('OC_JUDGE_MODEL')
         monkeypatch.delenv('OC_JUDGE_API_BASE')
         assert main(['rescore', str(run), '--tau', '1']) == 0
@@ -171,7 +186,7 @@ def test_a_judge_that_is_down_says_what_helps(
     down = ScriptedJudge(lambda answer, _: Failure('unreachable', False, 'nobody is there'))
     ask(monkeypatch, down)
     assert main(['rescore', str(run), '--judge', 'llm']) == 1
-    assert 'gpassk rescore, with the same options' in capsys.readouterr().err
+    assert 'run gpassk rescore with the same options again' in capsys.readouterr().err
     assert main(['rescore', str(run), '--judge', 'llm', '--min-coverage', '0']) == 0
     assert result(run)['coverage'] == 0
 

@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         whose = f'{model}, ' if sampled.model else ''
         _note(f'{whose}{sampled.name}: {len(sampled.responses)} responses')
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, folder)
+            sampled, args, settings, path, _store(args, settings, folder)
         )
     if not results:
         raise ValueError(
@@ -160,13 +160,14 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
         raise ValueError(f'{sampled.name}: {error}') from error
 
 
-def _store(args: argparse.Namespace, folder: Path) -> Path:
+def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
     """Return the file of verdicts; what people said in it counts without any judge, too."""
     from opencompass_gpassk.judging.storage.paths import NAME, find_store, require_beginnable
     from opencompass_gpassk.judging.store import store_path
 
     path = find_store(args.store) if args.store else store_path(folder) or folder / NAME
-    require_beginnable(path)
+    if settings.mode != 'rule':
+        require_beginnable(path)
     return path
 
 

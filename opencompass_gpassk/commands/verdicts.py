@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -261,6 +262,9 @@ def _selected(
 def _writable(name: str) -> Iterator[IO[str]]:
     """Open a file to write, gzipped by its name, which appears once it is whole."""
     if name == '-':
+        # JSON is UTF-8, whatever the terminal takes; a test's stdout may have no bytes below.
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding='utf-8', errors='strict')
         yield sys.stdout
         sys.stdout.flush()
         return

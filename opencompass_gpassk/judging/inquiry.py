@@ -84,12 +84,7 @@ class Inquiry:
             JudgeError: If many replies came and none could be read.
         """
         if isinstance(outcome, Failure) and not outcome.permanent:
-            self.transient[triple] = outcome.kind
-            answer = self._cases[triple].answer
-            self.judgements[triple] = Judgement(
-                Verdict.UNJUDGED, answer, reason_of(outcome), 'judge'
-            )
-            self._bar.advance()
+            self._pass_by(triple, outcome.kind, reason_of(outcome))
             return False
         said = read(outcome, self._judge.menu)
         if said.reason.startswith((UNREADABLE, CUT_OFF)):
@@ -107,9 +102,20 @@ class Inquiry:
         return False
 
     def end(self) -> None:
-        """Settle what was held back."""
+        """Settle what was held back: as what may pass, if there was a failure and no verdict."""
         while self._held:
-            self._settle(*self._held.popitem())
+            triple, said = self._held.popitem()
+            if self.transient and not self._judge.readable:
+                self._pass_by(triple, UNREADABLE, said.reason)
+            else:
+                self._settle(triple, said)
+
+    def _pass_by(self, triple: Triple, kind: str, reason: str) -> None:
+        """Leave a triple unjudged for what may pass: it is not stored."""
+        self.transient[triple] = kind
+        answer = self._cases[triple].answer
+        self.judgements[triple] = Judgement(Verdict.UNJUDGED, answer, reason, 'judge')
+        self._bar.advance()
 
     def _settle(self, triple: Triple, said: StoredVerdict) -> None:
         case = self._cases[triple]

@@ -111,11 +111,15 @@ class LocalJudge:
         )
         import torch
 
-        with torch.no_grad():
-            while asking.again:
-                with closing(self._draws(backend, asking.requests())) as draws:
-                    for request, output in draws:
-                        asking.finish(request, output)
+        try:
+            with torch.no_grad():
+                while asking.again:
+                    with closing(self._draws(backend, asking.requests())) as draws:
+                        for request, output in draws:
+                            asking.finish(request, output)
+        except BaseException:
+            self._backend = LocalJudge._loaded = None  # the model may be dead: not for the next
+            raise
 
     def _draws(
         self, backend: Backend, requests: Iterator[Request]
@@ -176,13 +180,14 @@ class LocalJudge:
     def shown(self, reason: str | BaseException) -> str:
         """Return why something failed, without the keys of the config."""
         text = reason if isinstance(reason, str) else reason_of(reason)
+        # Where a config names no key, OpenCompass's wrappers take those of this variable.
+        secrets = os.environ.get('OPENAI_API_KEY', '').split(',')
         for name in SECRETS & self.config.keys():
             value = self.config[name]
-            given = [value] if isinstance(value, str) else list(value or [])
-            # 'ENV' means this variable to OpenCompass's wrappers.
-            for secret in [*given, os.environ.get('OPENAI_API_KEY')]:
-                if isinstance(secret, str) and len(secret) >= 6:  # not 'ENV' or 'EMPTY'
-                    text = text.replace(secret, '[key]')
+            secrets += [value] if isinstance(value, str) else list(value or [])
+        for secret in secrets:
+            if isinstance(secret, str) and len(secret.strip()) >= 6:  # not 'ENV' or 'EMPTY'
+                text = text.replace(secret.strip(), '[key]')
         return text[:300]
 
 

@@ -6,6 +6,7 @@ verdict that was paid for is in the store the moment it arrives. What nobody set
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -128,7 +129,7 @@ class Pipeline:
         if self.judge:
             told |= {
                 'model': self.judge.judge.model,
-                'settings': self.settings.resolved(),
+                **_kept_settings(self.settings),
                 'decoding': dict(self.judge.judge.settings),
                 'ledger': judged.ledger.as_dict(),
             }
@@ -188,6 +189,16 @@ class Pipeline:
         self, cases: Mapping[Triple, Candidate], ledger: Ledger
     ) -> dict[Triple, Judgement]:
         return self.judge.recall(cases, ledger) if self.judge else {}
+
+
+def _kept_settings(settings: JudgeSettings) -> dict[str, Any]:
+    """Return settings for a later rescoring; none if JSON can't hold a model's config."""
+    given = settings.resolved()
+    try:
+        json.dumps(given)
+    except (TypeError, ValueError):
+        return {}
+    return {'settings': given}
 
 
 def _judgement(

@@ -22,6 +22,8 @@ from opencompass_gpassk.trials import Problem, Verdict
 
 __all__ = ['Verdicts', 'judge_responses']
 
+LEFT_OUT = "people's verdicts are left out: {}"
+
 
 @dataclass(frozen=True)
 class Verdicts:
@@ -48,6 +50,7 @@ def judge_responses(
     *,
     min_coverage: float,
     again: str,
+    after: str = '',
     report: Callable[[str], None],
 ) -> Verdicts:
     """Judge the responses that are not lost.
@@ -61,6 +64,7 @@ def judge_responses(
         min_coverage: Share of the responses, in [0, 1], that must not lack their verdict because
             of a failure that may pass.
         again: How to judge once more, such as ``run the command again``.
+        after: The same where there is a result already; by default no other way.
         report: Is told of what happened on the way.
 
     Raises:
@@ -74,9 +78,17 @@ def judge_responses(
         if kept is not None:
             stack.enter_context(kept)
         pipeline = Pipeline(settings, kept, progress=True)
-        judged = pipeline.run(_candidates(problems, present))
+        candidates = _candidates(problems, present)
+        try:
+            judged = pipeline.run(candidates)
+        except StoreError as error:
+            if pipeline.judge:
+                raise
+            notes.append(LEFT_OUT.format(error))
+            judged = Pipeline(settings, progress=True).run(candidates)
     if pipeline.judge:
-        report(f'{_ledger_line(judged.ledger)}; verdicts are kept in {store}')
+        kept_in = f'; verdicts are kept in {store}' if store else ''
+        report(f'{_ledger_line(judged.ledger)}{kept_in}')
     require_coverage(
         judged,
         len(present),
@@ -88,13 +100,13 @@ def judge_responses(
     if people:
         notes.append(f"{people} of {len(responses)} verdicts are a person's")
     reasons = _lasting(judged)
-    if reasons and pipeline.judge:
+    if reasons and pipeline.judge and store:
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
         prune = f'gpassk verdicts prune {shlex.quote(str(store))} --judge '
         prune += f'{shlex.quote(pipeline.judge.judge.model)} --unjudged --yes'
         notes.append(
             f'the judge gave no verdict of {reasons.total()} responses: {shown}; to ask it again: '
-            f'{prune}, then {again}'
+            f'{prune}, then {after or again}'
         )
     return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
 
@@ -108,7 +120,7 @@ def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> Ve
     try:
         return VerdictStore(store, read_only=True)
     except (StoreError, ValueError) as error:
-        notes.append(f"people's verdicts are left out: {error}")
+        notes.append(LEFT_OUT.format(error))
         return None
 
 

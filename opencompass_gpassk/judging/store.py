@@ -13,13 +13,13 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.storage.connection import StoreFile
-from opencompass_gpassk.judging.storage.files import StoreError
+from opencompass_gpassk.judging.storage.files import ChangedStoreError, StoreError
 from opencompass_gpassk.judging.storage.paths import store_path
 from opencompass_gpassk.judging.storage.reading import known_judges
 from opencompass_gpassk.judging.storage.rows import (
@@ -43,6 +43,7 @@ __all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
 INSERT = f'INSERT INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
 # A replaced verdict keeps its place, so that who reads all of them meets it once.
 CHANGES = ', '.join(f'{name} = excluded.{name}' for name in (*COLUMNS.split(', ')[2:], 'reply'))
+TRIES = 20  # of reading a store that others write to
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
@@ -160,24 +161,38 @@ class VerdictStore(StoreFile):
     def _find(
         self, judge: bytes, triples: Iterable[Triple], replies: bool
     ) -> dict[Triple, StoredVerdict]:
-        columns = f'{COLUMNS}, reply' if replies else COLUMNS
         keys = {triple_key(triple): triple for triple in triples}
         found: dict[Triple, StoredVerdict] = {}
         pending = iter(keys)
         while chunk := list(itertools.islice(pending, AT_ONCE)):
-            marks = ', '.join('?' * len(chunk))
-            with self.reading() as connection:
-                rows = connection.execute(
-                    f'SELECT {columns} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
-                    (judge, *chunk),
-                )
-                for row in rows:
-                    verdict = read_verdict_row(row[:-1] if replies else row)
-                    if replies:
-                        verdict = replace(verdict, reply=read_reply(row[-1]))
-                    if row[0] != judge or row[1] not in keys:
-                        raise DamagedRowError('a verdict stands where another is looked for')
-                    found[keys[row[1]]] = verdict
+            for left in reversed(range(TRIES)):
+                try:
+                    verdicts = self._look_up(judge, chunk, replies)
+                    break
+                except ChangedStoreError:
+                    if not left:
+                        raise
+            found |= {keys[key]: said for key, said in verdicts.items()}
+        return found
+
+    def _look_up(
+        self, judge: bytes, keys: Sequence[bytes], replies: bool
+    ) -> dict[bytes, StoredVerdict]:
+        columns = f'{COLUMNS}, reply' if replies else COLUMNS
+        marks = ', '.join('?' * len(keys))
+        wanted, found = set(keys), {}
+        with self.reading() as connection:
+            rows = connection.execute(
+                f'SELECT {columns} FROM verdicts WHERE judge = ? AND triple IN ({marks})',
+                (judge, *keys),
+            )
+            for row in rows:
+                verdict = read_verdict_row(row[:-1] if replies else row)
+                if replies:
+                    verdict = replace(verdict, reply=read_reply(row[-1]))
+                if row[0] != judge or row[1] not in wanted:
+                    raise DamagedRowError('a verdict stands where another is looked for')
+                found[row[1]] = verdict
         return found
 
     def _key(self, judge: JudgeIdentity) -> bytes:

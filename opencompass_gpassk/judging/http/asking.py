@@ -107,10 +107,10 @@ class Asking:
             now = self._loop.time()
             if failure := self._lost(now):
                 return failure
+            if self._is_idle(now) and not any(one.holding for one in self._suspicions.values()):
+                return None
             if self._start_one(now):
                 await asyncio.sleep(0)  # on its way before the next job is looked up
-            elif self._is_idle(now) and not any(one.holding for one in self._suspicions.values()):
-                return None
             else:
                 await self._wait(now)
 
@@ -145,8 +145,9 @@ class Asking:
         return False
 
     def _is_idle(self, now: float) -> bool:
-        """Tell whether nothing is on its way, waits or is left."""
-        if self._on_their_way or self._queue.due_at is not None:
+        """Tell whether no job is on its way, waits or is left."""
+        jobs = any(not job.harmless for job in self._on_their_way.values())
+        if jobs or self._queue.due_at is not None:
             return False
         # Looked up even if all endpoints rest: the end of the jobs must not wait for them.
         job = self._queue.take(now)

@@ -12,7 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from opencompass_gpassk.judging.storage.files import StoreError, note_damage, open_file
+from opencompass_gpassk.judging.storage.files import (
+    ChangedStoreError,
+    StoreError,
+    note_damage,
+    open_file,
+)
 from opencompass_gpassk.judging.storage.rows import DamagedRowError
 from opencompass_gpassk.judging.storage.viewing import Stamp, open_read_only, stamp_of
 
@@ -129,7 +134,7 @@ class StoreFile:
 
     def _require_unchanged(self) -> None:
         if self._is_stale():
-            raise StoreError(
+            raise ChangedStoreError(
                 f'{self.path}: the verdict store was written to while it was read; start again'
             )
 

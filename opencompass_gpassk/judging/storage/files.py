@@ -23,7 +23,14 @@ from opencompass_gpassk.judging.storage.schema import (
     is_new,
 )
 
-__all__ = ['BUSY_SECONDS', 'StoreError', 'note_damage', 'open_file', 'take_any_bytes']
+__all__ = [
+    'BUSY_SECONDS',
+    'ChangedStoreError',
+    'StoreError',
+    'note_damage',
+    'open_file',
+    'take_any_bytes',
+]
 
 BUSY_SECONDS = 60.0
 SIDECARS = ('-wal', '-shm', '-journal')
@@ -32,6 +39,10 @@ CHECKED_WHOLE = 1 << 27  # bytes of a file that is read from end to end when it 
 
 class StoreError(JudgeError):
     """A verdict store can't be used; what it took before is kept."""
+
+
+class ChangedStoreError(StoreError):
+    """A store that is only read was written to meanwhile: what was read may not fit together."""
 
 
 def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
