@@ -6,14 +6,14 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from judging_trials import Candidate, is_right
 
-from opencompass_gpassk.judging.judge import Failure, Reply
+from opencompass_gpassk.judging.judge import Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'
@@ -29,7 +29,7 @@ class InstantJudge:
     def ask(
         self,
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         """Compare texts, as the stub does."""

@@ -170,8 +170,8 @@ class GPassKEvaluator(BaseEvaluator):
         )
         for warning in result['warnings']:
             self.logger.warning(f'{self._abbr()}: {warning}')
-        if hasattr(self, '_out_dir'):
-            store(Path(f'{self._out_dir}.trials.jsonl.gz'), table, result)
+        if folder := self._folder():
+            store(folder.with_name(f'{folder.name}.trials.jsonl.gz'), table, result)
         return result
 
     def _groups(self, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -190,9 +190,8 @@ class GPassKEvaluator(BaseEvaluator):
         is_answer = answer_test(
             self._config('eval_cfg'), self._config('model_cfg'), self.pred_postprocessor
         )
-        if hasattr(self, '_out_dir'):
-            out_dir = Path(self._out_dir)
-            return read_handed_over(prediction_folder(out_dir), out_dir.name, texts, is_answer)
+        if folder := self._folder():
+            return read_handed_over(prediction_folder(folder), folder.name, texts, is_answer)
         rows = [
             Response(text, f'#{index}', is_answer=is_answer(raw, text))
             for index, (raw, text) in enumerate(zip(predictions, texts, strict=True))
@@ -211,11 +210,12 @@ class GPassKEvaluator(BaseEvaluator):
             return self._judge_replicas(self.judge_config, test_set, golds, responses)
         for gold in golds:
             _require_text(gold)
+        folder = self._folder()
         return judge_responses(
             problems,
             responses,
             self.judge_settings,
-            store_path(run_folder(Path(self._out_dir)) if hasattr(self, '_out_dir') else None),
+            store_path(run_folder(folder) if folder else None),
             min_coverage=self.min_coverage,
             again=getattr(running_task(), 'again', AGAIN),
             after='gpassk rescore RUN',
@@ -230,8 +230,7 @@ class GPassKEvaluator(BaseEvaluator):
         responses: Sequence[Response],
     ) -> Verdicts:
         check_gpus(config)
-        folder = Path(self._out_dir) if hasattr(self, '_out_dir') else None
-        judge = ReplicaJudge(config, folder, self.logger)
+        judge = ReplicaJudge(config, self._folder(), self.logger)
         judged = judge.judge(test_set, golds, responses)
         answers = [
             final_answer(one.text, processed=one.is_answer) for one in responses if not one.lost
@@ -241,9 +240,10 @@ class GPassKEvaluator(BaseEvaluator):
         )
 
     def _retry_notes(self, responses: Sequence[Response]) -> list[str]:
-        if not hasattr(self, '_out_dir'):
+        folder = self._folder()
+        if folder is None:
             return []
-        model = model_name(prediction_folder(Path(self._out_dir)))
+        model = model_name(prediction_folder(folder))
         return [note for note in [retry_note(responses, model, self._abbr())] if note]
 
     def _config(self, name: str) -> Mapping[str, Any]:
@@ -251,7 +251,12 @@ class GPassKEvaluator(BaseEvaluator):
         return getattr(running_task(), name, None) or {}
 
     def _abbr(self) -> str:
-        return Path(self._out_dir).name if hasattr(self, '_out_dir') else 'data set'
+        folder = self._folder()
+        return folder.name if folder else 'data set'
+
+    def _folder(self) -> Path | None:
+        """Return where the files of this evaluation go, None if OpenCompass named no place."""
+        return Path(self._out_dir) if hasattr(self, '_out_dir') else None
 
 
 def _require_text(gold: Any) -> None:

@@ -21,8 +21,10 @@ from opencompass.utils import (
     model_abbr_from_cfg,
 )
 
+from opencompass_gpassk.judging.configs import judge_name
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES
+from opencompass_gpassk.runs import planned
 
 __all__ = ['Changes', 'rescore', 'summarize_again']
 
@@ -142,7 +144,7 @@ def rescore(
         How many results were made, and how many could not be.
     """
     made = failed = 0
-    for model, dataset in _pairs(config):
+    for model, dataset in planned(config):
         of, abbr = model_abbr_from_cfg(model), dataset_abbr_from_cfg(dataset)
         name = f'{of}/{abbr}'
         if (models and of not in models) or (datasets and abbr not in datasets):
@@ -197,12 +199,6 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return f', judged by {now}' + (f' instead of {was}' if was not in (None, now) else '')
 
 
-def _pairs(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    combinations = config.get('model_dataset_combinations') or [config]
-    return [(m, d) for one in combinations for m in one['models'] for d in one['datasets']]
-
-
 def _is_ours(dataset: Mapping[str, Any]) -> bool:
-    kind = ((dataset.get('eval_cfg') or {}).get('evaluator') or {}).get('type', '')
-    name = kind if isinstance(kind, str) else kind.__name__
-    return name.rpartition('.')[2] == 'GPassKEvaluator'
+    evaluator = (dataset.get('eval_cfg') or {}).get('evaluator') or {}
+    return 'type' in evaluator and judge_name(evaluator) == 'GPassKEvaluator'

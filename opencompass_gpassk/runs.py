@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ['Run', 'find_run', 'planned_run', 'read_config', 'read_run_config']
+__all__ = ['Run', 'find_run', 'planned', 'planned_run', 'read_config', 'read_run_config']
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ def read_config(path: Path) -> Mapping[str, Any]:
     return config
 
 
+def planned(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return the config of each model with that of each data set that it is to work on."""
+    combinations = config.get('model_dataset_combinations') or [config]
+    return [(m, d) for one in combinations for m in one['models'] for d in one['datasets']]
+
+
 def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     """Return a run with the models and data sets that its config asks for."""
-    combinations = config.get('model_dataset_combinations') or [config]
-    pairs = [
-        (_model_abbr(model), _dataset_abbr(dataset))
-        for combination in combinations
-        for model in combination['models']
-        for dataset in combination['datasets']
-    ]
+    pairs = [(_model_abbr(model), _dataset_abbr(dataset)) for model, dataset in planned(config)]
     partitioner = (config.get('eval') or {}).get('partitioner') or {}
     # OpenCompass's default is one data set a task.
     naive = 'NaivePartitioner' in str(partitioner.get('type', 'NaivePartitioner'))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Reply
+from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 YES, NO = Reply('\\boxed{yes}', False, 100, 5), Reply('\\boxed{no}', False, 100, 5)
@@ -35,7 +35,7 @@ class ScriptedJudge:
     def ask(
         self,
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         """Ask one after the other."""

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -19,6 +19,7 @@ import pytest
 from audit_trials import audit_trials, make_table, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_judge import ScriptedJudge
 
 from opencompass_gpassk.audit.comparison import compare
 from opencompass_gpassk.audit.draw import allocate, draw_sample
@@ -26,7 +27,6 @@ from opencompass_gpassk.audit.judges import ask_now, look_up
 from opencompass_gpassk.audit.sources import Opinion, read_labels, recorded, rule
 from opencompass_gpassk.audit.trials import AuditTrial, clusters, read_run
 from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity, Reply
-from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
@@ -269,30 +269,17 @@ def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
         read_labels(write_rows(tmp_path / 'l.jsonl', row))
 
 
-class StubJudge:
-    """Says yes to answers that aren't negative; fails on the first prompt it gets."""
+def stub_judge(*, failing: bool = False) -> ScriptedJudge:
+    """One that says yes to answers that aren't negative; it may fail on the first prompt."""
 
-    def __init__(self, *, failing: bool = False) -> None:
-        self.model = 'stub'
-        self.settings = {'temperature': 0.0}
-        self.prompts: list[str] = []
-        self.failing = failing
+    def say(answer: str, times: int) -> Reply | Failure:
+        if failing and not judge.asked:
+            return Failure('overloaded', permanent=False)
+        word = 'no' if answer.startswith('-') else 'yes'
+        return Reply(f'I think \\boxed{{{word}}}')
 
-    def ask(
-        self,
-        jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
-        ledger: Ledger,
-    ) -> None:
-        """Answer each prompt at once."""
-        for key, prompt in jobs:
-            self.prompts.append(prompt)
-            ledger.calls += 1
-            if self.failing and len(self.prompts) == 1:
-                receive(key, Failure('overloaded', permanent=False))
-            else:
-                word = 'no' if key.answer.startswith('-') else 'yes'  # type: ignore[attr-defined]
-                receive(key, Reply(f'I think \\boxed{{{word}}}'))
+    judge = ScriptedJudge(say, model='stub')
+    return judge
 
 
 def test_a_judge_is_asked_once_about_each_answer(tmp_path: Path) -> None:
@@ -302,13 +289,13 @@ def test_a_judge_is_asked_once_about_each_answer(tmp_path: Path) -> None:
     how = JudgeSettings(mode='llm')
     with VerdictStore(tmp_path / 'v.sqlite') as store:
         store.put_human(triples[0], W if triples[0].answer >= '0' else C)
-        judge = StubJudge(failing=True)
+        judge = stub_judge(failing=True)
         _check_type: Judge = judge
         opinions, ledger = ask_now(judge, how, store, trials)
         assert ledger.calls == len(judge.prompts) == len(triples)
         unjudged = [one for one, said in zip(trials, opinions(trials), strict=True) if said.reason]
         assert {one.triple for one in unjudged} == {triples[0]}
-        judge = StubJudge()
+        judge = stub_judge()
         opinions, ledger = ask_now(judge, how, store, trials)
         assert ledger.calls == 1
         for one, said in zip(trials, opinions(trials), strict=True):

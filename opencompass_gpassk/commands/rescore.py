@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import add_run_argument
+
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
@@ -25,12 +27,7 @@ def add_parser(subparsers: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        'run_folder',
-        metavar='RUN',
-        type=Path,
-        help='a timestamp folder, or the work dir, of which the newest run is meant',
-    )
+    add_run_argument(parser)
     parser.add_argument(
         '--judge',
         metavar='JUDGE',

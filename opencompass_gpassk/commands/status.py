@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
+
+from opencompass_gpassk.commands import add_run_argument
 
 __all__ = ['add_parser', 'run']
 
@@ -24,12 +25,7 @@ def add_parser(subparsers: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        'run_folder',
-        metavar='RUN',
-        type=Path,
-        help='a timestamp folder, or the work dir, of which the newest run is meant',
-    )
+    add_run_argument(parser)
     parser.add_argument('--json', action='store_true', help='a JSON line for each task')
     parser.set_defaults(run=run)
 

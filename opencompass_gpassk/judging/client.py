@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
+from collections.abc import Coroutine, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from opencompass_gpassk.judging.http.completions import (
 from opencompass_gpassk.judging.http.endpoints import Endpoint
 from opencompass_gpassk.judging.http.faults import Fault, Remedy, exception_fault
 from opencompass_gpassk.judging.http.suspicion import PROBE
-from opencompass_gpassk.judging.judge import Failure, Reply
+from opencompass_gpassk.judging.judge import Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 __all__ = ['HttpJudge']
@@ -114,7 +114,7 @@ class HttpJudge:
     def ask(
         self,
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`.
@@ -138,7 +138,7 @@ class HttpJudge:
     async def _ask(
         self,
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         endpoints = [Endpoint(address, self.max_concurrency) for address in self._addresses]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from opencompass_gpassk.answers.thinking import spoken
 from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Reply, Triple
@@ -14,27 +14,15 @@ from opencompass_gpassk.judging.verdict import Judgement, Menu, read_verdict
 from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import Verdict
 
+if TYPE_CHECKING:
+    from opencompass_gpassk.judging.prompted import PromptedJudge
+
 __all__ = ['Inquiry', 'judgement_of']
 
 UNREADABLE = 'unreadable reply of the judge'
 CUT_OFF = 'reply of the judge cut off at max_tokens'
 EXCERPT = 80  # characters of an unreadable reply that are shown, its last ones
 SUSPICIOUS = 16  # unreadable replies and not one verdict: the prompt or the menu is wrong
-
-
-class Asked(Protocol):
-    """What an inquiry needs of the judge: see PromptedJudge."""
-
-    menu: Menu
-    readable: bool
-
-    def recall(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
-    ) -> dict[Triple, Judgement]: ...
-
-    def prompt(self, case: Candidate, triple: Triple) -> str: ...
-
-    def keep(self, case: Candidate, triple: Triple, said: StoredVerdict) -> StoredVerdict: ...
 
 
 class Inquiry:
@@ -51,7 +39,7 @@ class Inquiry:
 
     def __init__(
         self,
-        judge: Asked,
+        judge: PromptedJudge,
         cases: Mapping[Triple, Candidate],
         ledger: Ledger,
         bar: JudgingBar,

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple, Protocol
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.ledger import Ledger
 
-__all__ = ['Candidate', 'Failure', 'Judge', 'JudgeError', 'JudgeIdentity', 'Reply', 'Triple']
+__all__ = [
+    'Candidate',
+    'Failure',
+    'Judge',
+    'JudgeError',
+    'JudgeIdentity',
+    'Outcome',
+    'Receive',
+    'Reply',
+    'Triple',
+]
 
 
 class JudgeError(RuntimeError):
@@ -95,6 +105,11 @@ class Failure:
     detail: str = ''
 
 
+Outcome = Reply | Failure
+# Takes a job's key and what came of it; says whether the same prompt shall be asked once more.
+Receive = Callable[[Any, Outcome], bool]
+
+
 class Judge(Protocol):
     """A model that can be asked with prompts, over HTTP or in process."""
 
@@ -109,7 +124,7 @@ class Judge(Protocol):
     def ask(
         self,
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         """Ask prompts, and hand over each reply when it arrives.

@@ -21,7 +21,7 @@ from opencompass_gpassk.judging.configs import (
     config_hash,
     judge_name,
 )
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
+from opencompass_gpassk.judging.judge import JudgeError, Receive
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.local_jobs import OUT_OF_MEMORY, PATIENCE, Job, LocalJobs
 
@@ -81,7 +81,7 @@ class LocalJudge:
     def ask(
         self,
         jobs: Iterable[Job],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         """Ask prompts batch by batch, and hand over the replies of each batch when it is done.

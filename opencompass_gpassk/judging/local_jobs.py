@@ -12,7 +12,7 @@ from opencompass_gpassk.inference.backend import Backend
 from opencompass_gpassk.inference.failures import FailureWatch
 from opencompass_gpassk.inference.outputs import Output
 from opencompass_gpassk.inference.requests import Request
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 __all__ = ['OUT_OF_MEMORY', 'PATIENCE', 'Job', 'LocalJobs']
@@ -57,7 +57,7 @@ class LocalJobs:
         shown: Callable[[str], str],
         source: Iterator[Job],
         again: deque[Job],
-        receive: Callable[[Any, Reply | Failure], bool],
+        receive: Receive,
         ledger: Ledger,
         patience: int,
     ) -> None:

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from opencompass_gpassk.answers.thinking import spoken
@@ -102,9 +103,9 @@ class Pipeline:
         for name, settle in (
             ('human', self._by_human),
             ('rule', self._by_rule),
-            ('store', self._by_store),
+            ('store', partial(self._by_store, ledger=ledger)),
         ):
-            found = settle({t: case for t, case in cases.items() if t not in settled}, ledger)
+            found = settle({t: case for t, case in cases.items() if t not in settled})
             ledger.saved[name] = len(found)
             settled |= found
         transient: dict[Triple, str] = {}
@@ -147,9 +148,7 @@ class Pipeline:
             text = spoken(candidate.response).strip()[-self.settings.tail_length :] or None
         return None if text is None else Triple(candidate.question, candidate.gold, text)
 
-    def _by_human(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger
-    ) -> dict[Triple, Judgement]:
+    def _by_human(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
         if self.store is None:
             return {}
         # A person is shown the final answer, whatever the judge is shown.
@@ -164,9 +163,7 @@ class Pipeline:
             if (said := found.get(triple) or found.get(other))
         }
 
-    def _by_rule(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger
-    ) -> dict[Triple, Judgement]:
+    def _by_rule(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
         if self.settings.mode == 'llm':
             return {}
         ruled = {triple: case for triple, case in cases.items() if case.answer is not None}

@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import cached_property
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.storage.connection import StoreFile
@@ -62,15 +62,10 @@ class VerdictStore(StoreFile):
         StoreError: If it can't be opened.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        report: Callable[[str], None] | None = None,
-        read_only: bool = False,
-    ) -> None:
-        super().__init__(path, report=report, read_only=read_only)
-        self._judges: dict[str, tuple[bytes, tuple[bytes, bytes, str]]] = {}  # keys, rows
+    @cached_property
+    def _judges(self) -> dict[str, tuple[bytes, tuple[bytes, bytes, str]]]:
+        """Keys and rows of judges, by their digests."""
+        return {}
 
     def get(
         self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False

@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from opencompass_gpassk.judging.http.endpoints import Endpoint, Ticket, freest
 from opencompass_gpassk.judging.http.faults import MISPLACED, Fault, Remedy
 from opencompass_gpassk.judging.http.jobs import Job, JobQueue
 from opencompass_gpassk.judging.http.suspicion import PROBE, Suspicion
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
+from opencompass_gpassk.judging.http.underway import Underway
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Outcome, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 
 __all__ = ['Asking', 'Limits', 'Send']
@@ -20,7 +20,6 @@ __all__ = ['Asking', 'Limits', 'Send']
 GRACE = 10.0  # seconds in which requests on their way may end after one that stops everything
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
 
-Outcome = Reply | Failure
 logger = logging.getLogger(__name__)
 Send = Callable[[Endpoint, str], Awaitable[tuple[Reply | Fault, int, int]]]
 
@@ -64,7 +63,7 @@ class Asking:
         limits: Limits,
         explain: Callable[[Endpoint, Fault], str],
         jobs: Iterable[tuple[Hashable, str]],
-        receive: Callable[[Any, Outcome], bool],
+        receive: Receive,
         ledger: Ledger,
     ) -> None:
         self.endpoints = endpoints
@@ -75,11 +74,9 @@ class Asking:
         self.ledger = ledger
         slots = sum(endpoint.max_concurrency for endpoint in endpoints)
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
-        self._on_their_way: dict[asyncio.Task[None], Job] = {}
+        self._underway = Underway()
         self._told: set[Endpoint] = set()  # of whose failing the user knows
         self._suspicions = {endpoint: Suspicion(limits.roomy) for endpoint in endpoints}
-        self._changed = asyncio.Event()
-        self._error: BaseException | None = None  # ends everything at once
         self._stop: JudgeError | None = None  # lets what is on its way end
         self._loop = asyncio.get_running_loop()
         self._ends_at = None if limits.deadline is None else self._loop.time() + limits.deadline
@@ -101,9 +98,11 @@ class Asking:
     async def _ask_until_failure(self) -> Failure | None:
         """Return why the rest of the jobs won't be asked, None when all have their outcomes."""
         while True:
-            if error := self._error or self._stop:
-                await self._let_end()
-                raise self._error or error
+            if error := self._underway.error or self._stop:
+                if not self._underway.error:  # which the callback may have raised
+                    # They are paid for, and what they bring is kept.
+                    await self._underway.let_end(GRACE)
+                raise self._underway.error or error
             now = self._loop.time()
             if failure := self._lost(now):
                 return failure
@@ -146,7 +145,7 @@ class Asking:
 
     def _is_idle(self, now: float) -> bool:
         """Tell whether no job is on its way, waits or is left."""
-        jobs = any(not job.harmless for job in self._on_their_way.values())
+        jobs = any(not job.harmless for job in self._underway.jobs())
         if jobs or self._queue.due_at is not None:
             return False
         # Looked up even if all endpoints rest: the end of the jobs must not wait for them.
@@ -163,24 +162,17 @@ class Asking:
             if one.failing_since is not None:
                 moments.append(one.failing_since + self.limits.give_up_after)
         ahead = [moment for moment in moments if moment is not None and moment > now]
-        self._changed.clear()
-        alarm = self._loop.call_at(min(ahead), self._changed.set) if ahead else None
+        changed = self._underway.changed
+        changed.clear()
+        alarm = self._loop.call_at(min(ahead), changed.set) if ahead else None
         try:
-            await self._changed.wait()
+            await changed.wait()
         finally:
             if alarm:
                 alarm.cancel()
 
     def _start(self, job: Job, endpoint: Endpoint, now: float) -> None:
-        task = self._loop.create_task(self._ask(job, endpoint, endpoint.start(now)))
-        self._on_their_way[task] = job
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._on_their_way.pop(task, None)
-        if not task.cancelled() and task.exception():
-            self._error = self._error or task.exception()
-        self._changed.set()
+        self._underway.start(job, self._ask(job, endpoint, endpoint.start(now)))
 
     async def _ask(self, job: Job, endpoint: Endpoint, ticket: Ticket) -> None:
         self.ledger.calls += 1
@@ -270,9 +262,9 @@ class Asking:
     def _tell(self, job: Job, outcome: Outcome) -> bool:
         """Call the callback, unless it failed before."""
         try:
-            return not self._error and self.receive(job.key, outcome)
+            return not self._underway.error and self.receive(job.key, outcome)
         except BaseException as error:
-            self._error = error
+            self._underway.error = error
             raise
 
     def _hopeless(self) -> Failure:
@@ -288,22 +280,9 @@ class Asking:
         for job in self._queue.drain():
             self._tell(job, failure)
 
-    async def _let_end(self) -> None:
-        """Let what is on its way end for some seconds: it is paid for, and what it brings is kept.
-
-        Not after an error of the callback, which could take nothing more.
-        """
-        if self._on_their_way and not self._error:
-            tasks = list(self._on_their_way)
-            await asyncio.wait(tasks, timeout=GRACE, return_when=asyncio.FIRST_EXCEPTION)
-
     async def _call_back(self) -> int:
         """Call back what is on its way and let its jobs wait again; return how many there were."""
-        tasks = dict(self._on_their_way)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        called_back = [job for task, job in tasks.items() if task.cancelled()]
+        called_back = await self._underway.call_back()
         for job in called_back:
             if not job.harmless:
                 self._queue.put_back(job, 0.0)

@@ -27,18 +27,8 @@ StoreT = TypeVar('StoreT', bound='StoreFile')
 
 
 class StoreFile:
-    """An open store. A context manager; its methods may be called from any thread.
-
-    Args:
-        path: The file, which is begun where there is none. A damaged one is set aside.
-        report: Is told where a damaged one was put; by default standard error is.
-        read_only: Change nothing: no file is begun, locked, set aside or written to, nor made
-            beside it. It may be one that the user may only read.
-
-    Raises:
-        ValueError: If the file is another program's, or of a later version of this one; or if it
-            is to be read only and there is none.
-        StoreError: If it can't be opened.
+    """The open file of a :class:`~opencompass_gpassk.judging.store.VerdictStore`, whose arguments
+    these are.
     """
 
     def __init__(
