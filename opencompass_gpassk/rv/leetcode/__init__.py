@@ -1,0 +1,1 @@
+"""Questions in the manner of programming puzzles, put as mathematics: easy, medium, hard."""

@@ -1,0 +1,73 @@
+"""How numbers, answers and formulas are written in a question: LaTeX, without dollar signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+__all__ = ['latex', 'listed', 'ordinal', 'polynomial', 'signed']
+
+
+def latex(value: Any) -> str:
+    r"""Write an answer or a number; a list as ``1, 2``, a tuple as ``(1, 2)``.
+
+    Raises:
+        TypeError: If the value is a float, a bool or of another type that is no exact answer.
+
+    >>> latex(Fraction(-3, 4))
+    '-\\frac{3}{4}'
+    """
+    if isinstance(value, (bool, float)):
+        raise TypeError(f'{value!r} is a {type(value).__name__}; answers are exact')
+    if isinstance(value, (int, str)):
+        return str(value)
+    if isinstance(value, Fraction):
+        if value.denominator == 1:
+            return str(value.numerator)
+        sign = '-' if value < 0 else ''
+        return rf'{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}'
+    if isinstance(value, (list, tuple)):
+        inner = ', '.join(map(latex, value))
+        return inner if isinstance(value, list) else f'({inner})'
+    import sympy
+
+    if not isinstance(value, sympy.Basic) or value.has(sympy.Float):
+        raise TypeError(f'{value!r} is a {type(value).__name__}; answers are exact')
+    return str(sympy.latex(value))
+
+
+def signed(value: Any) -> str:
+    """Write a number that follows another: ``+ 3`` or ``- 3``."""
+    return f'- {latex(-value)}' if value < 0 else f'+ {latex(value)}'
+
+
+def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
+    """Write a polynomial, the coefficients from the highest power down.
+
+    >>> polynomial([1, 0, -3, 2])
+    'x^3 - 3x + 2'
+    """
+    degree = len(coefficients) - 1
+    text = ''
+    for power, factor in zip(range(degree, -1, -1), coefficients, strict=True):
+        if factor == 0:
+            continue
+        body = variable if power == 1 else f'{variable}^{{{power}}}' if power > 9 else ''
+        body = body or (f'{variable}^{power}' if power else '')
+        size = '' if abs(factor) == 1 and power else latex(abs(factor))
+        sign = ('-' if factor < 0 else '') if not text else (' - ' if factor < 0 else ' + ')
+        text += sign + size + body
+    return text or '0'
+
+
+def listed(values: Iterable[Any], last: str = 'and') -> str:
+    """Write numbers in a sentence: ``$1$, $2$ and $3$``."""
+    texts = [f'${latex(value)}$' for value in values]
+    return f'{", ".join(texts[:-1])} {last} {texts[-1]}' if len(texts) > 1 else ''.join(texts)
+
+
+def ordinal(number: int) -> str:
+    """Write 1st, 2nd, 3rd, 11th …"""
+    teen = 10 <= number % 100 <= 20
+    return f'{number}{"th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")}'
