@@ -180,7 +180,8 @@ class RootsSeenFromAPoint(Question):
 
     @classmethod
     def init(cls, rng: Random) -> RootsSeenFromAPoint:
-        return cls(*(rng.randint(-9, 9) for _ in range(3)), t=rng.randint(2, 4))
+        a, b, c = (rng.randint(-9, 9) for _ in range(3))
+        return cls(a, b, c, rng.randint(2, 4))
 
     def holds(self) -> bool:
         return self.a * self.b * self.c * self._at() != 0 and self.solve().denominator >= 10
