@@ -39,15 +39,15 @@ def coupons_for_cocoa(q, answer):
     return answer == cups
 
 
-@check(ops.CostlyDiagonals)
-def costly_diagonals(q, answer):
-    # The order of steps doesn't matter: all numbers of steps along both diagonals, then straight.
-    far = range(-5, max(q.east, q.north) + 6)
+@check(ops.CheapDiagonals)
+def cheap_diagonals(q, answer):
+    # The order of steps doesn't matter: try all diagonal ways, then go straight. `up` counts
+    # steps to the upper right (left if negative), `down` those to the lower right.
     return answer == min(
         (abs(up) + abs(down)) * q.diagonal
         + (abs(q.east - up - down) + abs(q.north - up + down)) * q.straight
-        for up in far
-        for down in far
+        for up in range(-5, 36)
+        for down in range(-30, 31)
     )
 
 

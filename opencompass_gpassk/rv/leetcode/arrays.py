@@ -177,10 +177,7 @@ class SpiralIntoTheTable(Question):
         h, w, r, c = self.height, self.width, self.row, self.column
         k = min(r - 1, c - 1, h - r, w - c)
         h, w, r, c = h - 2 * k, w - 2 * k, r - k, c - k
-        if r == 1 or c == w:
-            place = r + c - 1
-        else:
-            place = 2 * (h + w) - r - c - 1
+        place = r + c - 1 if r == 1 or c == w else 2 * (h + w) - r - c - 1
         return self.height * self.width - h * w + place
 
     def render(self) -> str:
@@ -274,7 +271,7 @@ class PlaceAmongProducts(Question):
 @register('leetcode', 'arrays', 'hard')
 @dataclass(frozen=True)
 class FiveFromTenSums(Question):
-    """All sums give 4(a+b+c+d+e), the least and greatest a+b and d+e, so c; a+c and c+e come next."""
+    """All add up to 4(a+b+c+d+e); the ends a+b and d+e leave c; next to them are a+c and c+e."""
 
     sums: tuple[int, ...] = (11, 15, 20, 22, 27, 27, 31, 34, 38, 43)
 

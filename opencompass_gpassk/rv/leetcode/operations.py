@@ -60,30 +60,31 @@ class CouponsForCocoa(Question):
 
 @register('leetcode', 'operations', 'easy')
 @dataclass(frozen=True)
-class CostlyDiagonals(Question):
-    """A diagonal step replaces two straight ones as long as both directions are needed."""
+class CheapDiagonals(Question):
+    """Diagonal zigzags make up for straight ways; a straight step is needed for parity alone."""
 
     east: int = 17
     north: int = 24
-    straight: int = 5
-    diagonal: int = 8
+    straight: int = 13
+    diagonal: int = 7
 
     @classmethod
-    def init(cls, rng: Random) -> CostlyDiagonals:
-        return cls(*(rng.randint(low, high) for low, high in [(10, 25)] * 2 + [(3, 9), (4, 17)]))
+    def init(cls, rng: Random) -> CheapDiagonals:
+        diagonal = rng.randint(3, 9)
+        return cls(rng.randint(5, 30), rng.randint(5, 30), rng.randint(10, 19), diagonal)
 
     def holds(self) -> bool:
-        return self.east != self.north and self.straight < self.diagonal < 2 * self.straight
+        return abs(self.east - self.north) >= 5
 
     def solve(self) -> int:
-        less, more = sorted((self.east, self.north))
-        return less * self.diagonal + (more - less) * self.straight
+        steps, odd = max(self.east, self.north), (self.east + self.north) % 2
+        return steps * self.diagonal + odd * (self.straight - self.diagonal)
 
     def render(self) -> str:
         return (
             'A robot moves on the points of the plane with integer coordinates. A step to one of '
             f'the four nearest points takes ${self.straight}$ seconds, a step to one of the four '
-            f'diagonally adjacent points takes ${self.diagonal}$ seconds. What is the least '
+            f'diagonally adjacent points takes only ${self.diagonal}$ seconds. What is the least '
             f'number of seconds in which it gets from $(0, 0)$ to $({self.east}, {self.north})$?'
         )
 
