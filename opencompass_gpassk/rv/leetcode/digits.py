@@ -241,15 +241,13 @@ class DigitSumInBase(Question):
         return self.solve() >= 20
 
     def solve(self) -> int:
-        b, count = self.base, 0  # the first digit, less one, has b - 1 values, the others have b
-        for first in (0, 1):
-            for others in range(4):
-                rest = self.total - 1 - first * (b - 1) - others * b
-                if rest >= 0:
-                    count += (
-                        (-1) ** (first + others) * math.comb(3, others) * math.comb(rest + 3, 3)
-                    )
-        return count
+        b = self.base  # the first digit, less one, has b - 1 values, the others have b
+        return sum(
+            (-1) ** (first + others) * math.comb(3, others) * math.comb(rest + 3, 3)
+            for first in (0, 1)
+            for others in range(4)
+            if (rest := self.total - 1 - first * (b - 1) - others * b) >= 0
+        )
 
     def render(self) -> str:
         return (

@@ -133,14 +133,12 @@ class FactorialTail(Question):
         return cls(rng.randint(40, 300), rng.choice([12, 15, 18, 20, 24, 28, 36, 45, 48, 63, 72]))
 
     def solve(self) -> int:
-        tails, rest = [], self.base
-        for p in (2, 3, 5, 7):
-            wanted = 0
-            while rest % p == 0:
-                rest, wanted = rest // p, wanted + 1
-            if wanted:
-                tails.append(sum(self.n // p**i for i in range(1, 10)) // wanted)
-        return min(tails)
+        import sympy
+
+        return min(
+            sum(self.n // p**i for i in range(1, 10)) // exponent
+            for p, exponent in sympy.factorint(self.base).items()
+        )
 
     def render(self) -> str:
         return (
@@ -284,17 +282,13 @@ class FourFactorsAboveOne(Question):
         return self.product <= 4000 and 30 <= self.solve() <= 1500
 
     def solve(self) -> int:
-        exponents, rest = [], self.product
-        for p in (2, 3, 5, 7, 11, 13):
-            exponents.append(0)
-            while rest % p == 0:
-                rest, exponents[-1] = rest // p, exponents[-1] + 1
-        return sum(
-            (-1) ** (4 - k)
-            * math.comb(4, k)
-            * math.prod(math.comb(e + k - 1, e) for e in exponents)
-            for k in range(1, 5)
-        )
+        import sympy
+
+        def into(k: int) -> int:
+            return math.prod(math.comb(e + k - 1, e) for e in exponents)
+
+        exponents = sympy.factorint(self.product).values()
+        return into(4) - 4 * into(3) + 6 * into(2) - 4
 
     def render(self) -> str:
         return (
