@@ -12,10 +12,12 @@ from rv_checks import check
 TINY = Decimal(10) ** -40
 
 
-@check(seq.OneBaseForAll)
-def one_base_for_all(q, answer):
-    left = (q.base * q.base) ** q.first * (q.base * q.base * q.base) ** q.second
-    return answer > 0 and q.base**answer == left
+@check(seq.PlaceOfATerm)
+def place_of_a_term(q, answer):
+    place, value = 1, q.first
+    while value < q.term:
+        place, value = place + 1, value + q.step
+    return value == q.term and answer == place
 
 
 @check(seq.SyrupMadeSweeter)

@@ -1,4 +1,4 @@
-"""Algebra: sequences and their sums, powers and roots, mixtures, work and rates, factoring."""
+"""Algebra: sequences and their sums, roots, mixtures, work and rates, factoring."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from opencompass_gpassk.rv.question import Question, register
 
 @register('math', 'algebra', 1)
 @dataclass(frozen=True)
-class OneBaseForAll(Question):
-    """Powers of one base multiply by adding exponents."""
+class PlaceOfATerm(Question):
+    """The n-th term is n - 1 steps away from the first."""
 
-    base: int = 2
-    first: int = 5
-    second: int = 3
+    first: int = 17
+    step: int = 6
+    term: int = 245
 
     @classmethod
-    def init(cls, rng: Random) -> OneBaseForAll:
-        return cls(rng.choice([2, 3, 5, 6, 7]), rng.randint(2, 12), rng.randint(2, 12))
+    def init(cls, rng: Random) -> PlaceOfATerm:
+        first, step = rng.randint(5, 40), rng.randint(3, 15)
+        return cls(first, step, first + step * rng.randint(20, 80))
 
     def solve(self) -> int:
-        return 2 * self.first + 3 * self.second
+        return (self.term - self.first) // self.step + 1
 
     def render(self) -> str:
-        square, cube = self.base**2, self.base**3
+        start = ', '.join(str(self.first + i * self.step) for i in range(3))
         return (
-            f'For which integer $n$ is ${square}^{{{self.first}}} \\cdot '
-            f'{cube}^{{{self.second}}} = {self.base}^n$?'
+            f'In the arithmetic sequence ${start}, \\dots$, the $n$-th term is ${self.term}$. '
+            'What is $n$?'
         )
 
 
