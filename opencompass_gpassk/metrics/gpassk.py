@@ -128,15 +128,22 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
 
 
 def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Counts, Counts, Counts]:
-    n, c, k = _integers('n', n, 0), _integers('c', c, 0), _integers('k', k, 1)
+    n, c = _counts(n, c)
+    k = _integers('k', k, 1)
+    # A k above every n is undefined whatever it is, and tails of its size would fill the memory.
+    return n, c, np.minimum(k, n.max(initial=0) + 1)
+
+
+def _counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
+    n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
     above = c > n
     if above.any():
         first = np.broadcast_to(c, above.shape)[above][0], np.broadcast_to(n, above.shape)[above][0]
         raise ValueError(
-            f'c is {first[0]} where n is {first[1]}; of n samples at most n are correct'
+            f'{prefix}c is {first[0]} where {prefix}n is {first[1]}; of n samples at most n are '
+            'correct'
         )
-    # A k above every n is undefined whatever it is, and tails of its size would fill the memory.
-    return n, c, np.minimum(k, n.max(initial=0) + 1)
+    return n, c
 
 
 def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:

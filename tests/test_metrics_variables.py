@@ -1,0 +1,529 @@
+"""The metrics of groups of versions against figures by hand, enumeration and their identities."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import json
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import ceil, comb, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.metrics import variables
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.variables import (
+    accuracy,
+    complete_ratio,
+    g_pass_over_versions,
+    group_accuracy,
+    original_only_ratio,
+    pooled_g_pass,
+    understanding,
+    understanding_score,
+    variance_split,
+)
+
+CASES = json.loads((Path(__file__).parent / 'cases/metrics_variables.json').read_text('utf-8'))
+HAND = CASES['by_hand']
+TAUS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
+
+settings.register_profile('busy machine', deadline=None)
+settings.load_profile('busy machine')
+
+Group = tuple[list[int], list[int], int, int]
+
+
+@st.composite
+def group(draw: st.DrawFn, samples: int = 6, least: int = 1) -> Group:
+    """Draw n and c of 2 to 6 versions and of their original."""
+    sizes = st.integers(least, samples)
+    n = draw(st.lists(sizes, min_size=2, max_size=6))
+    original_n = draw(sizes)
+    c = [draw(st.integers(0, size)) for size in n]
+    return n, c, original_n, draw(st.integers(0, original_n))
+
+
+def outcomes(rates: list[Fraction]) -> Iterator[tuple[int, Fraction]]:
+    """Yield how many are right in each of the 2^m outcomes, and the outcome's chance."""
+    for right in product((0, 1), repeat=len(rates)):
+        yield sum(right), prod((p if x else 1 - p for x, p in zip(right, rates, strict=True)))
+
+
+def chance(rates: list[Fraction], least: int, most: int) -> Fraction:
+    """Return P[least ≤ number of right ones ≤ most]."""
+    return sum((p for right, p in outcomes(rates) if least <= right <= most), Fraction(0))
+
+
+def shares_of(n: list[int], c: list[int]) -> list[Fraction]:
+    """Return c/n of each version."""
+    return [Fraction(right, size) for right, size in zip(c, n, strict=True)]
+
+
+def exactly(value: Any) -> Fraction:
+    """Return the fraction of a small denominator that a figure stands for."""
+    number = float(value)
+    fraction = Fraction(number).limit_denominator(10**5)
+    assert abs(float(fraction) - number) < 1e-12
+    return fraction
+
+
+def sampled(n: list[int], rates: list[Fraction]) -> Iterator[tuple[list[int], Fraction]]:
+    """Yield all counts that n samples of each version can give, and the counts' chance."""
+    for c in product(*(range(size + 1) for size in n)):
+        yield (
+            list(c),
+            prod(
+                comb(size, x) * p**x * (1 - p) ** (size - x)
+                for x, size, p in zip(c, n, rates, strict=True)
+            ),
+        )
+
+
+@pytest.mark.parametrize('name', HAND['per_group'])
+def test_three_groups_by_hand(name: str) -> None:
+    """Two samples of five versions each: all figures, worked out on paper."""
+    counts = HAND['n'], HAND['c']
+    originals = HAND['original_n'], HAND['original_c']
+    function, *settings_ = name.split()
+    if function in ('complete_ratio', 'original_only_ratio'):
+        values = getattr(variables, function)(*counts, *originals)
+    elif function in ('between', 'within'):
+        values = getattr(variance_split(*counts), function)
+    elif hasattr(variables, function):
+        values = getattr(variables, function)(*counts, *map(json.loads, settings_))
+    else:
+        values = getattr(understanding(*counts, *originals), function)
+    expected = [Fraction(x) for x in HAND['per_group'][name]]
+    if function == 'pooled_g_pass' and settings_[0] == '5':
+        # Of 10 samples 9, 4 and 1 are right: 126/252, none and none of the draws of 5.
+        assert exactly(values[0]) == Fraction(comb(9, 5), comb(10, 5))
+    assert [exactly(x) for x in values] == expected
+
+
+def test_shares_of_the_three_groups_by_hand() -> None:
+    """Shares and score are over groups whose original is right, here two and a half."""
+    shares = understanding(HAND['n'], HAND['c'], HAND['original_n'], HAND['original_c']).shares()
+    got = {name: exactly(value) for name, value in dataclasses.asdict(shares).items()}
+    assert got == {name: Fraction(value) for name, value in HAND['shares'].items()}
+
+
+def test_single_samples_give_the_published_definitions() -> None:
+    """At n = 1 every figure counts groups: here 8 of them, with each outcome that matters."""
+    right = [5, 4, 3, 1, 0, 5, 2, 0]
+    original = np.array([1, 1, 1, 1, 1, 0, 0, 0])
+    c = np.array([[1] * x + [0] * (5 - x) for x in right])
+    n, original_n = np.ones_like(c), np.ones_like(original)
+    assert accuracy(n, c).mean() == 20 / 40
+    assert group_accuracy(n, c).tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
+    assert complete_ratio(n, c, original_n, original).mean() == 2 / 8
+    assert original_only_ratio(n, c, original_n, original).mean() == 2 / 8
+    shares = understanding(n, c, original_n, original).shares()
+    assert shares == variables.UnderstandingShares(5, 13 / 5, 2 / 5, 1 / 5, 2 / 5)
+
+
+def test_pooling_is_no_group_accuracy() -> None:
+    """A version that never succeeds leaves no group accuracy, but 0.306 of the pool."""
+    n, c = [[8] * 5], [[8, 8, 8, 8, 0]]
+    assert pooled_g_pass(n, c, 5, 1.0)[0] == pytest.approx(comb(32, 5) / comb(40, 5), abs=1e-12)
+    assert pooled_g_pass(n, c, 5, 1.0)[0] == pytest.approx(0.306, abs=5e-4)
+    assert group_accuracy(n, c)[0] == 0
+    assert g_pass_over_versions(n, c, 0.8)[0] == 1
+
+
+@given(st.lists(group(), min_size=1, max_size=4))
+@settings(max_examples=60)
+def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
+    """Each figure is the sum of the exact chances of the outcomes that it counts."""
+    for n, c, original_n, original_c in groups:
+        rates, m, original = shares_of(n, c), len(n), Fraction(original_c, original_n)
+        for tau in TAUS:
+            wanted = max(ceil(Fraction(str(tau)) * m), 1)
+            got = g_pass_over_versions([n], [c], tau)[0]
+            assert got == pytest.approx(float(chance(rates, wanted, m)), abs=1e-14)
+        least, most = ceil(Fraction(4, 5) * m), ceil(Fraction(1, 5) * m)
+        expected = {
+            'original': original,
+            'score': original * sum(right * p for right, p in outcomes(rates)),
+            'complete': original * chance(rates, least, m),
+            'partial': original * chance(rates, most + 1, least - 1),
+            'collapsed': original * chance(rates, 0, most),
+        }
+        counts = [n], [c], [original_n], [original_c]
+        for name, value in dataclasses.asdict(understanding(*counts)).items():
+            assert value[0] == pytest.approx(float(expected[name]), abs=1e-14)
+        assert complete_ratio(*counts) == understanding(*counts).complete
+        assert original_only_ratio(*counts) == understanding(*counts).collapsed
+
+
+@given(st.integers(1, 12), st.data())
+@settings(max_examples=20)
+def test_the_tail_is_poisson_binomial(m: int, data: st.DataObject) -> None:
+    """For up to twelve versions every tail is that of the enumeration."""
+    c = data.draw(st.lists(st.integers(0, 7), min_size=m, max_size=m))
+    number = [Fraction(0)] * (m + 1)
+    for right, p in outcomes([Fraction(x, 7) for x in c]):
+        number[right] += p
+    for wanted in range(1, m + 1):
+        got = g_pass_over_versions([[7] * m], [c], wanted / m)[0]
+        assert got == pytest.approx(float(sum(number[wanted:])), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize('tau', [0.2, 0.4, 0.6, 0.8, 1.0])
+def test_equal_versions_are_binomial(tau: float) -> None:
+    """Where all versions have one rate, the tail is the binomial one."""
+    wanted = round(tau * 5)
+    for right in range(9):
+        p = right / 8
+        tail = sum(comb(5, j) * p**j * (1 - p) ** (5 - j) for j in range(wanted, 6))
+        got = g_pass_over_versions([[8] * 5], [[right] * 5], tau)[0]
+        assert got == pytest.approx(tail, abs=1e-14)
+
+
+@given(group(samples=10**6), st.sampled_from(TAUS))
+def test_what_is_certain_is_exact(case: Group, tau: float) -> None:
+    """Versions that always or never succeed decide tails without rounding."""
+    n, c, _, _ = case
+    surely = sum(right == size for right, size in zip(c, n, strict=True))
+    possibly = sum(right > 0 for right in c)
+    wanted = max(ceil(Fraction(str(tau)) * len(n)), 1)
+    got = g_pass_over_versions([n], [c], tau)[0]
+    assert 0 <= got <= 1
+    if wanted <= surely:
+        assert got == 1
+    if wanted > possibly:
+        assert got == 0
+    # Enough versions that always succeed, beside ones that may not.
+    more = [5] * len(n)
+    assert g_pass_over_versions([n + more], [c + more], min(tau, 0.5))[0] == 1
+
+
+@given(group(), st.lists(st.floats(0, 1), min_size=2, max_size=10))
+def test_a_higher_threshold_never_raises_it(case: Group, taus: list[float]) -> None:
+    """G-Pass over versions falls with τ, down to GA@m, which is the product of the rates."""
+    n, c, _, _ = case
+    values = [g_pass_over_versions([n], [c], tau)[0] for tau in [*sorted(taus), 1.0]]
+    assert np.all(np.diff(values) <= 0)
+    assert values[-1] == group_accuracy([n], [c])[0]
+    assert values[-1] == pytest.approx(float(prod(shares_of(n, c))), rel=1e-12)
+
+
+@given(group())
+def test_group_accuracy_is_at_most_accuracy(case: Group) -> None:
+    """GA@m ≤ Acc."""
+    n, c, _, _ = case
+    assert group_accuracy([n], [c])[0] <= accuracy([n], [c])[0]
+    assert accuracy([n], [c])[0] == pytest.approx(float(sum(shares_of(n, c)) / len(n)))
+    assert accuracy([n], [c])[0] * len(n) == pytest.approx(understanding_score([n], [c])[0])
+
+
+@given(group(), st.integers(1, 9), st.integers(0, 9))
+def test_complete_and_original_only_are_at_most_accuracy_on_originals(
+    case: Group, complete: int, collapsed: int
+) -> None:
+    """OOR + CR ≤ accuracy on originals, the rest is partial, and no part is negative."""
+    n, c, original_n, original_c = case
+    if ceil(Fraction(collapsed, 10) * len(n)) >= ceil(Fraction(complete, 10) * len(n)):
+        return
+    counts = [n], [c], [original_n], [original_c]
+    ratios = complete_ratio(*counts, complete / 10) + original_only_ratio(*counts, collapsed / 10)
+    found = understanding(*counts, complete / 10, collapsed / 10)
+    assert ratios[0] <= original_c / original_n + 1e-15
+    assert found.original[0] == original_c / original_n
+    parts = found.complete, found.partial, found.collapsed
+    assert all(part[0] >= 0 for part in parts)
+    assert sum(part[0] for part in parts) == pytest.approx(found.original[0], abs=1e-15)
+    shares = found.shares()
+    if original_c:
+        assert shares.complete + shares.partial + shares.collapsed == pytest.approx(1)
+        # One group: its share is the chance, whatever the original's is.
+        assert shares.score == pytest.approx(understanding_score([n], [c])[0])
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=8))
+def test_at_one_sample_it_is_the_indicator(c: list[list[int]]) -> None:
+    """At n = 1 and τ = 1 G-Pass over versions is GA@m: whether all versions are right."""
+    n = np.ones((len(c), 5), dtype=int)
+    assert g_pass_over_versions(n, c, 1.0).tolist() == [float(all(row)) for row in c]
+    for tau, wanted in ((0.0, 1), (0.2, 1), (0.5, 3), (0.8, 4)):
+        enough = [float(sum(row) >= wanted) for row in c]
+        assert g_pass_over_versions(n, c, tau).tolist() == enough
+    # With one sample of each version the pool is the group.
+    assert pooled_g_pass(n, c, 5, 0.8).tolist() == g_pass_over_versions(n, c, 0.8).tolist()
+
+
+@given(st.lists(group(), min_size=2, max_size=5), st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_groups_are_on_their_own_and_versions_in_any_order(groups: list[Group], rng: Any) -> None:
+    """A group's figures depend on no other group, nor on the order of its versions."""
+    m = min(len(n) for n, *_ in groups)
+    n, c = [g[0][:m] for g in groups], [g[1][:m] for g in groups]
+    original_n, original_c = [g[2] for g in groups], [g[3] for g in groups]
+    together = understanding(n, c, original_n, original_c)
+    split = variance_split(n, c)
+    for i in range(len(groups)):
+        order = rng.sample(range(m), m)
+        one_n, one_c = [[n[i][v] for v in order]], [[c[i][v] for v in order]]
+        alone = understanding(one_n, one_c, [original_n[i]], [original_c[i]])
+        for name, value in dataclasses.asdict(alone).items():
+            assert value[0] == pytest.approx(getattr(together, name)[i], abs=1e-14)
+        for part in ('between', 'within'):
+            got = getattr(variance_split(one_n, one_c), part)[0]
+            assert got == pytest.approx(getattr(split, part)[i], abs=1e-14, nan_ok=True)
+
+
+RATES = [
+    [Fraction(1, 3), Fraction(3, 4), Fraction(1)],
+    [Fraction(1, 2), Fraction(1, 2), Fraction(1, 2)],
+    [Fraction(0), Fraction(1, 5), Fraction(5, 6)],
+]
+
+
+@pytest.mark.parametrize('rates', RATES, ids=str)
+@pytest.mark.parametrize('n', [[1, 1, 1], [2, 2, 2], [3, 1, 2]], ids=str)
+def test_estimates_are_unbiased(n: list[int], rates: list[Fraction]) -> None:
+    """Over all samples that could be drawn, the mean estimate is the true figure, exactly."""
+    samples = list(sampled(n, rates))
+    c, weights = np.array([x for x, _ in samples]), [w for _, w in samples]
+    sizes = np.broadcast_to(n, c.shape)
+    assert sum(weights) == 1
+
+    def mean(values: Any, weights: list[Fraction] = weights) -> Fraction:
+        return sum(
+            (w * exactly(x) for w, x in zip(weights, values, strict=True)), start=Fraction(0)
+        )
+
+    for tau, wanted in ((0.0, 1), (0.5, 2), (1.0, 3)):
+        assert mean(g_pass_over_versions(sizes, c, tau)) == chance(rates, wanted, 3)
+    assert mean(accuracy(sizes, c)) == sum(rates) / 3
+    assert mean(understanding_score(sizes, c)) == sum(rates)
+
+    # The same with an original of two samples that succeeds with a chance of 2/5.
+    original = [(x[0], w) for x, w in sampled([2], [Fraction(2, 5)])]
+    joint = [w * v for _, w in original for v in weights]
+    originals = np.repeat([x for x, _ in original], len(c))
+    counts = (
+        np.tile(sizes, (len(original), 1)),
+        np.tile(c, (len(original), 1)),
+        np.full(len(originals), 2),
+        originals,
+    )
+    assert mean(complete_ratio(*counts), joint) == Fraction(2, 5) * chance(rates, 3, 3)
+    assert mean(original_only_ratio(*counts), joint) == Fraction(2, 5) * chance(rates, 0, 1)
+    found = understanding(*counts)
+    assert mean(found.partial, joint) == Fraction(2, 5) * chance(rates, 2, 2)
+    assert mean(found.score, joint) == Fraction(2, 5) * sum(rates)
+
+
+@pytest.mark.parametrize('rates', RATES, ids=str)
+@pytest.mark.parametrize('n', [[2, 2, 2], [3, 2, 4]], ids=str)
+def test_the_variance_split_is_unbiased(n: list[int], rates: list[Fraction]) -> None:
+    """Over all samples, the means of both parts are the true variances, exactly."""
+    samples = list(sampled(n, rates))
+    c = np.array([x for x, _ in samples])
+    split = variance_split(np.broadcast_to(n, c.shape), c)
+    mean = sum(rates) / 3
+    between = sum((p - mean) ** 2 for p in rates) / 2
+    within = sum(p * (1 - p) for p in rates) / 3
+    weights = [w for _, w in samples]
+    for values, expected in ((split.between, between), (split.within, within)):
+        got = sum(w * exactly(x) for w, x in zip(weights, values, strict=True))
+        assert got == expected
+
+
+def test_versions_drawn_at_random_split_the_variance_of_a_single_sample() -> None:
+    """Where versions are themselves drawn, both parts add up to p(1 - p) of a random sample."""
+    kinds = [Fraction(1, 4), Fraction(1)]  # a version is of either kind, evenly
+    total = Fraction(0)
+    for rates in product(kinds, repeat=2):
+        for c, weight in sampled([2, 2], list(rates)):
+            split = variance_split([[2, 2]], [c])
+            total += weight / 4 * (exactly(split.between[0]) + exactly(split.within[0]))
+    mean = sum(kinds) / 2
+    assert total == mean * (1 - mean)
+
+
+def test_the_split_tells_unsure_of_the_question_from_unsure_of_itself() -> None:
+    """Versions that differ give variance between them, versions that waver within them."""
+    split = variance_split([[8] * 4] * 2, [[8, 8, 0, 0], [4] * 4])
+    assert split.within.tolist() == pytest.approx([0, 2 / 7])
+    assert split.between.tolist() == pytest.approx([1 / 3, -1 / 28])
+
+
+def test_a_version_not_judged_leaves_its_group_undefined() -> None:
+    """NaN stays in its group; the accuracy alone is that of the versions judged."""
+    n, c = (
+        np.array([[2, 0, 2, 2, 2], [2] * 5, [0] * 5]),
+        np.array([[2, 0, 1, 2, 2], [2] * 5, [0] * 5]),
+    )
+    originals = np.full(3, 2), np.full(3, 2)
+    assert accuracy(n, c).tolist()[:2] == [7 / 8, 1]
+    assert np.isnan(accuracy(n, c)[2])
+    found, split = understanding(n, c, *originals), variance_split(n, c)
+    for values in (
+        g_pass_over_versions(n, c, 0.2),
+        group_accuracy(n, c),
+        pooled_g_pass(n, c, 2, 1.0),
+        complete_ratio(n, c, *originals),
+        original_only_ratio(n, c, *originals),
+        understanding_score(n, c),
+        found.score,
+        found.complete,
+        found.partial,
+        found.collapsed,
+        split.between,
+        split.within,
+    ):
+        assert np.isnan(values).tolist() == [True, False, True]
+    assert found.original.tolist() == [1, 1, 1]
+    assert found.shares() == variables.UnderstandingShares(1, 5, 1, 0, 0)
+
+
+def test_an_original_not_judged_leaves_what_needs_it_undefined() -> None:
+    """Without an original there is neither CR nor OOR nor a share, rather than 0."""
+    n, c, original = np.ones((2, 5), dtype=int), np.ones((2, 5), dtype=int), np.array([0, 1])
+    for values in (
+        complete_ratio(n, c, original, original),
+        original_only_ratio(n, c, original, original),
+        *dataclasses.asdict(understanding(n, c, original, original)).values(),
+    ):
+        assert np.isnan(values).tolist() == [True, False]
+    assert understanding(n, c, original, original).shares().groups == 1
+
+
+@pytest.mark.parametrize('original_n', [0, 1], ids=['none judged', 'none right'])
+def test_without_a_right_original_there_are_no_shares(original_n: int) -> None:
+    """Shares of no group are NaN."""
+    shares = understanding([[1] * 5], [[1] * 5], [original_n], [0]).shares()
+    assert shares.groups == 0
+    assert all(np.isnan([shares.score, shares.complete, shares.partial, shares.collapsed]))
+
+
+def test_too_few_samples_or_versions_have_no_variance_split() -> None:
+    """A single sample says nothing of what is within, a single version nothing of between."""
+    split = variance_split([[2, 1], [2, 2]], [[1, 1], [1, 1]])
+    assert np.isnan(split.between).tolist() == np.isnan(split.within).tolist() == [True, False]
+    split = variance_split([[2], [4]], [[1], [4]])
+    assert np.isnan(split.between).all()
+    assert np.isnan(split.within).all()
+    assert split.between.shape == split.within.shape == (2,)
+
+
+def test_a_pool_of_less_than_k_is_undefined() -> None:
+    """The pool is one problem of all samples, NaN where it is too small."""
+    n, c = np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 2]])
+    assert np.isnan(pooled_g_pass(n, c, 4, 0.5)).tolist() == [True, False]
+    assert pooled_g_pass(n, c, 4, 0.5)[1] == g_pass_at_k(7, 5, 4, 0.5)
+
+
+def test_no_groups_and_undefined_ones_are_quiet() -> None:
+    """Neither gives a warning; no groups give no figures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        for n in (np.zeros((0, 5), dtype=int), np.zeros((3, 5), dtype=int)):
+            original = np.zeros(len(n), dtype=int)
+            found, split = understanding(n, n, original, original), variance_split(n, n)
+            for values in (
+                accuracy(n, n),
+                g_pass_over_versions(n, n, 0.5),
+                pooled_g_pass(n, n, 5, 1.0),
+                understanding_score(n, n),
+                found.complete,
+                split.between,
+            ):
+                assert values.shape == (len(n),)
+                assert np.isnan(values).all()
+            assert np.isnan(found.shares().complete)
+
+
+@pytest.mark.parametrize('case', CASES['ceilings'], ids=lambda case: case['id'])
+def test_thresholds_are_whole_versions(case: dict[str, Any]) -> None:
+    """⌈share · m⌉ is that of the number that was meant."""
+    m = case['m']
+    c = np.tri(m + 1, m, -1, dtype=int)  # row j has j right versions
+    n, original = np.ones_like(c), np.ones(m + 1, dtype=int)
+    found = understanding(n, c, original, original, case['complete'], case['collapsed'])
+    right = np.arange(m + 1)
+    assert found.complete.tolist() == (right >= case['least']).tolist()
+    assert found.collapsed.tolist() == (right <= case['most']).tolist()
+    ratios = (
+        complete_ratio(n, c, original, original, case['complete']),
+        original_only_ratio(n, c, original, original, case['collapsed']),
+    )
+    assert ratios[0].tolist() == found.complete.tolist()
+    assert ratios[1].tolist() == found.collapsed.tolist()
+
+
+@pytest.mark.parametrize('case', CASES['bad_counts'], ids=lambda case: case['id'])
+def test_impossible_counts_are_named(case: dict[str, Any]) -> None:
+    """Shapes and counts that can't be are errors that name field and value."""
+    n, c = case['n'], case['c']
+    for call in (
+        lambda: accuracy(n, c),
+        lambda: g_pass_over_versions(n, c, 1.0),
+        lambda: group_accuracy(n, c),
+        lambda: pooled_g_pass(n, c, 1, 1.0),
+        lambda: complete_ratio(n, c, [1], [1]),
+        lambda: original_only_ratio(n, c, [1], [1]),
+        lambda: understanding_score(n, c),
+        lambda: understanding(n, c, [1], [1]),
+        lambda: variance_split(n, c),
+    ):
+        with pytest.raises(ValueError, match=case['message']):
+            call()
+
+
+@pytest.mark.parametrize('case', CASES['bad_originals'], ids=lambda case: case['id'])
+def test_impossible_originals_are_named(case: dict[str, Any]) -> None:
+    """Originals' counts have names of their own, and one value a group."""
+    ones = np.ones((2, 5), dtype=int)
+    for metric in (complete_ratio, original_only_ratio, understanding):
+        with pytest.raises(ValueError, match=case['message']):
+            metric(ones, ones, case['original_n'], case['original_c'])
+
+
+@pytest.mark.parametrize('case', CASES['bad_thresholds'], ids=lambda case: case['id'])
+def test_thresholds_that_tell_nothing_apart_are_named(case: dict[str, Any]) -> None:
+    """A group can't be both complete and collapsed."""
+    ones = np.ones((1, case['m']), dtype=int)
+    with pytest.raises(ValueError, match=case['message']):
+        understanding(ones, ones, [1], [1], case['complete'], case['collapsed'])
+
+
+def test_a_threshold_that_every_group_meets_is_an_error() -> None:
+    """CR of no version and OOR of all versions would be the accuracy on originals."""
+    with pytest.raises(ValueError, match=r'complete is 0\.0, which asks for no version'):
+        complete_ratio([[1, 1]], [[1, 1]], [1], [1], 0.0)
+    for m, share in ((1, 0.2), (5, 0.9), (5, 1.0)):
+        ones = [[1] * m]
+        with pytest.raises(ValueError, match=f'collapsed is {share}, which of {m} versions are'):
+            original_only_ratio(ones, ones, [1], [1], share)
+
+
+@pytest.mark.parametrize('tau', [-0.1, 1.1, float('nan')])
+def test_a_threshold_outside_0_to_1_is_an_error(tau: float) -> None:
+    """τ and the shares are from 0 to 1."""
+    ones = [[1, 1]]
+    with pytest.raises(ValueError, match='tau holds'):
+        g_pass_over_versions(ones, ones, tau)
+    with pytest.raises(ValueError, match='tau holds'):
+        pooled_g_pass(ones, ones, 2, tau)
+    with pytest.raises(ValueError, match='complete is'):
+        complete_ratio(ones, ones, [1], [1], tau)
+    with pytest.raises(ValueError, match='collapsed is'):
+        original_only_ratio(ones, ones, [1], [1], tau)
+
+
+def test_the_examples_in_the_docstrings_are_right() -> None:
+    """Each docstring's example prints what it says."""
+    outcome = doctest.testmod(variables)
+    assert outcome.attempted >= 10
+    assert outcome.failed == 0
