@@ -412,9 +412,10 @@ def _ratio(above: ArrayLike, below: ArrayLike) -> Shares:
 def _tails(n: Counts, c: Counts) -> Shares:
     """Return P[at least j versions right] in column j = 0 … m + 1.
 
-    Where one isn't judged, all but column 0 are NaN. Versions are added one by one. All terms are positive, so nothing cancels; rates of 0 and 1
-    move columns unchanged, and (1 - p) + p is 1 in floating point, so that what is certain is
-    exact. Rounding keeps the order, so that tails never rise with j.
+    Where one isn't judged, all but column 0 are NaN. Versions are added one by one. All terms are
+    positive, so nothing cancels; rates of 0 and 1 move columns unchanged, and (1 - p) + p is 1 in
+    floating point, so that what is certain is exact. Rounding keeps the order, so that tails never
+    rise with j.
     """
     rates = _ratio(c, n)
     groups, m = rates.shape
