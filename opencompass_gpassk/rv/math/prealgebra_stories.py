@@ -109,7 +109,7 @@ class BoxesOfTiles(Question):
 
     def render(self) -> str:
         return (
-            f'The floor of a hall is a rectangle of ${self.length}$ m by ${self.width}$ m. It shall '
+            f'A floor is a rectangle of ${self.length}$ m by ${self.width}$ m. It is to '
             f'be covered with square tiles whose sides are ${self.side}$ cm long. The tiles are '
             f'sold in full boxes of ${self.packed}$. What is the smallest number of boxes that is '
             'enough?'
