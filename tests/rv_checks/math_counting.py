@@ -16,10 +16,10 @@ def meal_with_or_without_dessert(q, answer):
     return answer == len(list(meals))
 
 
-@check(co.SocksInTheDark)
-def socks_in_the_dark(q, answer):
-    pairs = list(combinations('b' * q.black + 'w' * q.white + 'r' * q.red, 2))
-    return answer == Fraction(sum(one == other for one, other in pairs), len(pairs))
+@check(co.GreetingsAcrossTeams)
+def greetings_across_teams(q, answer):
+    players = 'a' * q.first + 'b' * q.second + 'c' * q.third
+    return answer == sum(one != other for one, other in combinations(players, 2))
 
 
 @check(co.JuryOfBothGuilds)
@@ -46,10 +46,11 @@ def cubic_term_of_power(q, answer):
     return answer == expanded[3]
 
 
-@check(co.JarsWithLimits)
-def jars_with_limits(q, answer):
-    three = product(range(q.most + 1), repeat=3)
-    return answer == sum(0 <= q.coins - sum(jars) <= q.most for jars in three)
+@check(co.LanternsOnARing)
+def lanterns_on_a_ring(q, answer):
+    hung = combinations(range(q.hooks), 3)
+    gaps = ((b - a - 1, c - b - 1, q.hooks - c + a - 1) for a, b, c in hung)
+    return answer == sum(min(free) >= q.gap for free in gaps)
 
 
 @check(co.SecondFromTheSameBag)
@@ -75,17 +76,13 @@ def ferries_at_one_pier(q, answer):
     return answer == area / q.window**2
 
 
-@check(co.NeverTwoBehind)
-def never_two_behind(q, answer):
-    every, good = ({(0, 0): 1} for _ in range(2))
-    for i, j in product(range(q.winner + 1), range(q.loser + 1)):
-        for orders in (every, good):
-            if i + j:
-                orders[i, j] = orders.get((i - 1, j), 0) + orders.get((i, j - 1), 0)
-        if j >= i + 2:
-            good[i, j] = 0
-    end = (q.winner, q.loser)
-    return answer == Fraction(good[end], every[end])
+@check(co.BlocksOfOneColour)
+def blocks_of_one_colour(q, answer):
+    flags = q.green + q.yellow
+    rows = [sum(1 << place for place in green) for green in combinations(range(flags), q.green)]
+    # Bits that differ from the next one are the borders of blocks.
+    borders = [bin((row ^ row >> 1) & ((1 << flags - 1) - 1)).count('1') for row in rows]
+    return answer == Fraction(sum(borders) + len(rows), len(rows))
 
 
 @check(co.CandlesOnAWreath)

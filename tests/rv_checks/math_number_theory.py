@@ -37,12 +37,12 @@ def divisors_among_multiples(q, answer):
     return answer == sum(q.number % d == 0 for d in range(q.factor, q.number + 1, q.factor))
 
 
-@check(nt.FactorialDividedAgain)
-def factorial_divided_again(q, answer):
-    rest, times = math.factorial(q.top), 0
-    while rest % q.divisor == 0:
-        rest, times = rest // q.divisor, times + 1
-    return answer == times
+@check(nt.ClosestWithSameLcm)
+def closest_with_same_lcm(q, answer):
+    numbers = [n for n in range(1, q.lcm + 1) if q.lcm % n == 0]
+    pairs = ((a, b) for a in numbers for b in numbers if a <= b)
+    fitting = (a + b for a, b in pairs if math.gcd(a, b) == q.gcd and math.lcm(a, b) == q.lcm)
+    return answer == min(fitting)
 
 
 @check(nt.DividesSquarePlus)
@@ -63,12 +63,13 @@ def coprime_sum(q, answer):
     return answer == sum(n for n in range(1, q.limit) if math.gcd(n, q.number) == 1)
 
 
-@check(nt.PowerTowerThousand)
-def power_tower_thousand(q, answer):
-    value = q.base % 1000
-    for _ in range(q.top):  # x^(b^c): raise to the power b, c times
-        value = value**q.middle % 1000
-    return answer == value
+@check(nt.PowerMinusSquare)
+def power_minus_square(q, answer):
+    found, power = 0, 1
+    for n in range(1, q.limit + 1):
+        power = power * q.base % q.prime
+        found += (power - n * n) % q.prime == 0
+    return answer == found
 
 
 @check(nt.SquaresFromQuadratic)

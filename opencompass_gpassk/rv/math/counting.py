@@ -37,29 +37,28 @@ class MealWithOrWithoutDessert(Question):
 
 @register('math', 'counting and probability', 2)
 @dataclass(frozen=True)
-class SocksInTheDark(Question):
-    """Of all pairs, those of one colour are good."""
+class GreetingsAcrossTeams(Question):
+    """Two teams of a and b players have ab pairs across them."""
 
-    black: int = 8
-    white: int = 6
-    red: int = 4
+    first: int = 9
+    second: int = 12
+    third: int = 15
 
     @classmethod
-    def init(cls, rng: Random) -> SocksInTheDark:
-        return cls(rng.randint(5, 12), rng.randint(4, 10), rng.randint(3, 9))
+    def init(cls, rng: Random) -> GreetingsAcrossTeams:
+        return cls(rng.randint(6, 20), rng.randint(6, 20), rng.randint(6, 20))
 
     def holds(self) -> bool:
-        return len({self.black, self.white, self.red}) == 3 and self.solve().denominator > 9
+        return len({self.first, self.second, self.third}) == 3
 
-    def solve(self) -> Fraction:
-        good = sum(math.comb(socks, 2) for socks in (self.black, self.white, self.red))
-        return Fraction(good, math.comb(self.black + self.white + self.red, 2))
+    def solve(self) -> int:
+        return self.first * self.second + self.second * self.third + self.third * self.first
 
     def render(self) -> str:
         return (
-            f'A drawer holds ${self.black}$ black, ${self.white}$ white and ${self.red}$ red '
-            'socks. Two socks are taken out at random in the dark. What is the probability that '
-            'they have the same colour? Answer with a common fraction in lowest terms.'
+            f'Three teams of ${self.first}$, ${self.second}$ and ${self.third}$ players meet. '
+            'Everybody shakes hands once with each player of the other two teams, but with nobody '
+            'of their own. How many handshakes are there?'
         )
 
 
@@ -143,31 +142,29 @@ class CubicTermOfPower(Question):
 
 @register('math', 'counting and probability', 4)
 @dataclass(frozen=True)
-class JarsWithLimits(Question):
-    """Stars and bars, with overfull jars taken out by inclusion and exclusion."""
+class LanternsOnARing(Question):
+    """From one of the lanterns on, the free hooks left over are shared out among three gaps."""
 
-    coins: int = 20
-    most: int = 8
+    hooks: int = 18
+    gap: int = 3
 
     @classmethod
-    def init(cls, rng: Random) -> JarsWithLimits:
-        return cls(rng.randint(14, 30), rng.randint(6, 10))
+    def init(cls, rng: Random) -> LanternsOnARing:
+        return cls(rng.randint(13, 28), rng.randint(2, 5))
 
     def holds(self) -> bool:
-        return 2 * self.most + 2 <= self.coins <= 3 * self.most
+        return self.hooks >= 3 * self.gap + 7
 
     def solve(self) -> int:
-        # Three jars cannot be overfull at once: there are at most 3 * most coins.
-        return sum(
-            (-1) ** j * math.comb(4, j) * math.comb(self.coins - j * (self.most + 1) + 3, 3)
-            for j in range(3)
-        )
+        spare = self.hooks - 3 - 3 * self.gap
+        # Any of the three lanterns could be the first one, on any hook.
+        return self.hooks * math.comb(spare + 2, 2) // 3
 
     def render(self) -> str:
         return (
-            f'In how many ways can ${self.coins}$ identical coins be distributed among $4$ jars of '
-            f'different colours if each jar holds at most ${self.most}$ coins? Jars may stay '
-            'empty, and all coins must be placed.'
+            f'${self.hooks}$ numbered hooks are placed in a circle. In how many ways can $3$ '
+            'identical lanterns be hung on three of the hooks if, all around the circle, at least '
+            f'${self.gap}$ free hooks must separate any two lanterns?'
         )
 
 
@@ -235,29 +232,30 @@ class FerriesAtOnePier(Question):
 
 @register('math', 'counting and probability', 5)
 @dataclass(frozen=True)
-class NeverTwoBehind(Question):
-    """Reflection: C(n, b - 2) of the C(n, b) orders of n votes put the loser two ahead."""
+class BlocksOfOneColour(Question):
+    """A new block begins at the first flag and wherever neighbours differ; expectations add up."""
 
-    winner: int = 10
-    loser: int = 7
+    green: int = 5
+    yellow: int = 6
 
     @classmethod
-    def init(cls, rng: Random) -> NeverTwoBehind:
-        return cls(rng.randint(7, 15), rng.randint(4, 12))
+    def init(cls, rng: Random) -> BlocksOfOneColour:
+        return cls(rng.randint(3, 9), rng.randint(3, 9))
 
     def holds(self) -> bool:
-        return self.winner > self.loser and self.solve().denominator > 9
+        return self.green + self.yellow <= 12 and self.solve().denominator > 1
 
     def solve(self) -> Fraction:
-        votes = self.winner + self.loser
-        return 1 - Fraction(math.comb(votes, self.loser - 2), math.comb(votes, self.loser))
+        flags = self.green + self.yellow
+        differ = Fraction(2 * self.green * self.yellow, flags * (flags - 1))
+        return 1 + (flags - 1) * differ
 
     def render(self) -> str:
         return (
-            f'In the election of a village council, Imke receives ${self.winner}$ votes and Tarek '
-            f'${self.loser}$. The ballots are counted one by one, all orders being equally likely. '
-            'What is the probability that at no moment of the count Tarek is ahead of Imke by two '
-            'or more votes? Answer with a common fraction in lowest terms.'
+            f'${self.green}$ green and ${self.yellow}$ yellow flags are hung in a row in random '
+            'order. A block is a group of neighbouring flags of one colour that is as long as '
+            'possible; it may be a single flag. What is the expected number of blocks? Answer '
+            'with a common fraction in lowest terms.'
         )
 
 

@@ -135,7 +135,7 @@ class DivisorsAmongMultiples(Question):
     @classmethod
     def init(cls, rng: Random) -> DivisorsAmongMultiples:
         factor = rng.choice([10, 12, 14, 15, 18, 20, 21])
-        rest = 2 ** rng.randint(1, 4) * 3 ** rng.randint(1, 3) * rng.choice([5, 7, 25, 35, 49])
+        rest = 2 ** rng.randint(1, 6) * 3 ** rng.randint(1, 3) * rng.choice([5, 7, 25, 35, 49])
         return cls(factor * rest, factor)
 
     def solve(self) -> int:
@@ -152,27 +152,28 @@ class DivisorsAmongMultiples(Question):
 
 @register('math', 'number theory', 3)
 @dataclass(frozen=True)
-class FactorialDividedAgain(Question):
-    """A prime p is in n! to the power of n/p + n/p^2 + ..., each rounded down."""
+class ClosestWithSameLcm(Question):
+    """Divided by their gcd, the two are coprime factors of lcm / gcd."""
 
-    top: int = 100
-    divisor: int = 24
+    gcd: int = 14
+    lcm: int = 1260
 
     @classmethod
-    def init(cls, rng: Random) -> FactorialDividedAgain:
-        return cls(rng.randint(60, 250), rng.choice([12, 18, 20, 24, 28, 45, 48, 50, 54, 63, 72]))
+    def init(cls, rng: Random) -> ClosestWithSameLcm:
+        gcd = rng.randint(4, 30)
+        factors = [30, 42, 60, 66, 70, 78, 84, 90, 105, 110, 120, 126, 132, 140, 150, 156, 165]
+        return cls(gcd, gcd * rng.choice(factors))
 
     def solve(self) -> int:
-        from sympy import factorint
-
-        def power_of(prime: int) -> int:
-            return sum(self.top // prime**i for i in range(1, self.top.bit_length()))
-
-        return min(power_of(prime) // times for prime, times in factorint(self.divisor).items())
+        product = self.lcm // self.gcd
+        factors = [d for d in range(1, product + 1) if product % d == 0]
+        sums = [d + product // d for d in factors if math.gcd(d, product // d) == 1]
+        return self.gcd * min(sums)
 
     def render(self) -> str:
         return (
-            f'What is the largest integer $k$ for which ${self.divisor}^k$ divides ${self.top}!$?'
+            f'Two positive integers have the greatest common divisor ${self.gcd}$ and the least '
+            f'common multiple ${self.lcm}$. What is the smallest possible value of their sum?'
         )
 
 
@@ -263,28 +264,33 @@ class CoprimeSum(Question):
 
 @register('math', 'number theory', 5)
 @dataclass(frozen=True)
-class PowerTowerThousand(Question):
-    """If a is coprime to 10, a^100 leaves 1 modulo 1000, so exponents count modulo 100."""
+class PowerMinusSquare(Question):
+    """Modulo p each a^n that is a square has two roots n, independent of n modulo p - 1."""
 
-    base: int = 7
-    middle: int = 3
-    top: int = 222
+    base: int = 3
+    prime: int = 13
+    limit: int = 1248
 
     @classmethod
-    def init(cls, rng: Random) -> PowerTowerThousand:
-        bases = [3, 7, 9, 11, 13, 17, 19, 21, 23, 27, 29]
-        return cls(rng.choice(bases), rng.randint(2, 19), rng.randint(100, 400))
+    def init(cls, rng: Random) -> PowerMinusSquare:
+        prime = rng.choice([7, 11, 13, 17])
+        periods = rng.randint(3, 9)
+        return cls(rng.randint(2, 9), prime, periods * prime * (prime - 1))
 
     def holds(self) -> bool:
-        return pow(self.middle, self.top, 100) > 5 and self.middle % 10 > 0 and self.solve() > 99
+        return self.base % self.prime > 1
 
     def solve(self) -> int:
-        return pow(self.base, pow(self.middle, self.top, 100), 1000)
+        periods = self.limit // (self.prime * (self.prime - 1))
+        # If the base is no square, only even exponents make its power one.
+        is_square = pow(self.base, (self.prime - 1) // 2, self.prime) == 1
+        exponents = (self.prime - 1) // (1 if is_square else 2)
+        return periods * exponents * 2
 
     def render(self) -> str:
         return (
-            f'What is the remainder when ${self.base}^{{{self.middle}^{{{self.top}}}}}$ is divided '
-            'by $1000$?'
+            f'For how many integers $n$ with $1 \\le n \\le {self.limit}$ is '
+            f'${self.base}^n - n^2$ divisible by ${self.prime}$?'
         )
 
 
