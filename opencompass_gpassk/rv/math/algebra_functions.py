@@ -147,9 +147,8 @@ class FourfoldMap(Question):
         return cls(rng.randint(2, 9), rng.randint(100, 250), rng.randint(2, 15))
 
     def holds(self) -> bool:
-        if self.times % 4 == 0 or self.start == self.size:
-            return False
-        return self.solve().denominator > 1
+        moving = self.times % 4 > 0 and self.start != self.size
+        return moving and self.solve().denominator > 1
 
     def solve(self) -> Fraction:
         c, x = self.size, Fraction(self.start)
@@ -209,9 +208,8 @@ class TangentPointsApart(Question):
         return cls(b, c, (p, p * p + b * p + c - rng.randint(2, 19)))
 
     def holds(self) -> bool:
-        if 0 in (self.linear, *self.point) or abs(2 * self.point[0] + self.linear) > 6:
-            return False
-        return not self.solve().is_integer
+        near = 0 not in (self.linear, *self.point) and abs(2 * self.point[0] + self.linear) <= 6
+        return near and not self.solve().is_integer
 
     def solve(self) -> sympy.Expr:
         import sympy
@@ -279,9 +277,8 @@ class LeastSumOfRoots(Question):
         return cls(rng.randint(-9, 9), rng.randint(1, 9), rng.randint(-9, 9), rng.randint(1, 9))
 
     def holds(self) -> bool:
-        if 0 in (self.left, self.right) or abs(self.left - self.right) < 3:
-            return False
-        return not self.solve().is_integer
+        apart = 0 not in (self.left, self.right) and abs(self.left - self.right) > 2
+        return apart and not self.solve().is_integer
 
     def solve(self) -> sympy.Expr:
         import sympy
