@@ -136,9 +136,10 @@ def strips_won(strips):
     return False
 
 
-@check(games.DominoesOnStrip)
-def dominoes_on_strip(q, answer):
-    return answer == sum(n for n in range(q.low, q.high + 1) if not strips_won((n,)))
+@check(games.DominoesOnStrips)
+def dominoes_on_strips(q, answer):
+    lengths = range(q.low, q.high + 1)
+    return answer == sum(n for n in lengths if not strips_won(tuple(sorted((n, q.length)))))
 
 
 @check(games.FromTheFront)

@@ -53,10 +53,10 @@ class DivisorTakenAway(Question):
 
     def render(self) -> str:
         return (
-            'A positive integer $n$ is written on a board. Two players move in turn: a move '
-            'chooses a divisor $d$ of the number on the board with $0 < d < n$, where $n$ is that '
-            'number, and replaces $n$ by $n - d$. A player who has no move loses. Find the sum of '
-            f'all starting numbers from ${self.low}$ to ${self.high}$ (both included) from which '
+            'A positive integer is written on a board, and two players move in turn. In a move, a '
+            'player chooses a divisor $d$ of the number $n$ that stands on the board, with '
+            '$0 < d < n$, and replaces $n$ by $n - d$. A player who has no move loses. Find the sum '
+            f'of all starting numbers from ${self.low}$ to ${self.high}$ (both included) from which '
             'the player who moves first loses if both play perfectly.'
         )
 
@@ -242,29 +242,34 @@ class QueenToGoal(Question):
 
 @register('leetcode', 'games', 'hard')
 @dataclass(frozen=True)
-class DominoesOnStrip(Question):
-    """A domino splits the strip in two: Grundy numbers are the mex over exclusive ors."""
+class DominoesOnStrips(Question):
+    """A domino splits a strip in two: Grundy numbers are the mex over exclusive ors."""
 
+    length: int = 7
     low: int = 3
-    high: int = 22
+    high: int = 17
 
     @classmethod
-    def init(cls, rng: Random) -> DominoesOnStrip:
-        return cls(rng.randint(2, 9), rng.randint(15, 26))
+    def init(cls, rng: Random) -> DominoesOnStrips:
+        return cls(rng.randint(4, 11), rng.randint(2, 7), rng.randint(11, 18))
+
+    def holds(self) -> bool:
+        return self.solve() > 9
 
     def solve(self) -> int:
         grundy = [0, 0]
-        for length in range(2, self.high + 1):
-            reached = {grundy[i] ^ grundy[length - 2 - i] for i in range(length - 1)}
-            grundy.append(min(set(range(length)) - reached))
-        return sum(n for n in range(self.low, self.high + 1) if grundy[n] == 0)
+        for n in range(2, self.high + 1):
+            reached = {grundy[i] ^ grundy[n - 2 - i] for i in range(n - 1)}
+            grundy.append(min(set(range(n)) - reached))
+        return sum(n for n in range(self.low, self.high + 1) if grundy[n] == grundy[self.length])
 
     def render(self) -> str:
         return (
-            'On a strip of $n$ squares in a row, two players take turns at laying a domino on two '
-            'neighbouring squares that are both still empty. A player who cannot lay one loses. '
-            f'Find the sum of all $n$ with ${self.low} \\le n \\le {self.high}$ for which the '
-            'player who moves second can force a win.'
+            f'Squares are drawn in two separate rows, ${self.length}$ squares in the first and $n$ '
+            'squares in the second. Two players take turns at laying a domino on two neighbouring '
+            'squares of a row that are both still empty. A player who cannot lay one loses. Find '
+            f'the sum of all $n$ with ${self.low} \\le n \\le {self.high}$ for which the player '
+            'who moves second can force a win.'
         )
 
 
