@@ -55,9 +55,9 @@ class DivisorTakenAway(Question):
         return (
             'A positive integer is written on a board, and two players move in turn. In a move, a '
             'player chooses a divisor $d$ of the number $n$ that stands on the board, with '
-            '$0 < d < n$, and replaces $n$ by $n - d$. A player who has no move loses. Find the sum '
-            f'of all starting numbers from ${self.low}$ to ${self.high}$ (both included) from which '
-            'the player who moves first loses if both play perfectly.'
+            '$0 < d < n$, and replaces $n$ by $n - d$. A player who has no move loses. Find the '
+            f'sum of all starting numbers from ${self.low}$ to ${self.high}$ (both included) from '
+            'which the player who moves first loses if both play perfectly.'
         )
 
 
