@@ -69,14 +69,14 @@ def square_treadmill(q, answer):
     return answer == x
 
 
-@check(sequences.LadderOfTwoPrimes)
-def ladder_of_two_primes(q, answer):
-    rung = 0
-    for _ in range(q.place):
-        rung += 1
-        while (q.one * q.other) ** 20 % rung:  # has another prime factor
-            rung += 1
-    return answer == rung
+@check(sequences.OddPartsAddedUp)
+def odd_parts_added_up(q, answer):
+    total = 0
+    for n in range(q.start, q.end + 1):
+        while n % 2 == 0:
+            n //= 2
+        total += n
+    return answer == total
 
 
 @check(sequences.HalvingDownTheIndex)

@@ -8,14 +8,16 @@ from opencompass_gpassk.rv.leetcode import simulation
 from rv_checks import check
 
 
-@check(simulation.CandlesFromStubs)
-def candles_from_stubs(q, answer):
-    candles, stubs, burnt = q.candles, 0, 0
-    while candles:
-        candles, stubs, burnt = candles - 1, stubs + 1, burnt + 1
-        if stubs == q.stubs:
-            candles, stubs = candles + 1, 0
-    return answer == burnt
+@check(simulation.SavingsWeekByWeek)
+def savings_week_by_week(q, answer):
+    chest, monday = 0, q.start - 1
+    for day in range(q.days):
+        if day % 7 == 0:
+            monday = coins = monday + 1
+        else:
+            coins += 1
+        chest += coins
+    return answer == chest
 
 
 @check(simulation.BucketUpAndDownTheLine)
@@ -53,12 +55,13 @@ def strikes_of_the_town_clock(q, answer):
     return answer == strikes
 
 
-@check(simulation.LampsAfterTwoWalks)
-def lamps_after_two_walks(q, answer):
-    on = [False] * (q.lamps + 1)
-    for step in (q.one, q.other):
-        for lamp in range(step, q.lamps + 1, step):
-            on[lamp] = not on[lamp]
+@check(simulation.EveryFewLampsRoundTheRing)
+def every_few_lamps_round_the_ring(q, answer):
+    on = [False] * q.lamps
+    place = 0
+    for _ in range(q.presses):
+        place = (place + q.step) % q.lamps
+        on[place] = not on[place]
     return answer == sum(on)
 
 

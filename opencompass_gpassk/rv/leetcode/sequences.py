@@ -213,28 +213,27 @@ class SquareTreadmill(Question):
 
 @register('leetcode', 'sequences', 'medium')
 @dataclass(frozen=True)
-class LadderOfTwoPrimes(Question):
-    """The k smallest products of powers of p and q have exponents below k."""
+class OddPartsAddedUp(Question):
+    """Up to n, odd numbers are their own odd parts; the even ones have those of 1 to n / 2."""
 
-    one: int = 2
-    other: int = 5
-    place: int = 16
+    start: int = 40
+    end: int = 250
 
     @classmethod
-    def init(cls, rng: Random) -> LadderOfTwoPrimes:
-        one, other = sorted(rng.sample([2, 3, 5, 7], 2))
-        return cls(one, other, rng.randint(12, 20))
+    def init(cls, rng: Random) -> OddPartsAddedUp:
+        return cls(rng.randint(20, 90), rng.randint(150, 400))
 
     def solve(self) -> int:
-        powers = range(self.place)
-        rungs = sorted(self.one**i * self.other**j for i in powers for j in powers)
-        return rungs[self.place - 1]
+        def up_to(n: int) -> int:
+            return ((n + 1) // 2) ** 2 + up_to(n // 2) if n else 0
+
+        return up_to(self.end) - up_to(self.start - 1)
 
     def render(self) -> str:
         return (
-            f'The positive integers without any prime factor other than ${self.one}$ and '
-            f'${self.other}$ are listed in increasing order, from $1$ on. Which number stands at '
-            f'place ${self.place}$ of the list?'
+            'For a positive integer $n$ let $u(n)$ be the greatest odd divisor of $n$; so '
+            f'$u(7) = 7$ and $u(12) = 3$. What is the sum of $u(n)$ over all integers $n$ with '
+            f'${self.start} \\le n \\le {self.end}$?'
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd, lcm
+from math import gcd
 from random import Random
 
 from opencompass_gpassk.rv.question import Question, register
@@ -12,24 +12,30 @@ from opencompass_gpassk.rv.wording import listed
 
 @register('leetcode', 'simulation', 'easy')
 @dataclass(frozen=True)
-class CandlesFromStubs(Question):
-    """Each melting costs k stubs and brings one back: it takes k - 1 away, and one stub stays."""
+class SavingsWeekByWeek(Question):
+    """Each full week brings 7 coins more than the week before, the first one 7 start + 21."""
 
-    candles: int = 50
-    stubs: int = 4
+    start: int = 12
+    days: int = 100
 
     @classmethod
-    def init(cls, rng: Random) -> CandlesFromStubs:
-        return cls(rng.randint(30, 95), rng.randint(3, 9))
+    def init(cls, rng: Random) -> SavingsWeekByWeek:
+        return cls(rng.randint(10, 40), rng.randint(60, 180))
+
+    def holds(self) -> bool:
+        return self.days % 7 != 0
 
     def solve(self) -> int:
-        return self.candles + (self.candles - 1) // (self.stubs - 1)
+        weeks, rest = divmod(self.days, 7)
+        full_weeks = weeks * (7 * self.start + 21) + 7 * weeks * (weeks - 1) // 2
+        return full_weeks + rest * (self.start + weeks) + rest * (rest - 1) // 2
 
     def render(self) -> str:
         return (
-            f'Anna has ${self.candles}$ candles. Each candle that has burnt down leaves a stub, '
-            f'and from ${self.stubs}$ stubs she can cast a new candle, which leaves a stub again. '
-            'How many candles can she burn altogether?'
+            f'On a Monday Mia puts ${self.start}$ coins into an empty chest. From Tuesday to '
+            'Sunday she always puts in one coin more than on the day before. Each later Monday she '
+            'puts in one coin more than on the Monday before, and goes on in the same way until '
+            f'Sunday. How many coins has she put in on the first ${self.days}$ days?'
         )
 
 
@@ -114,30 +120,33 @@ class StrikesOfTheTownClock(Question):
 
 @register('leetcode', 'simulation', 'easy')
 @dataclass(frozen=True)
-class LampsAfterTwoWalks(Question):
-    """Lit are the multiples of one step but not of both."""
+class EveryFewLampsRoundTheRing(Question):
+    """Only n / gcd(n, step) lamps are reached, over and over in turn, on in odd laps of theirs."""
 
-    lamps: int = 300
-    one: int = 6
-    other: int = 8
+    lamps: int = 60
+    step: int = 9
+    presses: int = 250
 
     @classmethod
-    def init(cls, rng: Random) -> LampsAfterTwoWalks:
-        return cls(rng.randint(150, 700), rng.randint(4, 15), rng.randint(4, 15))
+    def init(cls, rng: Random) -> EveryFewLampsRoundTheRing:
+        return cls(rng.randint(30, 99), rng.randint(4, 25), rng.randint(150, 600))
 
     def holds(self) -> bool:
-        return self.one < self.other and self.other % self.one != 0
+        reached = self.lamps // gcd(self.lamps, self.step)
+        return 9 < reached < self.lamps and self.presses % reached != 0
 
     def solve(self) -> int:
-        both = self.lamps // lcm(self.one, self.other)
-        return self.lamps // self.one + self.lamps // self.other - 2 * both
+        reached = self.lamps // gcd(self.lamps, self.step)
+        laps, rest = divmod(self.presses, reached)
+        return reached - rest if laps % 2 else rest
 
     def render(self) -> str:
         return (
-            f'Along a corridor hang lamps with the numbers $1$ to ${self.lamps}$, all of them off. '
-            'Pressing the switch of a lamp turns it on if it is off, and off if it is on. Anna '
-            f'presses once the switch of each lamp whose number is divisible by ${self.one}$, then '
-            f'Ben does so for the numbers divisible by ${self.other}$. How many lamps are on now?'
+            f'A ring of ${self.lamps}$ lamps is dark. Starting at one of them, somebody moves on '
+            f'by ${self.step}$ lamps along the ring, always the same way round, and presses the '
+            f'switch of the lamp reached; this is done ${self.presses}$ times in succession. A '
+            'press turns a lamp on if it is off, and off if it is on. How many lamps are on in '
+            'the end?'
         )
 
 
