@@ -8,10 +8,11 @@ from opencompass_gpassk.results import (
     MAJORITY_VOTE,
     Protocol,
     accuracy_key,
-    percent,
+    headline_figures,
     problem_figures,
 )
 from opencompass_gpassk.trials import TrialTable, Verdict
+from opencompass_gpassk.versions import monotone
 
 __all__ = ['bounds', 'bounds_line']
 
@@ -21,7 +22,8 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
 
     A metric of n and c grows with c, so whatever verdicts the unjudged ones would get, it lies
     between the two. Lost responses are unjudged too. The majority vote is left out: it depends on
-    which answers would turn out to be the same one.
+    which answers would turn out to be the same one. So is what compares versions with originals,
+    such as OOR, which falls where a version turns right.
 
     Returns:
         Name of the metric → [lowest, highest] in percent, NaN where undefined; empty where nothing
@@ -30,13 +32,14 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     if table.judged.all():
         return {}
     lowest, highest = (
-        problem_figures(table.settled(verdict), protocol)
+        headline_figures(table.settled(verdict), protocol)
         for verdict in (Verdict.INCORRECT, Verdict.CORRECT)
     )
+    plain = set(problem_figures(table, protocol)) - {MAJORITY_VOTE}
     return {
-        name: [percent(low), percent(highest[name])]
+        name: [low, highest[name]]
         for name, low in lowest.items()
-        if name != MAJORITY_VOTE
+        if name in plain or monotone(name)
     }
 
 

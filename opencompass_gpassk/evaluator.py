@@ -61,6 +61,9 @@ class GPassKEvaluator(BaseEvaluator):
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
             :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
+        complete: Of questions in versions (RV-Bench): the share of the versions that must be right
+            for complete understanding, and for CR.
+        collapsed: The share at which understanding has collapsed, and which OOR counts.
         min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
             have a record of, and of these the share that must not lack a verdict because the
             judge could not be reached or was overloaded. Below it the inference or the judging
@@ -80,6 +83,8 @@ class GPassKEvaluator(BaseEvaluator):
         judge: str | dict[str, Any] = 'rule',
         taus: Sequence[float] = DEFAULT_TAUS,
         groups: Sequence[str | Sequence[str]] | None = None,
+        complete: float = 0.8,
+        collapsed: float = 0.2,
         min_coverage: float = 1.0,
         benchmark: str | None = None,
         pred_postprocessor: dict[str, Any] | None = None,
@@ -98,6 +103,8 @@ class GPassKEvaluator(BaseEvaluator):
         self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
         self.taus = tuple(float(tau) for tau in taus)
         self.groups = groups
+        self.complete = complete
+        self.collapsed = collapsed
         self.min_coverage = min_coverage
         self.benchmark = benchmark
         self.logger = get_logger()
@@ -139,7 +146,7 @@ class GPassKEvaluator(BaseEvaluator):
         """
         ks = (k,) if isinstance(k, int) else tuple(k)
         groups = self._groups(original_dataset.column_names)
-        protocol = Protocol(n=n, k=ks, taus=self.taus, groups=groups)
+        protocol = Protocol(n, ks, self.taus, groups, self.complete, self.collapsed)
         identities = identify(original_dataset)
         golds = score_kwargs['references'] or [None] * len(identities)
         files = self._read(score_kwargs['predictions'])

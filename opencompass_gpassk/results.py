@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.versions import ORIGINAL, Versions, find_versions
 
 __all__ = [
     'DEFAULT_GROUPS',
@@ -24,6 +25,7 @@ __all__ = [
     'Protocol',
     'accuracy_key',
     'figures',
+    'headline_figures',
     'percent',
     'problem_figures',
     'problem_rows',
@@ -44,6 +46,8 @@ class Protocol:
         k: The k of pass@k and G-Pass@k, each from 1 to n; ignored where n is 1.
         taus: The thresholds τ of G-Pass@k, each in [0, 1].
         groups: Breakdowns; each is a tuple of the problems' group fields.
+        complete: Share of a question's versions that must be right for complete understanding.
+        collapsed: Share at which understanding has collapsed, if no more are right.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -53,6 +57,8 @@ class Protocol:
     k: tuple[int, ...] = ()
     taus: tuple[float, ...] = DEFAULT_TAUS
     groups: tuple[tuple[str, ...], ...] = field(default=DEFAULT_GROUPS)
+    complete: float = 0.8
+    collapsed: float = 0.2
 
     def __post_init__(self) -> None:
         if not isinstance(self.n, int) or self.n < 1:
@@ -63,6 +69,11 @@ class Protocol:
         for tau in self.taus:
             if not 0 <= tau <= 1:
                 raise ValueError(f'taus holds {tau}; a threshold τ is a share from 0 to 1')
+        if not 0 <= self.collapsed < self.complete <= 1:
+            raise ValueError(
+                f'collapsed is {self.collapsed}, complete is {self.complete}; they are shares from '
+                '0 to 1, and complete is the greater'
+            )
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -93,16 +104,34 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     """Return the figures of a table, in percent: overall, of each group, and how they came about.
 
     Means are over problems; a problem whose figure is undefined is left out and counted in
-    ``counts['excluded']``. Shares are of all trials (coverage), of those not lost (no answer) and
-    of those whose end is known (truncated).
+    ``counts['excluded']``. Where questions have versions with other numbers, the figures are over
+    these, with those of :mod:`opencompass_gpassk.versions` besides; the originals are a group.
+    Shares are of all trials (coverage), of those not lost (no answer) and of those whose end is
+    known (truncated).
     """
     per_problem = problem_figures(table, protocol)
-    groups = group_members(table.problems, protocol.groups)
-    result: dict[str, object] = {name: percent(values) for name, values in per_problem.items()}
+    versions = find_versions(table.problems)
+    headline = headline_problems(table.problems)
+    groups = group_members(table.problems, protocol.groups, headline)
+    result: dict[str, object] = dict(_means(table, protocol, per_problem, versions, headline))
     for label, (_, members) in groups.items():
-        for name, values in per_problem.items():
-            result[f'{label}/{name}'] = percent(values[members])
-    counts = _counts(table)
+        of_group = _means(table, protocol, per_problem, versions, members)
+        result |= {f'{label}/{name}': value for name, value in of_group.items()}
+    if len(headline) < len(table.problems):
+        originals = sorted(set(range(len(table.problems))) - set(headline))
+        groups[ORIGINAL] = ({'version': ORIGINAL}, originals)
+        of_originals = _means(table, protocol, per_problem, None, originals)
+        result |= {f'{ORIGINAL}/{name}': value for name, value in of_originals.items()}
+    counts = _counts(table) | {'problems': len(headline)}
+    if versions:
+        result['versions'] = {
+            'per_group': versions.size,
+            'groups': len(versions.members),
+            'incomplete': versions.incomplete,
+            'originals': int((versions.originals >= 0).sum()),
+            'complete': protocol.complete,
+            'collapsed': protocol.collapsed,
+        }
     ends_known = sum(trial.truncated is not None for trial in table.trials)
     for name, count, of in (
         ('coverage', counts['correct'] + counts['incorrect'], counts['trials']),
@@ -111,7 +140,9 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     ):
         result[name] = 100.0 * count / of if of else math.nan
     result['counts'] = counts | {
-        'excluded': {str(k): int(np.isnan(per_problem[f'pass@{k}']).sum()) for k in protocol.ks}
+        'excluded': {
+            str(k): int(np.isnan(per_problem[f'pass@{k}'][headline]).sum()) for k in protocol.ks
+        }
     }
     result['groups'] = {
         label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
@@ -119,23 +150,58 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     return result
 
 
+def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
+    """Return the figures of a table, in percent, without those of its groups."""
+    problems = table.problems
+    per_problem = problem_figures(table, protocol)
+    return _means(
+        table, protocol, per_problem, find_versions(problems), headline_problems(problems)
+    )
+
+
+def _means(
+    table: TrialTable,
+    protocol: Protocol,
+    per_problem: Mapping[str, NDArray[np.float64]],
+    versions: Versions | None,
+    members: Sequence[int],
+) -> dict[str, float]:
+    """Return the figures of these problems, and of the groups of versions among them."""
+    means = {name: percent(values[members]) for name, values in per_problem.items()}
+    if versions:
+        of_groups = versions.within(members)
+        means |= {k: percent(values) for k, values in of_groups.rows(table, protocol).items()}
+        means |= {k: 100 * v for k, v in of_groups.understanding(table, protocol).items()}
+    return means
+
+
+def headline_problems(problems: Sequence[Problem]) -> list[int]:
+    """Return the problems that the headline figures are over: versions, where there are any."""
+    versions = [i for i, problem in enumerate(problems) if problem.version not in ('', ORIGINAL)]
+    return versions or list(range(len(problems)))
+
+
 def group_members(
-    problems: Sequence[Problem], groupings: Sequence[Sequence[str]]
+    problems: Sequence[Problem],
+    groupings: Sequence[Sequence[str]],
+    among: Sequence[int] | None = None,
 ) -> dict[str, tuple[dict[str, str], list[int]]]:
     """Return label → (field values, indices of the problems) for every group.
 
-    A grouping that splits nothing, or as an earlier one does, is left out: it tells nothing new.
+    Problems that are not ``among`` those given are in none. A grouping that splits nothing, or as
+    an earlier one does, is left out: it tells nothing new.
     """
+    among = range(len(problems)) if among is None else among
     result: dict[str, tuple[dict[str, str], list[int]]] = {}
     partitions: list[set[tuple[int, ...]]] = []
     for grouping in groupings:
         members: dict[tuple[str, ...], list[int]] = {}
-        for index, problem in enumerate(problems):
-            values = tuple(problem.groups.get(name, '') for name in grouping)
+        for index in among:
+            values = tuple(problems[index].groups.get(name, '') for name in grouping)
             if all(values):
                 members.setdefault(values, []).append(index)
         partition = {tuple(indices) for indices in members.values()}
-        if partition in partitions or partition == {tuple(range(len(problems)))}:
+        if partition in partitions or partition == {tuple(among)}:
             continue
         partitions.append(partition)
         for values, indices in members.items():
@@ -152,6 +218,7 @@ def problem_rows(table: TrialTable) -> list[dict[str, object]]:
     return [
         {
             'problem_id': problem.problem_id,
+            **({'version': problem.version} if problem.version else {}),
             **problem.groups,
             'gold': problem.gold,
             'n': int(n[index]),

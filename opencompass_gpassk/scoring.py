@@ -161,6 +161,8 @@ def _warnings(
         )
     if protocol.n > 1 and (copies := audit.warning()):
         found.append(copies)
+    if versions := result.get('versions'):
+        found += _version_warnings(versions)
     if counts['lost']:
         found.append(
             f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
@@ -180,6 +182,22 @@ def _warnings(
         found.append(
             f'the responses were drawn under {len(sampling)} different sampling settings; '
             'run the inference again under one of them'
+        )
+    return found
+
+
+def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
+    found = []
+    if versions['incomplete']:
+        found.append(
+            f'{versions["incomplete"]} questions have fewer than {versions["per_group"]} versions '
+            f'here and are left out of GA@{versions["per_group"]}, CR and OOR'
+        )
+    missing = versions['groups'] - versions['originals']
+    if missing:
+        found.append(
+            f'the originals of {missing} of {versions["groups"]} questions are not in this data '
+            'set: their CR, OOR, understanding and drop are undefined'
         )
     return found
 

@@ -15,8 +15,9 @@ from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summariz
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.report.benchmarks import is_ours
+from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
-from opencompass_gpassk.report.tables import CROSSED, benchmark_tables, to_text
+from opencompass_gpassk.report.tables import CROSSED, to_text
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
@@ -70,7 +71,7 @@ class GPassKSummarizer(DefaultSummarizer):
             self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
         paths = self._write(path.with_name(f'gpassk_{time}'), states)
         elsewhere = []
-        for table in benchmark_tables(self.results):
+        for table in report_tables(self.results):
             if table.breakdown in ('', CROSSED):
                 print(f'\n{to_text(table)}', end='')
             else:

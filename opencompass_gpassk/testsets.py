@@ -36,6 +36,7 @@ def problems_of(
     groups: Sequence[Sequence[str]],
 ) -> list[Problem]:
     """Return each problem of a test set once, with the columns that ``groups`` names."""
+    ours = has_our_columns(test_set)  # another's `version` may be anything
     fields = [name for group in groups for name in group if name in test_set.column_names]
     problems: dict[str, Problem] = {}
     for (problem_id, _), gold, row in zip(identities, golds, test_set, strict=True):
@@ -46,6 +47,7 @@ def problems_of(
                 gold='' if gold is None else str(gold),
                 groups={name: str(row[name]) for name in fields if row[name] not in (None, '')},
                 cluster=str(row.get('cluster') or ''),
+                version=str(row.get('version') or '') if ours else '',
                 language=str(row.get('language') or ''),
             )
     return list(problems.values())

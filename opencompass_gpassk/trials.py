@@ -35,6 +35,8 @@ class Problem:
         gold: The reference answer.
         groups: What breakdowns are made by, such as ``{'split': 'AMC', 'language': 'en'}``.
         cluster: Shared by problems that are versions of one another, such as translations.
+        version: Which version of its cluster's question a problem with random variables is:
+            ``original``, or the number of the others; '' where a problem has none.
         language: Of the question, ``en`` or ``cn``; '' where nobody says.
     """
 
@@ -43,6 +45,7 @@ class Problem:
     gold: str = ''
     groups: dict[str, str] = field(default_factory=dict)
     cluster: str = ''
+    version: str = ''
     language: str = ''
 
 
@@ -61,7 +64,6 @@ class Trial:
         lost: There is no response: inference failed.
         truncated: The response ran into the length limit; None where nobody knows.
         num_tokens: Length of the response, None where nobody knows.
-        version: The variant of the problem (RV-Bench), '' where there is one only.
         values: Further numbers, such as validity and redundancy.
         response: Where the response is found: ``file#key``.
     """
@@ -76,7 +78,6 @@ class Trial:
     lost: bool = False
     truncated: bool | None = None
     num_tokens: int | None = None
-    version: str = ''
     values: dict[str, float] = field(default_factory=dict)
     response: str = ''
 
@@ -86,7 +87,7 @@ class TrialTable:
 
     Args:
         problems: P problems; their ids must differ.
-        trials: T trials, each of one of the problems; a (problem, version, replica) occurs once.
+        trials: T trials, each of one of the problems; a (problem, replica) occurs once.
 
     Raises:
         ValueError: If an id occurs twice or a trial names an unknown problem.
@@ -101,11 +102,11 @@ class TrialTable:
             raise ValueError(
                 f'problem_id {twice.problem_id!r} occurs twice; give every problem its own id'
             )
-        identities: set[tuple[str, str, int]] = set()
+        identities: set[tuple[str, int]] = set()
         for trial in self.trials:
             if trial.problem_id not in index:
                 raise ValueError(f'a trial names problem_id {trial.problem_id!r}, which is unknown')
-            identity = (trial.problem_id, trial.version, trial.replica)
+            identity = (trial.problem_id, trial.replica)
             if identity in identities:
                 raise ValueError(
                     f'problem_id {trial.problem_id!r} has replica {trial.replica} twice; '

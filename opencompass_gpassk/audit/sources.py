@@ -54,13 +54,13 @@ class Labels:
 
     Args:
         by_triple: Verdicts by what they are about.
-        by_identity: Verdicts by model, data set, problem, version and replica.
+        by_identity: Verdicts by model, data set, problem and replica.
     """
 
     def __init__(
         self,
         by_triple: Mapping[Triple, Verdict],
-        by_identity: Mapping[tuple[str, str, str, str, int], Verdict],
+        by_identity: Mapping[tuple[str, str, str, int], Verdict],
     ) -> None:
         self.by_triple = by_triple
         self.by_identity = by_identity
@@ -92,7 +92,7 @@ def read_labels(path: str) -> Labels:
     """
     name = 'standard input' if path == '-' else path
     triples: dict[Triple, Verdict] = {}
-    identities: dict[tuple[str, str, str, str, int], Verdict] = {}
+    identities: dict[tuple[str, str, str, int], Verdict] = {}
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
@@ -118,20 +118,14 @@ def read_labels(path: str) -> Labels:
     return Labels(triples, identities)
 
 
-def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, str, int]:
+def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, int]:
     if all(isinstance(row.get(name), str) for name in Triple._fields):
         return Triple(*(row[name] for name in Triple._fields))
     replica = row.get('replica')
     if isinstance(replica, int) and all(
         isinstance(row.get(name), (str, int)) for name in ('model', 'data_set', 'problem_id')
     ):
-        return (
-            str(row['model']),
-            str(row['data_set']),
-            str(row['problem_id']),
-            str(row.get('version', '')),
-            replica,
-        )
+        return str(row['model']), str(row['data_set']), str(row['problem_id']), replica
     raise ValueError(
         'it does not say what it is about; give question, gold and answer as texts, or model, '
         'data_set, problem_id and replica'

@@ -36,10 +36,9 @@ class AuditTrial:
     trial: Trial
 
     @property
-    def identity(self) -> tuple[str, str, str, str, int]:
-        """Model, data set, problem, version and replica."""
-        trial = self.trial
-        return self.model, self.data_set, trial.problem_id, trial.version, trial.replica
+    def identity(self) -> tuple[str, str, str, int]:
+        """Model, data set, problem and replica."""
+        return self.model, self.data_set, self.trial.problem_id, self.trial.replica
 
     @property
     def triple(self) -> Triple:

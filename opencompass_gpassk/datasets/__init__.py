@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from opencompass_gpassk.datasets.base import GPassKDataset
     from opencompass_gpassk.datasets.livemathbench import LiveMathBench
     from opencompass_gpassk.datasets.math500 import MATH500L5
+    from opencompass_gpassk.datasets.rvbench import RVBench
 
-__all__ = ['AIME', 'MATH500L5', 'GPassKDataset', 'LiveMathBench']
+__all__ = ['AIME', 'MATH500L5', 'GPassKDataset', 'LiveMathBench', 'RVBench']
 
 MODULES = {
     'AIME': 'aime',
     'GPassKDataset': 'base',
     'LiveMathBench': 'livemathbench',
     'MATH500L5': 'math500',
+    'RVBench': 'rvbench',
 }
 
 

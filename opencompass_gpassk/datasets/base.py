@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,7 +25,8 @@ class Question:
         question: The problem's text.
         answer: The gold answer, LaTeX or plain.
         language: ``'en'`` or ``'cn'``.
-        cluster: What translations of one problem share.
+        cluster: What translations of one problem share, and versions of one question.
+        version: ``'original'`` or the number of a version; '' where there are no versions.
     """
 
     problem_id: str
@@ -37,6 +38,7 @@ class Question:
     level: str = ''
     subject: str = ''
     question_type: str = ''
+    version: str = ''
 
 
 class GPassKDataset(BaseDataset):
@@ -87,7 +89,13 @@ class GPassKDataset(BaseDataset):
 
 
 def make_dataset(
-    questions: Sequence[Question], *, benchmark: str, version: str, prompt: str, cot: bool
+    questions: Sequence[Question],
+    *,
+    benchmark: str,
+    version: str,
+    prompt: str,
+    cot: bool,
+    examples: Callable[[Question], str] = lambda question: 'math',
 ) -> Dataset:
     """Return the rows of a data set, before they are repeated.
 
@@ -97,6 +105,7 @@ def make_dataset(
         version: The data's version; a hash of the content is added to it.
         prompt: The preset of :mod:`opencompass_gpassk.datasets.prompts`.
         cot: Ask for reasoning step by step.
+        examples: Which worked examples the preset ``'4-shot'`` shows before a question.
 
     Raises:
         ValueError: If there are no problems, if two share an id, or if the preset is unknown.
@@ -112,7 +121,9 @@ def make_dataset(
         [
             {
                 **asdict(q),
-                'prompt': make_prompt(q.question, q.language, preset=prompt, cot=cot),
+                'prompt': make_prompt(
+                    q.question, q.language, preset=prompt, cot=cot, examples=examples(q)
+                ),
                 'benchmark': benchmark,
                 'data_version': data_version,
             }

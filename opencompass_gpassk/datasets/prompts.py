@@ -2,14 +2,16 @@
 
 Presets: ``'default'``, this package's own words, and ``'opencompass'``, those that the installed
 OpenCompass has for LiveMathBench. Both exist in Chinese and English, with and without a request for
-reasoning.
+reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked examples.
 """
 
 from __future__ import annotations
 
+from opencompass_gpassk.datasets.examples import few_shot_prompt
+
 __all__ = ['PRESETS', 'make_prompt']
 
-PRESETS = ('default', 'opencompass')
+PRESETS = ('default', 'opencompass', '4-shot')
 REASONING = {
     'en': 'Work through the problem step by step.',
     'cn': '请一步一步地推理求解。',
@@ -20,14 +22,22 @@ ANSWER = {
 }
 
 
-def make_prompt(question: str, language: str, *, preset: str = 'default', cot: bool = True) -> str:
+def make_prompt(
+    question: str,
+    language: str,
+    *,
+    preset: str = 'default',
+    cot: bool = True,
+    examples: str = 'math',
+) -> str:
     """Return the prompt for a question.
 
     Args:
         question: The problem.
         language: ``'en'`` or ``'cn'``.
         preset: Whose words.
-        cot: Ask for reasoning step by step.
+        cot: Ask for reasoning step by step; examples always show some.
+        examples: Of the preset ``'4-shot'``; see :mod:`opencompass_gpassk.datasets.examples`.
 
     Raises:
         ValueError: If the preset or the language is unknown.
@@ -38,6 +48,8 @@ def make_prompt(question: str, language: str, *, preset: str = 'default', cot: b
         raise ValueError(f'language is {language!r}; there are prompts in {", ".join(ANSWER)}')
     if preset == 'opencompass':
         return _upstream(question, language, cot)
+    if preset == '4-shot':
+        return few_shot_prompt(question, examples)
     space = ' ' if language == 'en' else ''
     request = REASONING[language] + space if cot else ''
     return f'{question}\n\n{request}{ANSWER[language]}'

@@ -5,6 +5,7 @@ GPASSK_LANGUAGES  of LiveMathBench: cn, en or cn,en; by default all that the ver
 GPASSK_N          samples of each problem: 16 on sample, else 48
 GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on sample, else 4,8,16
 GPASSK_DATA       a folder or file with the data
+GPASSK_RV_SEED, GPASSK_RV_PER_GROUP  of RV-Bench: the seed of the versions (42), and how many (5)
 
 Configs call this module through ``__import__``, since names that a config imports can't be called.
 """
@@ -16,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.datasets import versions
+from opencompass_gpassk.rv.drawing import DEFAULT_SEED
+from opencompass_gpassk.rv.generation import PER_GROUP
 
-__all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5']
+__all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5', 'rvbench']
 
 # Of LiveMathBench, with their languages.
 VERSIONS = {
@@ -73,6 +76,26 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
         own = forty_five_file(path)
         name, path = (name, own) if own else ('AIME2024-30', path)
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
+
+
+def rvbench(source: str, *, greedy: bool = False) -> dict[str, Any]:
+    """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
+
+    Args:
+        source: ``math`` or ``leetcode``.
+        greedy: One sample of each problem, for greedy decoding.
+    """
+    numbers = {}
+    name = f'RV-{source.upper()}'
+    for field, variable, usual in (
+        ('seed', 'GPASSK_RV_SEED', DEFAULT_SEED),
+        ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
+    ):
+        given = os.environ.get(variable, '').strip()
+        numbers[field] = _positive(variable, given) if given else usual
+        if numbers[field] != usual:
+            name += f'-{field.replace("_", "")}{numbers[field]}'
+    return {**_protocol(name, QUICK, greedy), 'source': source, **numbers}
 
 
 def forty_five_file(path: str | None) -> str | None:

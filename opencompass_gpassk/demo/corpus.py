@@ -10,6 +10,7 @@ from pathlib import Path
 
 from opencompass_gpassk.demo.families import FAMILIES
 from opencompass_gpassk.demo.problem import Problem
+from opencompass_gpassk.demo.questions import QUESTIONS, evaluated_questions
 from opencompass_gpassk.demo.wording import wrap
 
 __all__ = ['Evaluated', 'evaluated', 'normalise', 'problems', 'reserved', 'sample_rows']
@@ -56,8 +57,8 @@ class Evaluated:
 
 @cache
 def evaluated() -> Evaluated:
-    """The problems of `sample`."""
-    return Evaluated([row['question'] for _, row in sample_rows()])
+    """The problems of `sample`, and the questions with random variables that are asked."""
+    return Evaluated([*(row['question'] for _, row in sample_rows()), *evaluated_questions()])
 
 
 def reserved(problem: Problem) -> bool:
@@ -68,9 +69,9 @@ def reserved(problem: Problem) -> bool:
 def problems(stream: str, count: int, *, held_out: bool = False) -> Iterator[Problem]:
     """`count` problems of the named stream, each drawn by (stream, index) alone.
 
-    Either all or none of them are reserved instances; none is one of `sample`.
+    Either all or none of them are reserved instances; none is evaluated.
     """
-    families = list(FAMILIES.values())
+    families = [*FAMILIES.values(), *QUESTIONS.values()]
     weights = [family.weight for family in families]
     for index in range(count):
         rng = random.Random(f'{stream}/{index}')
@@ -78,7 +79,7 @@ def problems(stream: str, count: int, *, held_out: bool = False) -> Iterator[Pro
             (family,) = rng.choices(families, weights)
             language = rng.choice(('en', 'cn'))
             problem = family.draw(rng, language)
-            problem = problem.asked(wrap(problem.question, language, rng))
+            problem = problem.asked(wrap(problem.question, problem.language, rng))
             if reserved(problem) == held_out and problem not in evaluated():
                 break
         yield problem

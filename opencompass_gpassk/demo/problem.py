@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from string import Template
 from typing import NamedTuple
 
-__all__ = ['Family', 'Problem', 'Work']
+__all__ = ['Family', 'Problem', 'Work', 'worked_out']
 
 ANSWER = {'en': '. The answer is $\\boxed{%d}$.', 'cn': '。答案是 $\\boxed{%d}$。'}
 
@@ -30,6 +30,11 @@ class Work(NamedTuple):
     numbers: dict[str, int]
     lines: list[str]
     answer: int
+
+
+def worked_out(lines: Sequence[str], answer: int, language: str) -> str:
+    """The text of a solution: its lines as formulas, then the answer in a box."""
+    return ', '.join(f'${line}$' for line in lines) + ANSWER[language] % answer
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Family:
             tuple(work.numbers.values()),
             question,
             question,
-            ', '.join(f'${line}$' for line in work.lines) + ANSWER[language] % work.answer,
+            worked_out(work.lines, work.answer, language),
             work.answer,
         )
 

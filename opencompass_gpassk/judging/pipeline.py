@@ -78,9 +78,10 @@ class Pipeline:
     def signature(self) -> str:
         """Mode and judge, with a hash of all settings that a verdict depends on."""
         if self.judge is None:
-            return 'rule'
+            return 'rule' if self.settings.match == 'value' else f'rule:{self.settings.match}'
         shown = self.settings
         policy = [shown.candidate, shown.no_answer, shown.tail_length, shown.recheck_different]
+        policy += [shown.match] if shown.match != 'value' else []
         digest = stable_hash([self.judge.digest, policy])
         return f'{shown.mode}:{self.judge.judge.model}:{digest[:8]}'
 
@@ -126,7 +127,9 @@ class Pipeline:
 
     def describe(self, judged: Judged) -> dict[str, Any]:
         """Return what a result says of how its verdicts came about."""
-        told: dict[str, Any] = {'mode': self.settings.mode}
+        told: dict[str, Any] = {'mode': self.settings.mode, 'match': self.settings.match}
+        if self.settings.match != 'value':
+            told |= _kept_settings(self.settings)
         if self.judge:
             told |= {
                 'model': self.judge.judge.model,
@@ -170,6 +173,7 @@ class Pipeline:
         judgements = judge_answers(
             [case.gold for case in ruled.values()],
             [case.answer for case in ruled.values()],
+            match=self.settings.match,
             progress=self.progress,
         )
         kept = set(Verdict)

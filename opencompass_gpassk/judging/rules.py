@@ -22,13 +22,21 @@ VERDICTS = {
 
 
 def judge_answers(
-    golds: Sequence[str], answers: Sequence[str | None], *, progress: bool = False
+    golds: Sequence[str],
+    answers: Sequence[str | None],
+    *,
+    match: str = 'value',
+    progress: bool = False,
 ) -> list[Judgement]:
     """Judge T answers against their T gold answers; no answer is wrong.
 
-    Distinct (gold, answer) pairs are checked once, in processes of their own that can be stopped:
-    see :func:`opencompass_gpassk.answers.pool.check_pairs`.
+    By ``'value'``, answers count whose value is the gold answer's; ``'exact'`` asks for its very
+    text, as arXiv 2501.11790 does, and leaves nothing unjudged. By value, distinct (gold, answer)
+    pairs are checked once, in processes of their own that can be stopped: see
+    :func:`opencompass_gpassk.answers.pool.check_pairs`.
     """
+    if match == 'exact':
+        return [_exact(gold, answer) for gold, answer in zip(golds, answers, strict=True)]
     pairs = [(g, a) for g, a in zip(golds, answers, strict=True) if a is not None]
     results = check_pairs(pairs, progress=progress)
     return [
@@ -80,6 +88,11 @@ def answer_classes(
         known = numbers.setdefault(problem, {})
         classes.append(known.setdefault(None if (problem, form) in right else form, len(known)))
     return classes
+
+
+def _exact(gold: str, answer: str | None) -> Judgement:
+    same = answer is not None and answer.strip() == gold.strip()
+    return Judgement(Verdict.CORRECT if same else Verdict.INCORRECT, answer)
 
 
 def _judgement(answer: str, result: CheckResult) -> Judgement:

@@ -19,6 +19,7 @@ from opencompass_gpassk.judging.verdict import MENUS
 __all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
 
 MODES = ('rule', 'llm', 'cascade')
+MATCHES = ('value', 'exact')
 ABOVE_ZERO = (
     *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
     *('deadline', 'batch_size'),
@@ -39,6 +40,8 @@ class JudgeSettings:
         mode: ``'rule'`` compares answers by rule and asks nobody; ``'llm'`` asks a judge about
             every answer, as arXiv 2412.13147 does; ``'cascade'`` asks about those that the rules
             don't confirm.
+        match: When rules call an answer right: ``'value'``, if it has the gold answer's value, or
+            ``'exact'``, if it is the same text, as arXiv 2501.11790 does.
         model: The judge's name at its endpoint, by default that in ``OC_JUDGE_MODEL``; or the
             config of an OpenCompass model, which then judges in process.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
@@ -70,6 +73,7 @@ class JudgeSettings:
     """
 
     mode: str = 'cascade'
+    match: str = 'value'
     model: str | Mapping[str, Any] | None = None
     api_base: str | Sequence[str] | None = None
     api_key_env: str = 'OC_JUDGE_API_KEY'
@@ -96,6 +100,7 @@ class JudgeSettings:
             object.__setattr__(self, name, value)
         for name, choices in (
             ('mode', MODES),
+            ('match', MATCHES),
             ('menu', tuple(MENUS)),
             ('candidate', ('answer', 'response')),
             ('no_answer', ('incorrect', 'tail')),
@@ -272,7 +277,7 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
     What is wrong with it is an error here, before the inference, not after it.
 
     Args:
-        mode: Where the environment variable GPASSK_JUDGE names none.
+        mode: Where the environment variable GPASSK_JUDGE names none; GPASSK_MATCH sets ``match``.
         **settings: Of :class:`JudgeSettings`; model and endpoints are by default those in
             OC_JUDGE_MODEL and OC_JUDGE_API_BASE.
 
@@ -280,11 +285,15 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
         ValueError: If a setting is wrong, or nothing names the judge that the mode asks.
     """
     named = os.environ.get('GPASSK_JUDGE', '').strip()
+    if match := os.environ.get('GPASSK_MATCH', '').strip():
+        if match not in MATCHES:
+            raise ValueError(f'GPASSK_MATCH is {match!r}; choose one of {", ".join(MATCHES)}')
+        settings = {**settings, 'match': match}
     if named and named not in MODES:
         raise ValueError(f'GPASSK_JUDGE is {named!r}; choose one of {", ".join(MODES)}')
     chosen = JudgeSettings.of({**settings, 'mode': named or mode})
     if chosen.mode == 'rule':
-        return 'rule'
+        return {'mode': 'rule', 'match': chosen.match} if chosen.match != 'value' else 'rule'
     if chosen.prompt not in BUILT_IN:
         Prompt.load(chosen.prompt, 'en')
     if isinstance(chosen.model, Mapping):

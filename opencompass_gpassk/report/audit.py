@@ -110,7 +110,6 @@ def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]
             'model': trial.model,
             'data_set': trial.data_set,
             'problem_id': trial.trial.problem_id,
-            **({'version': trial.trial.version} if trial.trial.version else {}),
             'replica': trial.trial.replica,
             'response': trial.trial.response,
             **trial.triple._asdict(),

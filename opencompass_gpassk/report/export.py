@@ -18,12 +18,18 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.text import spreadsheet_text
+from opencompass_gpassk.versions import DROP, SP_ACCURACY
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
 FIGURES = ('problems', 'metric', 'k', 'tau', 'percent')
+OF_VERSIONS = (
+    *('CR', 'OOR', SP_ACCURACY, DROP, 'understanding score'),
+    *(f'{share} understanding' for share in ('complete', 'partial', 'collapsed')),
+    *('variance between versions', 'variance between samples'),
+)
 SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')
 
 
@@ -155,6 +161,16 @@ def _metrics(result: Result, *, whole: bool) -> Iterable[tuple[str, int | None, 
             for tau in result.get('taus') or []:
                 yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
             yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
+    if m := (result.get('versions') or {}).get('per_group'):
+        yield 'GA@k', m, None, f'GA@{m}'
+        for tau in result.get('taus') or []:
+            for name in ('G-Pass over versions', 'pooled G-Pass@k'):
+                key = name.replace('over', f'over {m}').replace('@k', f'@{m}')
+                if f'{key}_{float(tau)}' in result:
+                    yield name, m, float(tau), f'{key}_{float(tau)}'
+        for name in OF_VERSIONS:
+            if name in result:
+                yield name, None, None, name
     if whole:
         for name in SHARES:
             if name in result:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
+from opencompass_gpassk.report.contents import report_tables
+from opencompass_gpassk.report.drop import draw_drop
 from opencompass_gpassk.report.export import to_csv, to_json
 from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
-from opencompass_gpassk.report.tables import benchmark_tables, to_markdown
+from opencompass_gpassk.report.tables import to_markdown
+from opencompass_gpassk.report.variables import variable_results
 from opencompass_gpassk.results import signature_line
 from opencompass_gpassk.states import State, TaskState
 from opencompass_gpassk.text import escape_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ['MissingMatplotlibError', 'markdown_report', 'write_figures', 'write_report']
 
@@ -31,7 +39,7 @@ def markdown_report(results: Results, states: Sequence[TaskState] = ()) -> str:
         states: What became of each model's work on each data set.
     """
     parts = [f'# {TITLE}\n']
-    parts += [to_markdown(table) for table in benchmark_tables(results)]
+    parts += [to_markdown(table) for table in report_tables(results)]
     undone = [f'{state.name}: {state}' for state in states if state.state is not State.FINISHED]
     if undone:
         parts.append('## Not finished\n\n' + _listed(undone))
@@ -64,17 +72,25 @@ def write_report(stem: Path, results: Results, states: Sequence[TaskState] = ())
 def write_figures(stem: Path, results: Results) -> list[Path]:
     """Draw each benchmark that was sampled to ``<stem>_<benchmark>.png`` and return the paths.
 
+    Where questions have versions, ``<stem>_accuracy_and_drop.png`` is drawn besides.
+
     Raises:
         MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
     """
-    benchmarks = [benchmark for benchmark in join_benchmarks(results) if benchmark.ks]
+    drawn: list[tuple[str, Callable[[], Figure]]] = [
+        (benchmark.name, partial(draw_benchmark, benchmark))
+        for benchmark in join_benchmarks(results)
+        if benchmark.ks
+    ]
+    if in_versions := variable_results(results):
+        drawn.append(('accuracy_and_drop', partial(draw_drop, in_versions)))
     paths: list[Path] = []
-    for benchmark in benchmarks:
+    for title, draw in drawn:
         try:
-            figure = draw_benchmark(benchmark)
+            figure = draw()
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        name = re.sub(r'[^\w.-]+', '_', benchmark.name)
+        name = re.sub(r'[^\w.-]+', '_', title)
         path = stem.with_name(f'{stem.name}_{name}.png')
         if path in paths:
             path = path.with_stem(f'{path.stem}_{len(paths)}')

@@ -10,6 +10,10 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Result
 __all__ = ['benchmark_notes', 'threshold_notes']
 
 # What must be known of a benchmark, whatever the results.
+OWN_QUESTIONS = (
+    'questions of this package, in the manner of RV-Bench (arXiv 2501.11790), whose own differ; '
+    'no published figure can be compared with these'
+)
 CAVEATS = {
     'sample': (
         'sample: demonstration problems written for this package, not LiveMathBench; '
@@ -28,6 +32,8 @@ CAVEATS = {
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return what holds for all figures of a benchmark."""
     notes = [CAVEATS[benchmark.name]] if benchmark.name in CAVEATS else []
+    if benchmark.name.startswith(('RV-MATH', 'RV-LEETCODE', 'RV-Bench')):
+        notes.append(f'{benchmark.name}: {OWN_QUESTIONS}')
     notes += [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['INSTALL', 'draw_benchmark', 'plot_thresholds', 'save_figure']
+__all__ = ['INSTALL', 'draw_benchmark', 'plot_thresholds', 'save_figure', 'shown_label']
 
 INSTALL = 'pip install "matplotlib>=3.8"'
 
@@ -42,7 +42,7 @@ def plot_thresholds(
             color=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
             linestyle=LINES[index // len(COLOURS) % len(LINES)],
-            label=_label(name),
+            label=shown_label(name),
             clip_on=False,
         )
     axis.set(xlabel='threshold τ', ylim=(0, 100), title=title)
@@ -75,7 +75,7 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
         }
         plot_thresholds(axis, benchmark.taus, series, f'k = {k}')
     panels[0].set_ylabel('G-Pass@k$_τ$ (%)')
-    figure.suptitle(_label(benchmark.name))
+    figure.suptitle(shown_label(benchmark.name))
     handles, labels = panels[0].get_legend_handles_labels()
     # Twelve characters of the legend need about an inch, and each entry room for its line.
     fitting = int(12 * figure.get_figwidth() // (8 + max(map(len, labels))))
@@ -92,7 +92,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _label(name: str) -> str:
+def shown_label(name: str) -> str:
     """Return a name that matplotlib shows as it stands: no formula, not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line

@@ -10,7 +10,7 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.text import escape_markdown, one_line
 
-__all__ = ['CROSSED', 'Table', 'benchmark_tables', 'to_markdown', 'to_text']
+__all__ = ['CROSSED', 'Cell', 'Table', 'benchmark_tables', 'to_markdown', 'to_text']
 
 CROSSED = 'split and language'
 

@@ -1,0 +1,109 @@
+"""``gpassk rv``: the questions with random variables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ['add_parser']
+
+DESCRIPTION = """\
+Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790):
+
+  gpassk rv list --source leetcode        names, subjects and levels
+  gpassk rv show LampsInStep              a question, three of its versions, and the answers
+  gpassk rv generate -o rv.jsonl          the rows that the data sets ask, a JSON line each
+
+A row has question, answer, group, version ("original" or a number), source, subject, level,
+variables and original (true or false). RVBench(path='rv.jsonl') reads such files.
+"""
+SHOWN = 3
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'rv',
+        help='list, show and write questions with random variables',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
+    listing = actions.add_parser('list', help='names, subjects and levels')
+    _add_source(listing)
+    listing.set_defaults(run=run_list)
+    showing = actions.add_parser('show', help='a question and some of its versions')
+    showing.add_argument('name', metavar='NAME', help='as `gpassk rv list` has it')
+    showing.add_argument('--versions', type=int, default=SHOWN, help='how many (default: 3)')
+    _add_seed(showing)
+    showing.set_defaults(run=run_show)
+    writing = actions.add_parser('generate', help='write questions as JSON lines')
+    _add_source(writing)
+    writing.add_argument(
+        '--per-group', type=int, default=5, help='versions of each question (default: 5)'
+    )
+    _add_seed(writing)
+    writing.add_argument(
+        '--name', nargs='+', default=[], metavar='NAME', help='these questions alone'
+    )
+    writing.add_argument('-o', '--output', type=Path, help='file (default: standard output)')
+    writing.set_defaults(run=run_generate)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--source', default='all', help='math, leetcode or all (default: all)')
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--seed', type=int, default=42, help='of the versions (default: 42)')
+
+
+def run_list(args: argparse.Namespace) -> int:
+    """Print a line a question."""
+    from opencompass_gpassk.rv.question import questions
+
+    found = questions(args.source)
+    width = max(len(question.__name__) for question in found)
+    for question in found:
+        print(
+            f'{question.__name__:{width}}  {question.source:8}  {question.subject:24}  '
+            f'{question.level}'
+        )
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Print the original and some versions with their answers."""
+    from opencompass_gpassk.rv.generation import generate
+    from opencompass_gpassk.rv.question import question_named
+
+    question = question_named(args.name)
+    print(f'{args.name}: {question.source}, {question.subject}, level {question.level}')
+    print(question.__doc__)
+    for posed in generate('all', args.versions, args.seed, [args.name]):
+        title = 'Original' if posed.original else f'Version {posed.version}'
+        variables = ', '.join(f'{name} = {value}' for name, value in posed.variables.items())
+        print(f'\n{title} ({variables})\n{posed.question}\n=> {posed.answer}')
+    return 0
+
+
+def run_generate(args: argparse.Namespace) -> int:
+    """Write rows, all or none."""
+    from opencompass_gpassk.rv.files import write_line
+    from opencompass_gpassk.rv.generation import generate
+
+    rows = list(generate(args.source, args.per_group, args.seed, args.name))
+    text = ''.join(map(write_line, rows))
+    if args.output is None:
+        print(text, end='')
+        return 0
+    part = args.output.with_name(f'{args.output.name}.part')
+    part.write_text(text, encoding='ascii', newline='\n')
+    part.replace(args.output)
+    originals = sum(row.original for row in rows)
+    print(
+        f'{args.output}: {len(rows) - originals} versions, {originals} originals', file=sys.stderr
+    )
+    return 0

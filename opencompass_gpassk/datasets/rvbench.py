@@ -1,0 +1,109 @@
+"""RV-Bench (arXiv 2501.11790): questions with random variables, each in several versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from datasets import Dataset
+from opencompass.registry import LOAD_DATASET
+
+from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.examples import EXAMPLES
+from opencompass_gpassk.rv.drawing import DEFAULT_SEED
+from opencompass_gpassk.rv.files import read_posed
+from opencompass_gpassk.rv.generation import PER_GROUP, PosedQuestion, generate
+from opencompass_gpassk.rv.question import questions
+
+__all__ = ['RVBench']
+
+KEPT = ('all', 'versions', 'originals')
+NAMES = {'math': 'RV-MATH', 'leetcode': 'RV-LEETCODE', 'all': 'RV-Bench'}
+VERSION = '1'  # of the questions
+
+
+@LOAD_DATASET.register_module()
+class RVBench(GPassKDataset):
+    """Versions and originals of questions with random variables. See :meth:`load` for settings."""
+
+    @staticmethod
+    def load(
+        source: str = 'math',
+        per_group: int = PER_GROUP,
+        seed: int = DEFAULT_SEED,
+        keep: str = 'all',
+        names: Sequence[str] = (),
+        path: str | None = None,
+        originals: str | None = None,
+        benchmark: str | None = None,
+        prompt: str = 'default',
+        cot: bool = True,
+    ) -> Dataset:
+        """Generate the problems, or read them from a file.
+
+        Args:
+            source: ``math``, ``leetcode`` or ``all``.
+            per_group: Versions of each question, at least 2; of a file it is what stands there.
+            seed: Of the versions; another seed is another, equally hard, set of problems.
+            keep: ``all``, ``versions`` alone or ``originals`` alone. CR, OOR and the drop from
+                originals to versions need both in one data set.
+            names: Questions to take; by default all. Others are named by ``gpassk rv list``.
+            path: A file of RV-Bench problems in place of the generated ones; see
+                :func:`opencompass_gpassk.rv.files.read_posed`. ``source`` then only chooses the
+                worked examples of prompts.
+            originals: A file of their originals, where ``path`` doesn't hold them.
+            benchmark: The name that results are joined and shown by.
+            prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
+            cot: Ask for reasoning step by step.
+
+        Raises:
+            ValueError: If a setting is out of its range, or a file can't be read.
+        """
+        if source not in NAMES:
+            raise ValueError(f'source is {source!r}; use one of {", ".join(NAMES)}')
+        if keep not in KEPT:
+            raise ValueError(f'keep is {keep!r}; use one of {", ".join(KEPT)}')
+        if per_group < 2:
+            raise ValueError(f'per_group is {per_group}; a group has at least 2 versions')
+        if originals and not path:
+            raise ValueError('originals names a file, but path does not; name the versions too')
+        if path:
+            rows = read_posed(path, originals)
+            version = 'file'
+        else:
+            rows = list(generate(source, per_group, seed, names))
+            version = f'{VERSION}:seed{seed}:{per_group}'
+        return make_dataset(
+            [_question(row) for row in rows if _kept(row, keep)],
+            benchmark=benchmark or _name(source, keep, names, path),
+            version=version,
+            prompt=prompt,
+            cot=cot,
+            examples=lambda question: question.split if question.split in EXAMPLES else 'math',
+        )
+
+
+def _kept(row: PosedQuestion, keep: str) -> bool:
+    return keep == 'all' or row.original == (keep == 'originals')
+
+
+def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str:
+    """Return a name under which other problems' results don't stand."""
+    name = Path(path).stem if path else NAMES[source]
+    if names and not path:
+        name += f', {len(names)} of {len(questions(source))} questions'
+    return name if keep == 'all' else f'{name}, {keep} alone'
+
+
+def _question(row: PosedQuestion) -> Question:
+    return Question(
+        problem_id=f'{row.group}/{row.version}',
+        question=row.question,
+        answer=row.answer,
+        language='en',
+        cluster=row.group,
+        version=row.version,
+        split=row.source,
+        level=row.level,
+        subject=row.subject,
+    )

@@ -1,0 +1,20 @@
+"""What a report holds: the tables of all benchmarks, in their order."""
+
+from __future__ import annotations
+
+from opencompass_gpassk.report.benchmarks import Results
+from opencompass_gpassk.report.contamination import contamination_table
+from opencompass_gpassk.report.tables import Table, benchmark_tables
+from opencompass_gpassk.report.variables import variable_tables
+
+__all__ = ['report_tables']
+
+
+def report_tables(results: Results) -> list[Table]:
+    """Return all tables of a report.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+    """
+    signs = contamination_table(results)
+    return [*benchmark_tables(results), *variable_tables(results), *([signs] if signs else [])]

@@ -1,0 +1,82 @@
+"""Accuracy against the drop from originals to versions, as in Figure 3 of arXiv 2501.11790."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from opencompass_gpassk.report.plots import COLOURS, MARKERS, shown_label
+from opencompass_gpassk.report.variables import VariableResult
+from opencompass_gpassk.versions import DROP
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ['draw_drop', 'plot_drop']
+
+
+def plot_drop(axis: Axes, points: Mapping[str, tuple[float, float]], title: str) -> Axes:
+    """Draw a point a model, the regression line and Pearson's r, and return the axis.
+
+    Args:
+        axis: Where to draw.
+        points: Name → accuracy on the versions in percent, drop in points. Undefined ones are left
+            out; the line needs three points with different accuracies.
+        title: The panel's heading.
+    """
+    for index, (name, (accuracy, drop)) in enumerate(points.items()):
+        axis.plot(
+            accuracy,
+            drop,
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index // len(COLOURS) % len(MARKERS)],
+            linestyle='none',
+            label=shown_label(name),
+        )
+    known = [point for point in points.values() if not any(map(math.isnan, point))]
+    x, y = np.array(known).reshape(-1, 2).T
+    if len(np.unique(x)) > 2:
+        steepness, height = np.polyfit(x, y, deg=1)
+        ends = np.array([x.min(), x.max()])
+        axis.plot(ends, steepness * ends + height, color='#555555', linestyle='--')
+        if np.ptp(y) > 0:
+            title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
+    axis.axhline(0, color='#999999', linewidth=0.8)
+    axis.set(xlabel='accuracy on versions, RV (%)', title=title)
+    axis.grid(alpha=0.3)
+    return axis
+
+
+def draw_drop(results: Sequence[VariableResult]) -> Figure:
+    """Return a figure with a panel for each benchmark and way of decoding.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    from matplotlib.figure import Figure
+
+    panels: dict[str, dict[str, tuple[float, float]]] = {}
+    for one in results:
+        drop, accuracy = one.figure(DROP), one.accuracy()
+        panels.setdefault(f'{one.benchmark}, {one.responses}', {})[one.model] = (
+            math.nan if accuracy is None else accuracy,
+            math.nan if drop is None else drop,
+        )
+    rows = math.ceil(len(panels) / 2)
+    figure = Figure(figsize=(9.5, 0.9 + 3.6 * rows), layout='constrained')
+    axes = figure.subplots(rows, 2, squeeze=False).reshape(-1)
+    for axis, (title, points) in zip(axes, panels.items(), strict=False):
+        plot_drop(axis, points, shown_label(title)).set_ylabel('drop SP − RV (points)')
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    handles = {
+        label: handle
+        for axis in axes[: len(panels)]
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(handles.values(), handles.keys(), loc='outside lower center', ncols=3)
+    return figure

@@ -1,0 +1,107 @@
+"""Files of RV-Bench: this package's own rows, and those of others."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.datasets.rows import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.rv.generation import PosedQuestion
+from opencompass_gpassk.versions import ORIGINAL
+
+__all__ = ['read_posed', 'write_line']
+
+QUESTION = ('question', 'problem', 'rv_question')
+ANSWER = ('answer', 'gold', 'label', 'rv_answer')
+GROUP = ('group', 'group_id', 'qf_id', 'question_id')
+FLAGS = ('original', 'is_original')
+
+
+def write_line(posed: PosedQuestion) -> str:
+    """Return a row as a JSON line, which :func:`read_posed` reads."""
+    return json.dumps({**asdict(posed), 'original': posed.original}, ensure_ascii=True) + '\n'
+
+
+def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
+    """Read versions and originals.
+
+    Args:
+        path: JSON lines, JSON, Parquet or CSV with ``question``, ``answer`` and ``group``, or the
+            names that others have for them: ``problem``, ``qf_id`` …; optional are ``original``
+            (true, false), ``source``, ``subject`` and ``level``. Rows that are not flagged are
+            versions, numbered in their order.
+        originals: A further file, all of whose rows are originals.
+
+    Raises:
+        ValueError: If a row lacks a field, naming file, line and field; if a group has two
+            originals or another number of versions than the others, or an original has no group.
+    """
+    rows = [_posed(row, None) for row in read_rows(Path(path).expanduser())]
+    if originals:
+        rows += [_posed(row, True) for row in read_rows(Path(originals).expanduser())]
+    return _checked(rows, ' and '.join(filter(None, (path, originals))))
+
+
+def _posed(row: Row, original: bool | None) -> PosedQuestion:
+    flags = [row.fields[name] for name in FLAGS if name in row.fields]
+    if original is None:
+        original = any(_truth(row, flag) for flag in flags) or _version(row) == ORIGINAL
+    return PosedQuestion(
+        text_field(row, QUESTION),
+        text_field(row, ANSWER),
+        text_field(row, GROUP),
+        ORIGINAL if original else _version(row),
+        optional_text(row, 'source'),
+        optional_text(row, 'subject'),
+        optional_text(row, 'level') or optional_text(row, 'difficulty'),
+    )
+
+
+def _version(row: Row) -> str:
+    return optional_text(row, 'version')
+
+
+def _truth(row: Row, flag: Any) -> bool:
+    known = {'true': True, '1': True, 'false': False, '0': False, '': False, 'none': False}
+    if str(flag).strip().lower() not in known:
+        raise ValueError(f'{row.place}: field original is {flag!r}; give true or false')
+    return known[str(flag).strip().lower()]
+
+
+def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
+    """Return the rows group by group, the original first, versions numbered."""
+    groups: dict[str, list[PosedQuestion]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    sizes = Counter[int]()
+    ordered: list[PosedQuestion] = []
+    for name, members in groups.items():
+        found = [row for row in members if row.original]
+        others = [row for row in members if not row.original]
+        if len(found) > 1:
+            raise ValueError(f'{files}: group {name!r} has {len(found)} originals; keep one')
+        if not others and not all(row.original for row in rows):
+            raise ValueError(
+                f'{files}: group {name!r} has an original but no version; the groups of both must '
+                'have the same names'
+            )
+        sizes[len(others)] += 1
+        ordered += [*found, *_numbered(others)]
+    if len(sizes) > 1:
+        told = ', '.join(f'{count} of {size}' for size, count in sorted(sizes.items()))
+        raise ValueError(
+            f'{files}: groups have different numbers of versions ({told}), so that GA@m is of no '
+            'one m; give each group as many'
+        )
+    return ordered
+
+
+def _numbered(versions: Iterable[PosedQuestion]) -> list[PosedQuestion]:
+    return [
+        PosedQuestion(**{**asdict(row), 'version': str(number)})
+        for number, row in enumerate(versions, start=1)
+    ]

@@ -1,0 +1,135 @@
+"""Questions that were asked in several versions (RV-Bench, arXiv 2501.11790), and their figures.
+
+A group is a question with its original and m versions with other numbers. The figures of
+:mod:`opencompass_gpassk.results` are over the versions alone; those here relate the versions of a
+group to one another and to its original.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.metrics import variables
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.results import Protocol
+    from opencompass_gpassk.trials import Problem, TrialTable
+
+__all__ = ['DROP', 'ORIGINAL', 'SP_ACCURACY', 'Versions', 'find_versions', 'monotone']
+
+ORIGINAL = 'original'
+SP_ACCURACY = 'SP accuracy'
+DROP = 'SP-RV drop'
+SHARES = ('complete', 'partial', 'collapsed')
+# What is sure to grow when wrong responses turn right.
+GROWING = (SP_ACCURACY, 'GA@', 'CR', 'G-Pass over', 'pooled G-Pass@')
+
+
+Counts = NDArray[np.int64]
+GroupCounts = tuple[Counts, Counts, Counts, Counts]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """G groups of m versions among the P problems of a table.
+
+    Attributes:
+        members: Shape (G, m): the problems that are versions of each group's question.
+        originals: Shape (G,): the problem that is its original, -1 where there is none.
+        incomplete: Groups that lack versions, as where a part of the rows was asked; left out.
+    """
+
+    members: Counts
+    originals: Counts
+    incomplete: int = 0
+
+    @property
+    def size(self) -> int:
+        """The versions of a group, m."""
+        return self.members.shape[1]
+
+    def within(self, problems: Sequence[int]) -> Versions:
+        """Return the groups whose versions are among these problems."""
+        chosen = np.isin(self.members, problems).all(axis=1)
+        return dataclasses.replace(
+            self, members=self.members[chosen], originals=self.originals[chosen]
+        )
+
+    def rows(self, table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
+        """Return what has a value in each group: name to shape (G,), in [0, 1] or NaN.
+
+        With several samples these are unbiased estimates of what one sample of each problem
+        gives; variances may fall slightly below 0.
+        """
+        n, c, original_n, original_c = self._counts(table)
+        m = self.size
+        original = variables.accuracy(original_n[:, None], original_c[:, None])
+        rows = {
+            f'GA@{m}': variables.group_accuracy(n, c),
+            'CR': variables.complete_ratio(n, c, original_n, original_c, protocol.complete),
+            'OOR': variables.original_only_ratio(n, c, original_n, original_c, protocol.collapsed),
+            SP_ACCURACY: original,
+            DROP: original - variables.accuracy(n, c),
+        }
+        for tau in map(float, protocol.taus):
+            rows[f'G-Pass over {m} versions_{tau}'] = variables.g_pass_over_versions(n, c, tau)
+        if protocol.n > 1:
+            for tau in map(float, protocol.taus):
+                rows[f'pooled G-Pass@{m}_{tau}'] = variables.pooled_g_pass(n, c, m, tau)
+            variance = variables.variance_split(n, c)
+            rows['variance between versions'] = variance.between
+            rows['variance between samples'] = variance.within
+        return rows
+
+    def understanding(self, table: TrialTable, protocol: Protocol) -> dict[str, float]:
+        """Return the shares of the groups whose original is right, and their mean score."""
+        shares = variables.understanding(
+            *self._counts(table), protocol.complete, protocol.collapsed
+        ).shares()
+        found = {f'{name} understanding': getattr(shares, name) for name in SHARES}
+        return {**found, 'understanding score': shares.score / self.size}
+
+    def _counts(self, table: TrialTable) -> GroupCounts:
+        """Return n and c of the versions, then of the originals; 0 where there is none."""
+        n, c = table.counts()
+        there = self.originals >= 0
+        return (
+            n[self.members],
+            c[self.members],
+            np.where(there, n[self.originals], 0),
+            np.where(there, c[self.originals], 0),
+        )
+
+
+def find_versions(problems: Sequence[Problem]) -> Versions | None:
+    """Return the groups among problems, None if none of them is a version of another.
+
+    m is that of the largest group.
+    """
+    members: dict[str, list[int]] = {}
+    originals: dict[str, int] = {}
+    for index, problem in enumerate(problems):
+        if problem.version == ORIGINAL:
+            originals[problem.cluster] = index
+        elif problem.version:
+            members.setdefault(problem.cluster, []).append(index)
+    if not members:
+        return None
+    size = max(map(len, members.values()))
+    whole = {name: indices for name, indices in members.items() if len(indices) == size}
+    return Versions(
+        np.array(list(whole.values()), dtype=np.int64),
+        np.array([originals.get(name, -1) for name in whole], dtype=np.int64),
+        len(members) - len(whole),
+    )
+
+
+def monotone(name: str) -> bool:
+    """Tell whether a figure of versions can only grow when wrong responses turn right."""
+    return name.startswith(GROWING)
