@@ -12,7 +12,9 @@ does; GPASSK_RV_SEED draws other versions, which no one can have seen.
 from mmengine.config import read_base
 
 with read_base():
-    from .datasets.rvbench.rvbench_4shot_greedy_gen import rvbench_4shot_datasets  # noqa: F401
+    from .datasets.rvbench.rvbench_4shot_gpassk_greedy_gen import (
+        rvbench_4shot_datasets,  # noqa: F401
+    )
     from .datasets.rvbench.rvbench_gpassk_gen import rvbench_datasets
     from .datasets.rvbench.rvbench_gpassk_greedy_gen import rvbench_greedy_datasets
     from .models.hf_example import models as hf_models

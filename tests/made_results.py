@@ -43,22 +43,67 @@ def make_result(
                 if replica >= (n if judged is None else judged):
                     verdict = Verdict.UNJUDGED
                 trials.append(Trial(name, replica, verdict, answer='1', answer_class=replica >= c))
+    made = as_result(
+        TrialTable(problems, trials),
+        Protocol(n=n, k=tuple(k) or (1,)),
+        benchmark=benchmark,
+        greedy=greedy,
+        **signature,
+    )
+    return made | {'warnings': list(warnings)}
+
+
+def make_version_result(
+    groups: Mapping[str, Sequence[int | None]],
+    n: int = 1,
+    k: Sequence[int] = (),
+    *,
+    benchmark: str = 'RV-MATH',
+    greedy: bool = False,
+) -> dict[str, Any]:
+    """Return the result of questions in versions: c of the original (None: not asked), then theirs.
+
+    Questions whose name begins with a are of subject algebra, the others of geometry.
+    """
+    problems, trials = [], []
+    for name, counts in groups.items():
+        subject = 'algebra' if name.startswith('a') else 'geometry'
+        for number, c in enumerate(counts):
+            if c is None:
+                continue
+            version = str(number) if number else 'original'
+            problems.append(
+                Problem(
+                    f'{name}/{version}', cluster=name, version=version, groups={'subject': subject}
+                )
+            )
+            trials += [
+                Trial(f'{name}/{version}', i, Verdict.CORRECT if i < c else Verdict.INCORRECT)
+                for i in range(n)
+            ]
     protocol = Protocol(n=n, k=tuple(k) or (1,))
+    return as_result(TrialTable(problems, trials), protocol, benchmark=benchmark, greedy=greedy)
+
+
+def as_result(
+    table: TrialTable, protocol: Protocol, *, benchmark: str, greedy: bool, **signature: Any
+) -> dict[str, Any]:
+    """Return the result of a table, as the evaluator stores it."""
     sampling = {'greedy': True} if greedy else {'temperature': 1.0, 'top_p': 0.8}
     return {
-        **figures(TrialTable(problems, trials), protocol),
+        **figures(table, protocol),
         'benchmark': benchmark,
         'k': list(protocol.ks),
         'taus': list(protocol.taus),
         'signature': {
             'package': '0.1.0',
             'data': f'{benchmark}:1',
-            'n': n,
+            'n': protocol.n,
             'sampling': sampling,
             'judge': 'rule',
             'prompt': '9c01aa52',
             **signature,
         },
-        'warnings': list(warnings),
+        'warnings': [],
         'details': [],
     }

@@ -26,9 +26,12 @@ DATASETS = sorted((FOLDER / 'datasets').glob('*/*.py'))
 MODEL_FILES = sorted((FOLDER / 'models').glob('*.py'))
 JOBS = sorted(FOLDER.glob('eval_*.py'))
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
-VARIABLES = ('VERSION', 'LANGUAGES', 'N', 'K', 'DATA', 'JUDGE')
+VARIABLES = (
+    *('VERSION', 'LANGUAGES', 'N', 'K', 'DATA', 'JUDGE', 'MATCH', 'RV_SEED', 'RV_PER_GROUP'),
+)
 KEY = 'sk-not-to-be-written'
-NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45')
+NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45', 'rvbench')
+FEW_SHOT = 'rvbench/rvbench_4shot_gpassk_greedy_gen.py'
 
 
 @pytest.fixture(autouse=True)
@@ -51,18 +54,24 @@ def dumped(config: Config, folder: Path) -> Config:
     return load(folder / 'dump.py')
 
 
-def dataset(path: Path) -> dict[str, Any]:
-    """The only data set of a config."""
+def data_sets(path: Path) -> list[dict[str, Any]]:
+    """The data sets of a config."""
     config = load(path)
     (name,) = (key for key in config if key.endswith('_datasets'))
-    (found,) = config[name]
-    return dict(found)
+    return [dict(found) for found in config[name]]
+
+
+def dataset(path: Path) -> dict[str, Any]:
+    """The only data set of a config."""
+    (found,) = data_sets(path)
+    return found
 
 
 def test_each_data_set_has_a_sampled_and_a_greedy_config() -> None:
     """Their names follow OpenCompass's."""
     assert {path.relative_to(FOLDER / 'datasets').as_posix() for path in DATASETS} == {
-        f'{name}/{name}_gpassk_{kind}gen.py' for name in NAMES for kind in ('', 'greedy_')
+        FEW_SHOT,
+        *(f'{name}/{name}_gpassk_{kind}gen.py' for name in NAMES for kind in ('', 'greedy_')),
     }
 
 
@@ -81,7 +90,7 @@ def test_a_config_survives_being_dumped(path: Path, tmp_path: Path) -> None:
 def test_types_of_a_dumped_data_set_can_be_found(path: Path, tmp_path: Path) -> None:
     """As dotted names, which is how they reach the tasks."""
     again = dumped(load(path), tmp_path)
-    (found,) = next(value for key, value in again.items() if key.endswith('_datasets'))
+    found, *_ = next(value for key, value in again.items() if key.endswith('_datasets'))
     for registry, kind in (
         (LOAD_DATASET, found.type),
         (ICL_INFERENCERS, found.infer_cfg.inferencer.type),
@@ -94,18 +103,17 @@ def test_types_of_a_dumped_data_set_can_be_found(path: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize('path', DATASETS, ids=lambda path: path.stem)
 def test_the_protocol_is_the_papers_or_greedy(path: Path) -> None:
     """The abbreviation holds version and n; greedy data sets have one sample."""
-    found = dataset(path)
-    inferencer = found['infer_cfg']['inferencer']  # type: ignore[index]
-    assert inferencer['max_out_len'] == 8192
-    assert str(found['abbr']).endswith(f'-n{found["n"]}')
-    if 'greedy' in path.stem:
-        assert (found['n'], found['k'], inferencer['sampling']) == (1, 1, 'greedy')
-        assert str(found['abbr']).endswith('-greedy-n1')
-    else:
-        sampling = dict(inferencer['sampling'])
-        assert sampling == PAPER
-        sample = 'livemathbench' in path.stem
-        assert (found['n'], found['k']) == ((16, [4, 8]) if sample else (48, [4, 8, 16]))
+    for found in data_sets(path):
+        inferencer = found['infer_cfg']['inferencer']
+        assert inferencer['max_out_len'] == 8192
+        assert str(found['abbr']).endswith(f'-n{found["n"]}')
+        if 'greedy' in path.stem:
+            assert (found['n'], found['k'], inferencer['sampling']) == (1, 1, 'greedy')
+            assert str(found['abbr']).endswith('-greedy-n1')
+        else:
+            assert dict(inferencer['sampling']) == PAPER
+            few = path.parent.name in ('livemathbench', 'rvbench')
+            assert (found['n'], found['k']) == ((16, [4, 8]) if few else (48, [4, 8, 16]))
 
 
 def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path) -> None:
@@ -114,7 +122,7 @@ def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path
     variables = [key for path in DATASETS for key in dumped(load(path), tmp_path)]
     variables = [key for key in variables if key not in shared]
     assert len(set(variables)) == len(variables)
-    abbrs = [dataset(path)['abbr'] for path in DATASETS]
+    abbrs = [found['abbr'] for path in DATASETS for found in data_sets(path)]
     assert len(set(abbrs)) == len(abbrs)
 
 
@@ -181,6 +189,21 @@ def test_nonsense_in_the_environment_is_named(
         load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
 
 
+def test_the_versions_of_rv_bench_are_chosen_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What differs from the default is in the abbreviation, under which OpenCompass keeps sizes."""
+    monkeypatch.setenv('GPASSK_RV_SEED', '7')
+    monkeypatch.setenv('GPASSK_RV_PER_GROUP', '3')
+    few_shot, _ = data_sets(FOLDER / 'datasets' / FEW_SHOT)
+    assert few_shot['abbr'] == 'RV-MATH-4shot-seed7-pergroup3-greedy-n1'
+    assert (few_shot['seed'], few_shot['per_group'], few_shot['prompt']) == (7, 3, '4-shot')
+    assert few_shot['infer_cfg']['inferencer']['stopping_criteria'] == ['Problem:']
+    monkeypatch.setenv('GPASSK_RV_SEED', 'x')
+    with pytest.raises(ValueError, match="GPASSK_RV_SEED is 'x'"):
+        data_sets(FOLDER / 'datasets' / FEW_SHOT)
+
+
 def test_aime_of_45_is_called_so_only_with_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +228,10 @@ def test_models_are_wrappers_of_opencompass_without_a_key(path: Path, tmp_path: 
         assert model.get('key', 'ENV') == 'ENV'
 
 
-@pytest.mark.parametrize('name', ['eval_livemath', 'eval_mix', 'eval_paper'])
+JOB_NAMES = ['eval_livemath', 'eval_mix', 'eval_paper', 'eval_rvbench', 'eval_rvbench_full']
+
+
+@pytest.mark.parametrize('name', JOB_NAMES)
 def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
     """Greedy and sampled columns come from one model config; folders of jobs are apart."""
     config = dumped(load(FOLDER / f'{name}.py'), tmp_path)
@@ -219,6 +245,16 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
                 f'{benchmark}-{kind}'
                 for benchmark in ('LiveMathBench-202412', 'MATH500-L5', 'AIME2024-30')
                 for kind in ('greedy-n1', 'n48')
+            ],
+            'eval_rvbench': [
+                f'RV-{source}-subset-{kind}'
+                for kind in ('greedy-n1', 'n8')
+                for source in ('MATH', 'LEETCODE')
+            ],
+            'eval_rvbench_full': [
+                f'RV-{source}-{kind}'
+                for kind in ('greedy-n1', 'n16')
+                for source in ('MATH', 'LEETCODE')
             ],
         }[name]
     )
@@ -297,7 +333,7 @@ def test_a_judge_is_chosen_by_the_environment(
 ) -> None:
     """For all our data sets, or by a job of its own; its key stands in no dumped config."""
     named = {'model': 'judge-72b', 'api_base': ['http://a/v1', 'http://b/v1']}
-    assert dataset(DATASETS[0])['eval_cfg']['evaluator']['judge'] == 'rule'
+    assert data_sets(DATASETS[0])[0]['eval_cfg']['evaluator']['judge'] == 'rule'
     job = dumped(load(FOLDER / 'eval_livemath_judge.py'), tmp_path)
     for one in job['datasets']:
         assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'cascade', **named}

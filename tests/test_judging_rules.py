@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opencompass_gpassk.judging.rules import answer_classes, final_answer
+from opencompass_gpassk.judging.rules import answer_classes, final_answer, judge_answers
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -51,6 +51,16 @@ def test_the_vote_of_an_answer_that_a_judge_wavers_on() -> None:
         for replica, (one, number) in enumerate(zip(judgements, classes, strict=True))
     ]
     assert TrialTable([Problem('p')], trials).majority_vote().tolist() == [0.6]
+
+
+def test_exact_matching_asks_for_the_text() -> None:
+    """Blanks around it aside; an equal value in other words is wrong, and nothing is unjudged."""
+    answers = ['1/2', ' 1/2 ', '0.5', r'\frac{1}{2}', None, 'half of one']
+    judged = judge_answers(['1/2'] * 6, answers, match='exact')
+    assert [one.verdict is Verdict.CORRECT for one in judged] == [True, True, *[False] * 4]
+    assert {one.verdict for one in judged} == {Verdict.CORRECT, Verdict.INCORRECT}
+    by_value = judge_answers(['1/2'] * 4, answers[:4])
+    assert {one.verdict for one in by_value} == {Verdict.CORRECT}
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,14 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(ValueError, match=message) as error:
             configured(**settings)
         assert 'secret' not in str(error.value)
+    monkeypatch.setenv('GPASSK_MATCH', 'exact')
+    assert configured()['match'] == 'exact'  # type: ignore[index]
+    monkeypatch.setenv('GPASSK_JUDGE', 'rule')
+    assert configured() == {'mode': 'rule', 'match': 'exact'}
+    monkeypatch.setenv('GPASSK_MATCH', 'loose')
+    with pytest.raises(ValueError, match="GPASSK_MATCH is 'loose'"):
+        configured()
+    monkeypatch.delenv('GPASSK_MATCH')
     monkeypatch.setenv('GPASSK_JUDGE', 'oracle')
     with pytest.raises(ValueError, match="GPASSK_JUDGE is 'oracle'"):
         configured()

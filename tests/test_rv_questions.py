@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from itertools import combinations
 
 import pytest
@@ -15,7 +16,7 @@ from opencompass_gpassk.rv.drawing import versions
 from opencompass_gpassk.rv.question import questions
 from opencompass_gpassk.rv.wording import latex
 
-DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '15'))  # of each question, checked independently
+DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '40'))  # of each question, checked independently
 SIZE_DRAWS = 200
 QUESTIONS = questions()
 CHECKS = rv_checks.load()
@@ -70,6 +71,17 @@ def test_every_variable_shows_in_the_text(question):
             for version in draws(question, 30, 'texts')
         }
         assert len(texts) > 1, f'{field.name} is a constant or stands nowhere in the text'
+
+
+@each_question
+def test_texts_are_clean(question):
+    """Formulas are closed, and no number stands as 1x, + -3 or x^1."""
+    for version in draws(question, 30, 'wording'):
+        text = version.render()
+        assert text.count('$') % 2 == 0, text
+        assert text == ' '.join(text.split())
+        for formula in text.split('$')[1::2]:
+            assert not re.search(r'\b1[a-z]\b|[+-] -\d|\^1\b|\^\{1\}', formula), text
 
 
 @each_question

@@ -10,9 +10,9 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.examples import EXAMPLES
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED
+from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
 from opencompass_gpassk.rv.files import read_posed
-from opencompass_gpassk.rv.generation import PER_GROUP, PosedQuestion, generate
+from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import questions
 
 __all__ = ['RVBench']

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.datasets import versions
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED
-from opencompass_gpassk.rv.generation import PER_GROUP
+from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
 
 __all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5', 'rvbench']
 
@@ -78,15 +77,16 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
 
 
-def rvbench(source: str, *, greedy: bool = False) -> dict[str, Any]:
+def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
 
     Args:
         source: ``math`` or ``leetcode``.
         greedy: One sample of each problem, for greedy decoding.
+        prompt: The preset of the prompts.
     """
     numbers = {}
-    name = f'RV-{source.upper()}'
+    name = f'RV-{source.upper()}' + (f'-{prompt.replace("-", "")}' if prompt != 'default' else '')
     for field, variable, usual in (
         ('seed', 'GPASSK_RV_SEED', DEFAULT_SEED),
         ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
@@ -95,7 +95,7 @@ def rvbench(source: str, *, greedy: bool = False) -> dict[str, Any]:
         numbers[field] = _positive(variable, given) if given else usual
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
-    return {**_protocol(name, QUICK, greedy), 'source': source, **numbers}
+    return {**_protocol(name, QUICK, greedy), 'source': source, 'prompt': prompt, **numbers}
 
 
 def forty_five_file(path: str | None) -> str | None:

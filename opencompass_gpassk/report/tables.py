@@ -163,7 +163,8 @@ def _show(cell: Cell) -> str:
     if cell is None:
         return '-'
     if isinstance(cell, float):
-        return '–' if math.isnan(cell) else f'{cell:.1f}'
+        # Nothing is -0.0.
+        return '–' if math.isnan(cell) else f'{round(cell, 1) + 0.0:.1f}'
     return one_line(str(cell))
 
 

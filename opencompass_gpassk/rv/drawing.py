@@ -6,9 +6,10 @@ import random
 
 from opencompass_gpassk.rv.question import Question
 
-__all__ = ['DEFAULT_SEED', 'DrawingError', 'versions']
+__all__ = ['DEFAULT_SEED', 'PER_GROUP', 'DrawingError', 'versions']
 
 DEFAULT_SEED = 42
+PER_GROUP = 5
 DRAWS = 1000  # until a question counts as one that has too few versions
 
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED, versions
+from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP, versions
 from opencompass_gpassk.rv.question import Question, question_named, questions
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.versions import ORIGINAL
 
-__all__ = ['PER_GROUP', 'PosedQuestion', 'generate', 'pose']
-
-PER_GROUP = 5
+__all__ = ['PosedQuestion', 'generate', 'pose']
 
 
 @dataclass(frozen=True)

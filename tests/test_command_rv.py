@@ -1,0 +1,56 @@
+"""``gpassk rv`` lists, shows and writes questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opencompass_gpassk.cli import main
+
+
+def test_questions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line each, with source, subject and level."""
+    assert main(['rv', 'list', '--source', 'math']) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 115
+    assert 'LampsInStep math number theory 2' in [' '.join(line.split()) for line in lines]
+
+
+def test_a_question_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """The original and three versions, with variables and answers."""
+    assert main(['rv', 'show', 'LampsInStep']) == 0
+    text = capsys.readouterr().out
+    assert text.count('\n=> ') == 4
+    assert 'Original (first = 12, second = 18, minutes = 15)' in text
+    assert 'Version 3 (' in text
+
+
+def test_an_unknown_question_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the name that was meant."""
+    assert main(['rv', 'show', 'LampInStep']) == 1
+    assert 'do you mean LampsInStep' in capsys.readouterr().err
+
+
+def test_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To a file, or to standard output."""
+    file = tmp_path / 'rv.jsonl'
+    asked = ['rv', 'generate', '--per-group', '2', '--name', 'LampsInStep', 'PercentOfTens']
+    assert main([*asked, '-o', str(file)]) == 0
+    assert '4 versions, 2 originals' in capsys.readouterr().err
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert rows[0] == {
+        'question': rows[0]['question'],
+        'answer': '25',
+        'group': 'LampsInStep',
+        'version': 'original',
+        'source': 'math',
+        'subject': 'number theory',
+        'level': '2',
+        'variables': {'first': 12, 'second': 18, 'minutes': 15},
+        'original': True,
+    }
+    assert main(asked) == 0
+    assert capsys.readouterr().out == file.read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ['rv.jsonl']

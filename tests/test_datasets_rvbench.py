@@ -1,0 +1,96 @@
+"""RV-Bench as OpenCompass loads it: originals and versions, prompts, names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.datasets import RVBench
+from opencompass_gpassk.datasets.examples import few_shot_prompt
+from opencompass_gpassk.rv.files import write_line
+from opencompass_gpassk.rv.generation import generate
+
+NAMES = ['LampsInStep', 'PercentOfTens']
+READER = {'input_columns': ['prompt'], 'output_column': 'answer'}
+
+
+def rows(**settings: Any) -> list[dict[str, Any]]:
+    """The rows of a data set."""
+    return list(RVBench(reader_cfg=dict(READER), abbr='rv', **settings).dataset)
+
+
+def test_a_group_is_an_original_and_its_versions() -> None:
+    """Each is a problem of its own, and a sample of it says which."""
+    found = rows(names=NAMES, n=2, k=2)
+    assert len(found) == 2 * 2 * 6
+    assert [row['problem_id'] for row in found[:6]] == [
+        f'LampsInStep/{version}' for version in ('original', *'12345')
+    ]
+    assert {row['cluster'] for row in found} == set(NAMES)
+    assert [row['replica'] for row in found] == [0] * 12 + [1] * 12
+    assert found[0]['benchmark'] == 'RV-MATH, 2 of 115 questions'
+    assert found[0]['subject'] == 'number theory'
+    assert found[0]['level'] == '2'
+    assert found[0]['question'] in found[0]['prompt']
+
+
+@pytest.mark.parametrize(('keep', 'count'), [('all', 690), ('versions', 575), ('originals', 115)])
+@pytest.mark.parametrize('source', ['math', 'leetcode'])
+def test_originals_or_versions_can_be_asked_alone(source: str, keep: str, count: int) -> None:
+    """Under names that don't stand beside the whole."""
+    found = rows(source=source, keep=keep)
+    assert len(found) == count
+    name = f'RV-{source.upper()}' + ('' if keep == 'all' else f', {keep} alone')
+    assert {row['benchmark'] for row in found} == {name}
+
+
+def test_seed_and_size_change_the_data_version() -> None:
+    """Results of other versions are not compared unawares."""
+    made = [{}, {'seed': 7}, {'per_group': 3}]
+    assert len({rows(names=NAMES, **one)[0]['data_version'] for one in made}) == 3
+    assert len(rows(names=NAMES, per_group=3)) == 8
+
+
+def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
+    """Under its own name."""
+    file = tmp_path / 'official.jsonl'
+    file.write_text(''.join(map(write_line, generate('all', 2, names=['StepsToAPower', *NAMES]))))
+    found = rows(path=str(file), prompt='4-shot')
+    assert len(found) == 9
+    assert {row['benchmark'] for row in found} == {'official'}
+    assert [row['split'] for row in found[::3]] == ['leetcode', 'math', 'math']
+    # Each source has its own examples.
+    assert len({row['prompt'].partition(row['question'])[0] for row in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'source': 'aime'}, "source is 'aime'; use one of math, leetcode, all"),
+        ({'keep': 'some'}, "keep is 'some'"),
+        ({'per_group': 1}, 'per_group is 1'),
+        ({'originals': 'x.json'}, 'path does not'),
+        ({'prompt': '5-shot'}, "prompt is '5-shot'"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
+    """Naming the setting and its choices."""
+    with pytest.raises(ValueError, match=message):
+        rows(**settings)
+
+
+@pytest.mark.parametrize('examples', ['math', 'leetcode'])
+def test_four_worked_examples_stand_before_the_question(examples: str) -> None:
+    """Each with a problem, a solution and a final answer; the question is left open."""
+    prompt = few_shot_prompt('How many?', examples)
+    assert prompt.count('Problem:\n') == prompt.count('Solution:') == 5
+    assert prompt.count('The final answer is $') == 4
+    assert prompt.endswith('Problem:\nHow many?\n\nSolution:')
+
+
+def test_unknown_examples_are_refused() -> None:
+    """There are two sets."""
+    with pytest.raises(ValueError, match="examples is 'gsm8k'"):
+        few_shot_prompt('How many?', 'gsm8k')

@@ -1,0 +1,179 @@
+"""Tables and figure of questions in versions, and the signs of contamination."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_results import make_result, make_version_result
+
+from opencompass_gpassk.report.contamination import contamination_table, slope
+from opencompass_gpassk.report.contents import report_tables
+from opencompass_gpassk.report.drop import draw_drop, plot_drop
+from opencompass_gpassk.report.export import to_csv, to_json
+from opencompass_gpassk.report.files import write_figures
+from opencompass_gpassk.report.tables import Table, to_markdown, to_text
+from opencompass_gpassk.report.variables import variable_results, variable_tables
+
+STEADY = {'a': [1, 1, 1, 1, 1, 1], 'b': [1, 1, 1, 1, 1, 0]}
+RECITING = {'a': [1, 0, 0, 0, 0, 1], 'b': [1, 0, 0, 0, 0, 0]}
+LEETCODE = {'c': [0, 1, 1, 1, 1, 1]}
+
+
+def greedy(counts: Any, benchmark: str = 'RV-MATH') -> dict[str, Any]:
+    """The greedy result of questions."""
+    return make_version_result(counts, benchmark=benchmark, greedy=True)
+
+
+RESULTS = {
+    'reciting': {'m': greedy(RECITING), 'l': greedy(LEETCODE, 'RV-LEETCODE')},
+    'steady': {
+        'm': greedy(STEADY),
+        'l': greedy(LEETCODE, 'RV-LEETCODE'),
+        'm8': make_version_result({'a': [8] * 6, 'b': [8, 8, 8, 8, 8, 0]}, 8, (4,)),
+    },
+}
+
+
+def cells(table: Table, *names: str) -> list[Any]:
+    """The row that begins with these names."""
+    return next(list(row) for row in table.rows if list(row[: len(names)]) == list(names))
+
+
+def test_the_leaderboard_is_like_the_papers() -> None:
+    """SP, RV, GA, CR and OOR of each benchmark and of all questions, the best model first."""
+    table = variable_tables(RESULTS)[0]
+    assert list(table.columns[:7]) == [
+        *('model', 'responses', 'MATH-SP', 'MATH-RV', 'MATH GA@5', 'MATH CR', 'MATH OOR'),
+    ]
+    assert [row[:2] for row in table.rows] == [
+        ['steady', 'greedy'],
+        ['reciting', 'greedy'],
+        ['steady', 'n = 8'],
+    ]
+    assert cells(table, 'steady', 'greedy')[2:] == pytest.approx(
+        [100, 90, 50, 100, 0, 0, 100, 100, 0, 0, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0]
+    )
+    assert cells(table, 'reciting')[2:7] == pytest.approx([100, 10, 0, 0, 100])
+    # Where a benchmark wasn't asked there is no overall figure.
+    assert cells(table, 'steady', 'n = 8')[7:] == [None] * 10
+
+
+def test_samples_tell_more_than_greedy_answers() -> None:
+    """G-Pass over versions, the pooled figure and the variances have their own columns."""
+    table = variable_tables(RESULTS)[1]
+    row = dict(zip(table.columns, cells(table, 'steady', 'n = 8'), strict=True))
+    assert row['G-Pass over 5 versions_1.0'] == 50.0
+    assert row['pooled G-Pass@5_1.0'] > 50.0
+    assert row['variance between samples'] == 0.0
+    assert row['variance between versions'] == pytest.approx(100 * 0.2 / 2)
+    assert row['complete understanding'] == 100.0
+    alone = dict(zip(table.columns, cells(table, 'steady', 'greedy'), strict=True))
+    assert alone['pooled G-Pass@5_1.0'] is None
+
+
+def test_figures_are_broken_down_by_subject() -> None:
+    """With the drop beside them."""
+    table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
+    assert cells(table, 'algebra', 'reciting')[3:] == [100.0, 20.0, 0.0, 0.0, 100.0, 80.0]
+    for shown in (to_text(table), to_markdown(table)):
+        assert 'geometry' in shown
+
+
+def test_other_benchmarks_have_no_such_tables() -> None:
+    """Nothing is said of versions where there are none."""
+    assert variable_tables({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}}) == []
+
+
+def test_signs_of_contamination_stand_side_by_side() -> None:
+    """Slope, gap and drop of each model and benchmark, as far as they were measured."""
+    sampled = make_result({'AMC_en': [4, 2, 0]}, 4, (2, 4))
+    results = {
+        'm': {'n4': sampled, 'n1': make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)},
+        'steady': RESULTS['steady'],
+    }
+    table = contamination_table(results)
+    assert table is not None
+    figures = [sampled[f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
+    assert cells(table, 'LiveMathBench-202412', 'm')[2:] == [
+        4,
+        pytest.approx(steepness),
+        pytest.approx(200 / 3 - sampled['G-Pass@4_1.0']),
+        None,
+    ]
+    assert cells(table, 'RV-MATH', 'steady')[2] == 4
+    assert cells(table, 'RV-MATH', 'steady')[5] == pytest.approx(10.0)
+    assert cells(table, 'RV-LEETCODE', 'steady')[2:] == [None, None, None, pytest.approx(-100.0)]
+    assert table in report_tables(results)
+    assert contamination_table({'m': {'x': make_result({'AMC_en': [1]}, 1)}}) is None
+
+
+@pytest.mark.parametrize(
+    ('taus', 'values', 'expected'),
+    [
+        ([0.0, 0.5, 1.0], [30.0, 20.0, 10.0], -20.0),
+        ([0.0, 0.5, 1.0], [30.0, math.nan, 10.0], -20.0),
+        ([0.0, 1.0], [30.0, math.nan], None),
+        ([1.0], [30.0], None),
+    ],
+)
+def test_the_slope_needs_two_figures(
+    taus: list[float], values: list[float], expected: float | None
+) -> None:
+    """Undefined ones are left out, and of one there is no slope."""
+    found = slope(taus, values)
+    assert math.isnan(found) if expected is None else found == pytest.approx(expected)
+
+
+def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
+    """Of the points that are defined; two points are no line."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    points = {'a': (10.0, 9.0), 'b': (20.0, 7.0), 'c': (30.0, 2.0), 'd': (40.0, math.nan)}
+    assert plot_drop(axis, points, 'RV') is axis
+    assert axis.get_title() == 'RV, r = -0.97'
+    line = next(line for line in axis.lines if line.get_linestyle() == '--')
+    (x0, x1), (y0, y1) = line.get_xdata(), line.get_ydata()
+    assert (x0, x1) == (10.0, 30.0)
+    assert (y1 - y0) / (x1 - x0) == pytest.approx(-0.35)
+    few = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    assert plot_drop(few, {'a': (1.0, 2.0), 'b': (3.0, 4.0)}, 'RV').get_title() == 'RV'
+
+
+def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
+    """Greedy and sampled figures apart, every model in the legend, written as PNG."""
+    pytest.importorskip('matplotlib')
+    figure = draw_drop(variable_results(RESULTS))
+    titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
+    assert titles == ['RV-MATH, greedy', 'RV-MATH, n = 8', 'RV-LEETCODE, greedy']
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {'reciting', 'steady'}
+    names = [path.name for path in write_figures(tmp_path / 'x', RESULTS)]
+    assert 'x_accuracy_and_drop.png' in names
+    assert (tmp_path / 'x_accuracy_and_drop.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_exports_hold_the_figures_of_versions() -> None:
+    """A tidy row each, k and τ apart; JSON has them by name."""
+    rows = list(csv.DictReader(io.StringIO(to_csv(RESULTS))))
+
+    def percent(metric: str, tau: str = '', group: str = '') -> float:
+        (row,) = (
+            row
+            for row in rows
+            if (row['data_set'], row['metric'], row['tau'], row['group'])
+            == ('m8', metric, tau, group)
+        )
+        return float(row['percent'])
+
+    assert percent('GA@k') == percent('G-Pass over versions', '1.0') == 50.0
+    assert percent('CR') == 100.0
+    assert percent('SP-RV drop', group='geometry') == pytest.approx(20.0)
+    document = json.loads(to_json(RESULTS))
+    figures = next(r['figures'] for r in document['results'] if r['data_set'] == 'm8')
+    assert figures['OOR'] == 0.0
+    assert figures['complete understanding'] == 100.0

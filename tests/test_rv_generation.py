@@ -1,0 +1,203 @@
+"""RV-Bench's rows: how they are drawn, that they are the same everywhere, and their files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from opencompass_gpassk.hashing import text_hash
+from opencompass_gpassk.rv.drawing import DrawingError, versions
+from opencompass_gpassk.rv.files import read_posed, write_line
+from opencompass_gpassk.rv.generation import generate
+from opencompass_gpassk.rv.question import (
+    LEVELS,
+    SUBJECTS,
+    Question,
+    question_named,
+    questions,
+    register,
+)
+
+# Of all rows at the defaults. It changes when a question does: raise VERSION of the data set then.
+GOLDEN = '0000000000000000'
+PRINT_HASH = (
+    'from opencompass_gpassk.rv.generation import generate; '
+    'from opencompass_gpassk.rv.files import write_line; '
+    'from opencompass_gpassk.hashing import text_hash; '
+    "print(text_hash([write_line(row) for row in generate('all')]))"
+)
+
+
+@dataclass(frozen=True)
+class Coin(Question):
+    """Three versions exist: 1 to 4, of which 2 is the original."""
+
+    face: int = 2
+
+    @classmethod
+    def init(cls, rng: Random) -> Coin:
+        return cls(rng.randint(1, 4))
+
+    def render(self) -> str:
+        return f'${self.face}$?'
+
+    def solve(self) -> int:
+        return self.face
+
+
+@pytest.mark.parametrize('source', SUBJECTS)
+def test_there_are_115_questions_of_each_source(source: str) -> None:
+    """As many as in the paper, of every subject and level."""
+    found = questions(source)
+    assert len(found) == 115
+    assert {q.subject for q in found} == set(SUBJECTS[source])
+    assert {q.level for q in found} == set(LEVELS[source])
+
+
+def test_subjects_and_levels_are_in_about_the_proportions_of_math() -> None:
+    """MATH's test set: 5,000 problems, 437 of level 1 to 1,324 of level 5."""
+    of_math = {
+        'algebra': 1187,
+        'counting and probability': 474,
+        'geometry': 479,
+        'intermediate algebra': 903,
+        'number theory': 540,
+        'prealgebra': 871,
+        'precalculus': 546,
+        1: 437,
+        2: 894,
+        3: 1131,
+        4: 1214,
+        5: 1324,
+    }
+    found = Counter[str | int](q.subject for q in questions('math'))
+    found += Counter(q.level for q in questions('math'))
+    for name, count in of_math.items():
+        assert abs(found[name] - 115 * count / 5000) < 2, name
+
+
+def test_the_default_rows_are_the_same_on_every_machine() -> None:
+    """1,150 versions and 230 originals, whatever order hashes give to sets."""
+    rows = [write_line(row) for row in generate('all')]
+    assert Counter(json.loads(row)['original'] for row in rows) == {False: 1150, True: 230}
+    assert text_hash(rows) == GOLDEN
+    environment = {**os.environ, 'PYTHONHASHSEED': '7'}
+    elsewhere = subprocess.run(
+        [sys.executable, '-c', PRINT_HASH], capture_output=True, text=True, env=environment
+    )
+    assert elsewhere.stdout.strip() == GOLDEN, elsewhere.stderr
+
+
+def test_another_seed_is_another_set() -> None:
+    """Seeds are not shifted copies of one another, and originals stay."""
+    first, second = (list(generate('math', seed=seed)) for seed in (42, 43))
+    assert [row for row in first if row.original] == [row for row in second if row.original]
+    shared = {row.question for row in first if not row.original} & {
+        row.question for row in second if not row.original
+    }
+    assert len(shared) < 60  # narrow questions meet by chance
+
+
+def test_more_versions_leave_the_first_as_they_are() -> None:
+    """So a larger group can be compared with a smaller one."""
+    question = question_named('LampsInStep')
+    assert versions(question, 8)[:5] == versions(question, 5)
+
+
+def test_versions_differ_from_one_another_and_the_original() -> None:
+    """All three are found; a fourth is an error that names the question."""
+    assert {v.face for v in versions(Coin, 3)} == {1, 3, 4}  # type: ignore[attr-defined]
+    with pytest.raises(DrawingError, match='question Coin: no further version'):
+        versions(Coin, 4)
+    with pytest.raises(ValueError, match='count is -1'):
+        versions(Coin, -1)
+
+
+def test_a_name_is_registered_once() -> None:
+    """Silent overwriting would lose a question."""
+    with pytest.raises(ValueError, match=r'LampsInStep of .* is already in'):
+        register('math', 'algebra', 1)(type('LampsInStep', (Coin,), {}))
+    with pytest.raises(ValueError, match="'math' with subject 'games' is unknown"):
+        register('math', 'games', 1)
+    with pytest.raises(ValueError, match="level is 'easy'; math has 1, 2, 3, 4, 5"):
+        register('math', 'algebra', 'easy')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'source': 'gsm8k'}, "source is 'gsm8k'"),
+        ({'names': ['LampInStep']}, 'do you mean LampsInStep'),
+        ({'names': ['LampsInStep', 'LampsInStep']}, 'holds LampsInStep twice'),
+        ({'source': 'leetcode', 'names': ['LampsInStep']}, "which is of source 'math'"),
+    ],
+)
+def test_unknown_questions_are_refused(settings: dict, message: str) -> None:
+    """The error says what was meant."""
+    with pytest.raises(ValueError, match=message):
+        list(generate(**settings))
+
+
+def test_written_rows_are_read_back(tmp_path: Path) -> None:
+    """In their order, with source, subject and level; the variables are for people."""
+    rows = list(generate('all', names=['LampsInStep', 'PercentOfTens']))
+    file = tmp_path / 'rv.jsonl'
+    file.write_text(''.join(map(write_line, rows)))
+    kept = [(r.question, r.answer, r.group, r.version, r.subject, r.level) for r in rows]
+    again = read_posed(str(file))
+    assert [(r.question, r.answer, r.group, r.version, r.subject, r.level) for r in again] == kept
+
+
+def test_files_of_others_are_read(tmp_path: Path) -> None:
+    """Other names of the fields, one JSON list, and the originals in a file of their own."""
+    rows = [{'qf_id': f'math_{i}', 'problem': f'{i}.{v}?', 'answer': v} for i in '12' for v in '34']
+    (tmp_path / 'rv.json').write_text(json.dumps(rows))
+    originals = [{'qf_id': 'math_1', 'problem': '1?', 'answer': 7}]
+    (tmp_path / 'sp.json').write_text(json.dumps(originals))
+    found = read_posed(str(tmp_path / 'rv.json'), str(tmp_path / 'sp.json'))
+    assert [(r.group, r.version, r.answer) for r in found] == [
+        ('math_1', 'original', '7'),
+        ('math_1', '1', '3'),
+        ('math_1', '2', '4'),
+        ('math_2', '1', '3'),
+        ('math_2', '2', '4'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ('rows', 'message'),
+    [
+        ([{'question': 'a', 'answer': '1'}], 'line 1: field group or'),
+        ([{'group': 'a', 'question': 'a', 'answer': '1', 'original': 'perhaps'}], "is 'perhaps'"),
+        (
+            [{'group': 'a', 'question': q, 'answer': '1', 'original': True} for q in 'xy'],
+            "group 'a' has 2 originals",
+        ),
+        (
+            [
+                {'group': g, 'question': 'x', 'answer': '1', 'original': o}
+                for g, o in (('a', True), ('b', False))
+            ],
+            "group 'a' has an original but no version",
+        ),
+        (
+            [{'group': g, 'question': 'x', 'answer': '1'} for g in 'aab'],
+            'different numbers of versions',
+        ),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, rows: list[dict], message: str) -> None:
+    """The error names the file, and the line or the group."""
+    file = tmp_path / 'bad.jsonl'
+    file.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    with pytest.raises(ValueError, match=message) as error:
+        read_posed(str(file))
+    assert 'bad.jsonl' in str(error.value)
