@@ -12,7 +12,7 @@ from opencompass_gpassk.results import (
     problem_figures,
 )
 from opencompass_gpassk.trials import TrialTable, Verdict
-from opencompass_gpassk.versions import monotone
+from opencompass_gpassk.version_groups import monotone
 
 __all__ = ['bounds', 'bounds_line']
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.versions import ORIGINAL, Versions, find_versions
+from opencompass_gpassk.version_groups import ORIGINAL, VersionGroups, find_groups
 
 __all__ = [
     'DEFAULT_GROUPS',
@@ -105,12 +105,12 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
 
     Means are over problems; a problem whose figure is undefined is left out and counted in
     ``counts['excluded']``. Where questions have versions with other numbers, the figures are over
-    these, with those of :mod:`opencompass_gpassk.versions` besides; the originals are a group.
+    these, with those of :mod:`opencompass_gpassk.version_groups` besides; the originals are a group.
     Shares are of all trials (coverage), of those not lost (no answer) and of those whose end is
     known (truncated).
     """
     per_problem = problem_figures(table, protocol)
-    versions = find_versions(table.problems)
+    versions = find_groups(table.problems)
     headline = headline_problems(table.problems)
     groups = group_members(table.problems, protocol.groups, headline)
     result: dict[str, object] = dict(_means(table, protocol, per_problem, versions, headline))
@@ -154,16 +154,14 @@ def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
     """Return the figures of a table, in percent, without those of its groups."""
     problems = table.problems
     per_problem = problem_figures(table, protocol)
-    return _means(
-        table, protocol, per_problem, find_versions(problems), headline_problems(problems)
-    )
+    return _means(table, protocol, per_problem, find_groups(problems), headline_problems(problems))
 
 
 def _means(
     table: TrialTable,
     protocol: Protocol,
     per_problem: Mapping[str, NDArray[np.float64]],
-    versions: Versions | None,
+    versions: VersionGroups | None,
     members: Sequence[int],
 ) -> dict[str, float]:
     """Return the figures of these problems, and of the groups of versions among them."""

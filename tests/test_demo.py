@@ -19,10 +19,11 @@ from opencompass_gpassk.demo import corpus
 from opencompass_gpassk.demo.corpus import evaluated, problems, reserved
 from opencompass_gpassk.demo.families import FAMILIES
 from opencompass_gpassk.demo.problem import Family, Problem, Work
+from opencompass_gpassk.demo.questions import QUESTIONS, evaluated_questions
 from opencompass_gpassk.demo.wording import wrap
 
 SAMPLE = Path(opencompass_gpassk.__file__).parent / 'datasets/sample'
-QUESTIONS = [
+SAMPLE_QUESTIONS = [
     json.loads(line)['question']
     for path in sorted(SAMPLE.glob('*.jsonl'))
     for line in path.read_text('utf-8').split('\n')
@@ -94,9 +95,9 @@ def test_no_training_prompt_is_a_sample_prompt() -> None:
     """No training prompt holds a question of `sample`, nor asks one with its numbers permuted."""
     from opencompass_gpassk.demo.train import BATCH, STEPS, STREAM
 
-    texts = {re.sub(r'\s', '', question) for question in QUESTIONS}
-    asked = {masked(question) for question in QUESTIONS}
-    assert len(texts) == len(asked) == len(QUESTIONS) >= 48
+    texts = {re.sub(r'\s', '', question) for question in SAMPLE_QUESTIONS}
+    asked = {masked(question) for question in SAMPLE_QUESTIONS}
+    assert len(texts) == len(asked) == len(SAMPLE_QUESTIONS) >= 48
     seen = set()
     for problem in problems(STREAM, STEPS * BATCH):
         prompt = re.sub(r'\s', '', problem.prompt)
@@ -104,20 +105,44 @@ def test_no_training_prompt_is_a_sample_prompt() -> None:
         assert masked(problem.question) not in asked
         assert problem.question in problem.prompt
         seen.add(problem.family)
-    assert seen == set(FAMILIES)
+    assert seen == {*FAMILIES, *QUESTIONS}
+
+
+@pytest.mark.parametrize('name', QUESTIONS)
+def test_questions_with_random_variables_are_worked_out(name: str) -> None:
+    """The steps end at the question's own answer, which the last one states."""
+    for index in range(100):
+        problem = QUESTIONS[name].draw(random.Random(index))
+        assert problem.language == 'en'
+        last = re.findall(r'\$([^$]+)\$', problem.solution)[-2]
+        assert value(last.rpartition('=')[2]) == problem.answer
+        assert f'\\boxed{{{problem.answer}}}' in problem.solution
+
+
+def test_no_evaluated_version_is_trained_on() -> None:
+    """Neither those that are asked by default nor the next fifteen of each question."""
+    from opencompass_gpassk.rv.generation import generate
+
+    asked = {row.question for row in generate('all', names=list(QUESTIONS))}
+    assert len(asked) == 6 * len(QUESTIONS)
+    assert asked < evaluated_questions()
+    questions = {problem.question for problem in problems('train/0', 5000)}
+    assert not questions & evaluated_questions()
+    for question in evaluated_questions():
+        assert Problem('none', 'en', (), '', f'Solve: {question}', '', 0) in evaluated()
 
 
 def test_the_filter_catches_every_sample_problem_of_a_family() -> None:
     """30 problems of `sample` belong to families; their other order or language is caught too."""
     found = 0
-    for question in QUESTIONS:
+    for question in SAMPLE_QUESTIONS:
         for name, family in FAMILIES.items():
             if numbers := family.numbers_in(question):
                 found += 1
                 for order in (numbers, numbers[::-1]):
                     assert Problem(name, 'en', order, '', 'other text', '', 0) in evaluated()
     assert found == 30
-    loose = Problem('none', 'en', (1,), '', f'Solve: {QUESTIONS[5]} '.upper(), '', 0)
+    loose = Problem('none', 'en', (1,), '', f'Solve: {SAMPLE_QUESTIONS[5]} '.upper(), '', 0)
     assert loose in evaluated()
 
 
@@ -129,6 +154,7 @@ def test_the_generator_draws_an_evaluated_problem_again(monkeypatch: pytest.Monk
         return Work({'a': a, 'b': b}, [f'{a}+{b}={a + b}'], a + b)
 
     total = FAMILIES['total']
+    monkeypatch.setattr(corpus, 'QUESTIONS', {})
     monkeypatch.setattr(corpus, 'FAMILIES', {'total': Family('total', total.text, 1, work)})
     drawn = list(problems('x', 200))
     assert {problem.numbers[1] for problem in drawn} == {200}

@@ -13,7 +13,7 @@ import numpy as np
 
 from opencompass_gpassk.report.benchmarks import Entry, Results, join_benchmarks
 from opencompass_gpassk.report.tables import Cell, Table
-from opencompass_gpassk.versions import DROP
+from opencompass_gpassk.version_groups import DROP
 
 __all__ = ['contamination_table', 'slope']
 

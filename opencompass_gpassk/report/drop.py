@@ -10,7 +10,7 @@ import numpy as np
 
 from opencompass_gpassk.report.plots import COLOURS, MARKERS, shown_label
 from opencompass_gpassk.report.variables import VariableResult
-from opencompass_gpassk.versions import DROP
+from opencompass_gpassk.version_groups import DROP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.text import spreadsheet_text
-from opencompass_gpassk.versions import DROP, SP_ACCURACY
+from opencompass_gpassk.version_groups import DROP, SP_ACCURACY
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 

@@ -16,7 +16,7 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.report.tables import Cell, Table
 from opencompass_gpassk.results import accuracy_key
-from opencompass_gpassk.versions import DROP, SP_ACCURACY
+from opencompass_gpassk.version_groups import DROP, SP_ACCURACY
 
 __all__ = ['VariableResult', 'variable_results', 'variable_tables']
 

@@ -11,7 +11,7 @@ from made_results import make_version_result
 from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.results import Protocol, figures
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.versions import find_versions
+from opencompass_gpassk.version_groups import find_groups
 
 # The original, then five versions: understood, remembered, half understood.
 GREEDY = {
@@ -125,7 +125,7 @@ def test_bounds_hold_what_grows_with_right_responses() -> None:
 
 def test_translations_are_no_versions() -> None:
     """A cluster alone makes no group."""
-    assert find_versions([Problem('a', cluster='x'), Problem('b', cluster='x')]) is None
+    assert find_groups([Problem('a', cluster='x'), Problem('b', cluster='x')]) is None
 
 
 @pytest.mark.parametrize(('complete', 'collapsed'), [(0.2, 0.8), (0.5, 0.5), (1.2, 0.2)])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opencompass_gpassk.results import Protocol
     from opencompass_gpassk.trials import Problem, TrialTable
 
-__all__ = ['DROP', 'ORIGINAL', 'SP_ACCURACY', 'Versions', 'find_versions', 'monotone']
+__all__ = ['DROP', 'ORIGINAL', 'SP_ACCURACY', 'VersionGroups', 'find_groups', 'monotone']
 
 ORIGINAL = 'original'
 SP_ACCURACY = 'SP accuracy'
@@ -36,7 +36,7 @@ GroupCounts = tuple[Counts, Counts, Counts, Counts]
 
 
 @dataclass(frozen=True)
-class Versions:
+class VersionGroups:
     """G groups of m versions among the P problems of a table.
 
     Attributes:
@@ -54,7 +54,7 @@ class Versions:
         """The versions of a group, m."""
         return self.members.shape[1]
 
-    def within(self, problems: Sequence[int]) -> Versions:
+    def within(self, problems: Sequence[int]) -> VersionGroups:
         """Return the groups whose versions are among these problems."""
         chosen = np.isin(self.members, problems).all(axis=1)
         return dataclasses.replace(
@@ -107,7 +107,7 @@ class Versions:
         )
 
 
-def find_versions(problems: Sequence[Problem]) -> Versions | None:
+def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
     """Return the groups among problems, None if none of them is a version of another.
 
     m is that of the largest group.
@@ -123,7 +123,7 @@ def find_versions(problems: Sequence[Problem]) -> Versions | None:
         return None
     size = max(map(len, members.values()))
     whole = {name: indices for name, indices in members.items() if len(indices) == size}
-    return Versions(
+    return VersionGroups(
         np.array(list(whole.values()), dtype=np.int64),
         np.array([originals.get(name, -1) for name in whole], dtype=np.int64),
         len(members) - len(whole),
