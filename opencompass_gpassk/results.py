@@ -105,9 +105,9 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
 
     Means are over problems; a problem whose figure is undefined is left out and counted in
     ``counts['excluded']``. Where questions have versions with other numbers, the figures are over
-    these, with those of :mod:`opencompass_gpassk.version_groups` besides; the originals are a group.
-    Shares are of all trials (coverage), of those not lost (no answer) and of those whose end is
-    known (truncated).
+    these, with those of :mod:`opencompass_gpassk.version_groups` besides; the originals are a
+    group. Shares are of all trials (coverage), of those not lost (no answer) and of those whose end
+    is known (truncated).
     """
     per_problem = problem_figures(table, protocol)
     versions = find_groups(table.problems)

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from opencompass_gpassk.demo.families import FAMILIES
-from opencompass_gpassk.demo.problem import Problem
-from opencompass_gpassk.demo.questions import QUESTIONS, evaluated_questions
+from opencompass_gpassk.demo.problem import Family, Problem
+from opencompass_gpassk.demo.questions import QUESTIONS, QuestionFamily, evaluated_questions
 from opencompass_gpassk.demo.wording import wrap
 
 __all__ = ['Evaluated', 'evaluated', 'normalise', 'problems', 'reserved', 'sample_rows']
@@ -71,7 +71,7 @@ def problems(stream: str, count: int, *, held_out: bool = False) -> Iterator[Pro
 
     Either all or none of them are reserved instances; none is evaluated.
     """
-    families = [*FAMILIES.values(), *QUESTIONS.values()]
+    families: list[Family | QuestionFamily] = [*FAMILIES.values(), *QUESTIONS.values()]
     weights = [family.weight for family in families]
     for index in range(count):
         rng = random.Random(f'{stream}/{index}')
