@@ -1,15 +1,17 @@
 """Responses that were made elsewhere, as JSON lines of problems with their samples.
 
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
-optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object).
+optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object). Rows of
+``gpassk rv generate`` to which ``samples`` were added are versions of their ``group``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.jsonlines import parse_row, read_lines
@@ -140,12 +142,28 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     given_id = row.get('id')
     if not isinstance(given_id, str | int | None):
         raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
+    cluster, version = _version(row)
+    if version and row.get('source'):
+        groups.setdefault('split', str(row['source']))
+    own_id = f'{cluster}/{version}' if version else str(number)
     problem = Problem(
-        problem_id=str(number if given_id is None else given_id),
+        problem_id=own_id if given_id is None else str(given_id),
         question=str(row.get('question') or ''),
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
-        cluster=str(row.get('cluster') or ''),
+        cluster=cluster,
+        version=version,
         language=str(row.get('language') or ''),
     )
     return problem, samples
+
+
+def _version(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the cluster of a problem, and which version of its question it is, '' for none."""
+    cluster, version = str(row.get('cluster') or ''), str(row.get('version') or '')
+    if version and not row.get('group'):
+        raise ValueError(
+            f'field group: it is missing, but version is {version!r}; name the question that the '
+            'version is of, or leave version out'
+        )
+    return (str(row['group']), version) if version else (cluster, '')

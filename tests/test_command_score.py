@@ -50,6 +50,26 @@ def test_a_file_is_scored(name: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert '61.1' in capsys.readouterr().out
 
 
+def test_generated_questions_with_samples_are_scored_as_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `gpassk rv generate` wrote and another engine answered: the original alone is right."""
+    generated, output = tmp_path / 'rv.jsonl', tmp_path / 'result.json'
+    assert main(['rv', 'generate', '--name', 'LampsInStep', '-o', str(generated)]) == 0
+    posed = [json.loads(line) for line in generated.read_text().splitlines()]
+    answered = [
+        {**row, 'samples': [f'\\boxed{{{row["answer"] if row["original"] else 77777}}}']}
+        for row in posed
+    ]
+    assert main(['score', write(tmp_path / 'a.jsonl', answered), '-o', str(output)]) == 0
+    result = json.loads(output.read_text())
+    assert (result['accuracy'], result['SP accuracy'], result['OOR']) == (0.0, 100.0, 100.0)
+    assert 'Questions with random variables' in capsys.readouterr().out
+    del answered[0]['group']
+    assert main(['score', write(tmp_path / 'b.jsonl', answered)]) == 1
+    assert "field group: it is missing, but version is 'original'" in capsys.readouterr().err
+
+
 def test_standard_input_is_scored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,8 +24,10 @@ or - for standard input, each line a problem:
   {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
 
 with an optional "id" and optional groups: "split", "language", "level", "subject", or "groups":
-{…}. Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n:
-every model and data set in it is scored again, judged by its prompts. Runs of this package's own
+{…}. Rows of gpassk rv generate to which samples were added are scored as versions of a question.
+
+Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n: every
+model and data set in it is scored again, judged by its prompts. Runs of this package's own
 evaluator are for gpassk rescore, which knows their questions, splits and languages.
 
 A judge is configured by the environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and
@@ -86,7 +88,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
     from opencompass_gpassk.judging.settings import read_settings
-    from opencompass_gpassk.report.tables import benchmark_tables, to_text
+    from opencompass_gpassk.report.contents import report_tables
+    from opencompass_gpassk.report.tables import to_text
 
     if args.output and args.output.is_dir():
         raise ValueError(f'--output {args.output} is a folder; name the file to write')
@@ -108,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
             f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
             'each problem: set n and k in the data set'
         )
-    for table in benchmark_tables(results):
+    for table in report_tables(results):
         print(to_text(table))
     return 0
 
