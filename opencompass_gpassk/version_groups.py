@@ -30,7 +30,6 @@ SHARES = ('complete', 'partial', 'collapsed')
 # What is sure to grow when wrong responses turn right.
 GROWING = (SP_ACCURACY, 'GA@', 'CR', 'G-Pass over', 'pooled G-Pass@')
 
-
 Counts = NDArray[np.int64]
 GroupCounts = tuple[Counts, Counts, Counts, Counts]
 
@@ -108,7 +107,7 @@ class VersionGroups:
 
 
 def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
-    """Return the groups among problems, None if none of them is a version of another.
+    """Return the groups among problems, None if no question has two versions.
 
     m is that of the largest group.
     """
@@ -119,9 +118,9 @@ def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
             originals[problem.cluster] = index
         elif problem.version:
             members.setdefault(problem.cluster, []).append(index)
-    if not members:
+    size = max(map(len, members.values()), default=0)
+    if size < 2:
         return None
-    size = max(map(len, members.values()))
     whole = {name: indices for name, indices in members.items() if len(indices) == size}
     return VersionGroups(
         np.array(list(whole.values()), dtype=np.int64),

@@ -123,6 +123,13 @@ def test_bounds_hold_what_grows_with_right_responses() -> None:
     assert not {'OOR', 'SP-RV drop', 'understanding score'} & found.keys()
 
 
+def test_one_version_alone_is_no_group() -> None:
+    """As where the first rows alone are asked; its accuracy is the figure, the original a group."""
+    found = make_version_result({'q': [1, 0]})
+    assert (found['accuracy'], found['original/accuracy']) == (0.0, 100.0)
+    assert 'versions' not in found
+
+
 def test_translations_are_no_versions() -> None:
     """A cluster alone makes no group."""
     assert find_groups([Problem('a', cluster='x'), Problem('b', cluster='x')]) is None
