@@ -40,8 +40,8 @@ def products_over_subsets(q, answer):
     return answer == total
 
 
-@check(arrays.CopiedOverAnother)
-def copied_over_another(q, answer):
+@check(arrays.HooksWithOneNumberTwice)
+def hooks_with_one_number_twice(q, answer):
     twice, missing = answer
     numbers = list(range(1, q.last + 1))
     numbers[numbers.index(missing)] = twice

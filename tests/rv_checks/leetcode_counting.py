@@ -35,14 +35,14 @@ def route_round_the_roadworks(q, answer):
     return answer == routes[q.east, q.north]
 
 
-@check(counting.PaintedPalings)
-def painted_palings(q, answer):
-    colours = range(q.colours)
-    ends = Counter((a, b) for a in colours for b in colours)
-    for _ in range(q.palings - 2):
+@check(counting.DrummerOnManyDrums)
+def drummer_on_many_drums(q, answer):
+    drums = range(q.drums)
+    ends = Counter((a, b) for a in drums for b in drums)
+    for _ in range(q.beats - 2):
         longer = Counter()
         for (a, b), ways in ends.items():
-            for c in colours:
+            for c in drums:
                 if not a == b == c:
                     longer[b, c] += ways
         ends = longer

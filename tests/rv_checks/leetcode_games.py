@@ -27,8 +27,8 @@ def last_pebble_loses(q, answer):
     return answer == won[q.low :].count(False)
 
 
-@check(games.DivisorTakenAway)
-def divisor_taken_away(q, answer):
+@check(games.DivisorOfTheHeap)
+def divisor_of_the_heap(q, answer):
     def moves(n):
         return (n - d for d in range(1, n // 2 + 1) if n % d == 0)
 
@@ -82,18 +82,18 @@ def ends_of_the_row(q, answer):
     return [answer] == leads
 
 
-@check(games.PayForWrongGuesses)
-def pay_for_wrong_guesses(q, answer):
+@check(games.FaultyJointOfTheCable)
+def faulty_joint_of_the_cable(q, answer):
     @cache
     def plans(low, high):
-        """Return what each plan of guesses costs at worst."""
+        """Return what each plan of tests costs at worst."""
         if low >= high:
             return [0]
         return [
-            guess + q.fee + max(below, above)
-            for guess in range(low, high + 1)
-            for below in plans(low, guess - 1)
-            for above in plans(guess + 1, high)
+            joint + q.fee + max(below, above)
+            for joint in range(low, high + 1)
+            for below in plans(low, joint - 1)
+            for above in plans(joint + 1, high)
         ]
 
     return answer == min(plans(q.low, q.low + 7))
@@ -142,8 +142,8 @@ def dominoes_on_strips(q, answer):
     return answer == sum(n for n in lengths if not strips_won(tuple(sorted((n, q.length)))))
 
 
-@check(games.FromTheFront)
-def from_the_front(q, answer):
+@check(games.TokenOverTheSquares)
+def token_over_the_squares(q, answer):
     def outcome(row, first, second, turn):
         if not row:
             return first - second
@@ -157,7 +157,7 @@ def from_the_front(q, answer):
             for k in range(1, min(3, len(row)) + 1)
         )
 
-    return answer == outcome(q.cards, 0, 0, 0)
+    return answer == outcome(q.squares, 0, 0, 0)
 
 
 @check(games.TwiceTheLastTake)

@@ -132,6 +132,6 @@ def tiles_under_circle(q, answer):
     )
 
 
-@check(ge.RopeAroundTrees)
-def rope_around_trees(q, answer):
-    return answer == area_by_columns(q.trees)
+@check(ge.BandAroundNails)
+def band_around_nails(q, answer):
+    return answer == area_by_columns(q.nails)

@@ -97,8 +97,8 @@ def stop_at_or_past(q, answer):
     return answer == chance(0)
 
 
-@check(pr.BoxesEquallyColourful)
-def boxes_equally_colourful(q, answer):
+@check(pr.ChalkSharedByTwo)
+def chalk_shared_by_two(q, answer):
     balls = 'r' * q.red + 'b' * q.blue + 'g' * q.green
     boxes = list(combinations(balls, len(balls) // 2))
     same = 0

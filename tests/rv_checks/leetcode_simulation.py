@@ -8,40 +8,38 @@ from opencompass_gpassk.rv.leetcode import simulation
 from rv_checks import check
 
 
-@check(simulation.SavingsWeekByWeek)
-def savings_week_by_week(q, answer):
-    chest, monday = 0, q.start - 1
-    for day in range(q.days):
-        if day % 7 == 0:
-            monday = coins = monday + 1
+@check(simulation.RowsInGroupsOfSeven)
+def rows_in_groups_of_seven(q, answer):
+    arena, first = 0, q.start - 1
+    for row in range(q.rows):
+        if row % 7 == 0:
+            first = seats = first + 1
         else:
-            coins += 1
-        chest += coins
-    return answer == chest
+            seats += 1
+        arena += seats
+    return answer == arena
 
 
-@check(simulation.BucketUpAndDownTheLine)
-def bucket_up_and_down_the_line(q, answer):
-    holder, way = 1, 1
-    for _ in range(q.passes):
-        if not 1 <= holder + way <= q.villagers:
+@check(simulation.TrainUpAndDownTheMountain)
+def train_up_and_down_the_mountain(q, answer):
+    station, way = 1, 1
+    for _ in range(q.rides):
+        if not 1 <= station + way <= q.stations:
             way = -way
-        holder += way
-    return answer == holder
+        station += way
+    return answer == station
 
 
-@check(simulation.LettersOneAtATime)
-def letters_one_at_a_time(q, answer):
-    queue = deque(enumerate(q.letters, 1))
+@check(simulation.CanAfterCanOnTheBeds)
+def can_after_can_on_the_beds(q, answer):
+    lacking = dict(enumerate(q.cans, 1))
     minutes = 0
-    while queue:
-        place, letters = queue.popleft()
-        minutes += 1
-        if letters > 1:
-            queue.append((place, letters - 1))
-        elif place == q.place:
-            return answer == minutes
-    return False
+    while lacking[q.bed]:
+        for bed in lacking:
+            if lacking[bed] and lacking[q.bed]:
+                lacking[bed] -= 1
+                minutes += 1
+    return answer == minutes
 
 
 @check(simulation.StrikesOfTheTownClock)

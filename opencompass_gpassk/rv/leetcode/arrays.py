@@ -103,15 +103,15 @@ class ProductsOverSubsets(Question):
 
 @register('leetcode', 'arrays', 'medium')
 @dataclass(frozen=True)
-class CopiedOverAnother(Question):
-    """The sums tell t - m and t^2 - m^2 = (t - m)(t + m), t twice in the list and m missing."""
+class HooksWithOneNumberTwice(Question):
+    """The sums tell t - m and t^2 - m^2 = (t - m)(t + m), t there twice and m missing."""
 
     last: int = 40
     total: int = 832
     squares: int = 22620
 
     @classmethod
-    def init(cls, rng: Random) -> CopiedOverAnother:
+    def init(cls, rng: Random) -> HooksWithOneNumberTwice:
         last = rng.randint(25, 60)
         twice, missing = rng.sample(range(2, last), 2)
         numbers = [*range(1, missing), *range(missing + 1, last + 1), twice]
@@ -125,11 +125,12 @@ class CopiedOverAnother(Question):
 
     def render(self) -> str:
         return (
-            f'A list should contain each of the integers from $1$ to ${self.last}$ once, but one '
-            'of them has been overwritten by a second copy of another one. The sum of all '
-            f'${self.last}$ numbers in the list is ${self.total}$, and the sum of their squares '
-            f'is ${self.squares}$. Let $t$ be the number that is in the list twice and $m$ the '
-            'one that is missing. Find the ordered pair $(t, m)$.'
+            f'The ${self.last}$ hooks of a cloakroom should bear the integers from $1$ to '
+            f'${self.last}$, one each, but by mistake one of these integers is on two hooks, and '
+            f'another one on none. The sum of the integers on the ${self.last}$ hooks is '
+            f'${self.total}$, and the sum of their squares is ${self.squares}$. Let $t$ be the '
+            'integer that is on two hooks and $m$ the one that is missing. Find the ordered pair '
+            '$(t, m)$.'
         )
 
 

@@ -86,7 +86,7 @@ class RouteRoundTheRoadworks(Question):
         return (
             'The streets of a town form a grid whose crossings are the points with integer '
             f'coordinates. A cyclist rides along streets from $(0, 0)$ to $({self.east}, '
-            f'{self.north})$, always in the direction of growing $x$ or of growing $y$. The '
+            f'{self.north})$, always in the direction of increasing $x$ or increasing $y$. The '
             f'crossing $({self.x}, {self.y})$ is closed and must not be passed. How many routes '
             'can he choose from?'
         )
@@ -94,28 +94,28 @@ class RouteRoundTheRoadworks(Question):
 
 @register('leetcode', 'counting', 'medium')
 @dataclass(frozen=True)
-class PaintedPalings(Question):
-    """A new colour follows anything, the old one only a change: f(n) = (c - 1)(f(n-1) + f(n-2))."""
+class DrummerOnManyDrums(Question):
+    """A new drum follows anything, the old one only a change: f(n) = (d - 1)(f(n-1) + f(n-2))."""
 
-    palings: int = 6
-    colours: int = 4
+    beats: int = 6
+    drums: int = 4
 
     @classmethod
-    def init(cls, rng: Random) -> PaintedPalings:
+    def init(cls, rng: Random) -> DrummerOnManyDrums:
         return cls(rng.randint(5, 7), rng.randint(3, 6))
 
     def solve(self) -> int:
-        older, newer = self.colours, self.colours**2
-        for _ in range(self.palings - 2):
-            older, newer = newer, (self.colours - 1) * (older + newer)
+        older, newer = self.drums, self.drums**2
+        for _ in range(self.beats - 2):
+            older, newer = newer, (self.drums - 1) * (older + newer)
         return newer
 
     def render(self) -> str:
         return (
-            f'Each of the ${self.palings}$ palings of a fence, standing in a row, is painted in '
-            f'one of ${self.colours}$ colours. Two neighbours may have the same colour, but three '
-            'palings in succession may not. Not every colour has to be used, and the two ends of '
-            'the fence are told apart. In how many ways can the fence be painted?'
+            f'A drummer has ${self.drums}$ different drums and plays ${self.beats}$ beats, on each '
+            'of which she strikes one drum. She may strike the same drum on two successive beats, '
+            'but never on three. Not every drum has to be used. How many different sequences of '
+            'strokes can she play?'
         )
 
 
@@ -141,9 +141,9 @@ class TwoRowCourtyard(Question):
         return (
             f'A strip of $2 \\times {self.length}$ unit squares is paved without gaps or overlaps '
             'with slabs of $1 \\times 2$, which may lie along or across the strip and are all '
-            f'grey, and with plates of $2 \\times 2$, each in one of ${self.colours}$ colours. '
-            'Pavings are different if a stone lies otherwise or a plate has another colour, even '
-            'if one is the mirror image of the other. How many pavings are there?'
+            f'grey, and with plates of $2 \\times 2$, each in one of ${self.colours}$ colours. Two '
+            'pavings are different if a slab or a plate lies differently or a plate has another '
+            'colour, even if one is the mirror image of the other. How many pavings are there?'
         )
 
 

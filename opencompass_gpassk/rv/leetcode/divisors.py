@@ -261,8 +261,8 @@ class OneDigitManyTimes(Question):
 
     def render(self) -> str:
         return (
-            f'A positive multiple of ${self.divisor}$ has only digits ${self.digit}$ in decimal. '
-            'What is the smallest number of digits that it can have?'
+            f'A positive multiple of ${self.divisor}$ has no decimal digit other than '
+            f'${self.digit}$. What is the smallest number of digits that it can have?'
         )
 
 

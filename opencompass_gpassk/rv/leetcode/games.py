@@ -38,14 +38,14 @@ class LastPebbleLoses(Question):
 
 @register('leetcode', 'games', 'easy')
 @dataclass(frozen=True)
-class DivisorTakenAway(Question):
+class DivisorOfTheHeap(Question):
     """An odd number less an (odd) divisor is even, and an even one can be made odd by taking 1."""
 
     low: int = 24
     high: int = 97
 
     @classmethod
-    def init(cls, rng: Random) -> DivisorTakenAway:
+    def init(cls, rng: Random) -> DivisorOfTheHeap:
         return cls(rng.randint(10, 50), rng.randint(70, 150))
 
     def solve(self) -> int:
@@ -53,10 +53,10 @@ class DivisorTakenAway(Question):
 
     def render(self) -> str:
         return (
-            'A positive integer is written on a board, and two players move in turn. In a move, a '
-            'player chooses a divisor $d$ of the number $n$ that stands on the board, with '
-            '$0 < d < n$, and replaces $n$ by $n - d$. A player who has no move loses. Find the '
-            f'sum of all starting numbers from ${self.low}$ to ${self.high}$ (both included) from '
+            'Two players take turns at removing beans from a heap. The number of beans removed '
+            'must be a divisor of the number that the heap has just before the move, and at least '
+            'one bean must stay. A player who cannot move loses. Find the sum of all starting '
+            f'sizes of the heap from ${self.low}$ to ${self.high}$ beans (both included) with '
             'which the player who moves first loses if both play perfectly.'
         )
 
@@ -124,6 +124,9 @@ class EndsOfTheRow(Question):
     def init(cls, rng: Random) -> EndsOfTheRow:
         return cls(tuple(rng.sample(range(5, 45), 6)))
 
+    def holds(self) -> bool:
+        return self.solve() > 0
+
     def solve(self) -> int:
         lead = list(self.cards)
         for length in range(1, 6):
@@ -145,35 +148,31 @@ class EndsOfTheRow(Question):
 
 @register('leetcode', 'games', 'medium')
 @dataclass(frozen=True)
-class PayForWrongGuesses(Question):
-    """The worst case of a first guess is its fee and the worse of the two ranges it leaves."""
+class TokenOverTheSquares(Question):
+    """The best lead from a square on follows from the best leads one to three squares later."""
 
-    low: int = 12
-    fee: int = 5
+    squares: tuple[int, ...] = (4, -7, 9, 6, -3, 8, -5, 2)
 
     @classmethod
-    def init(cls, rng: Random) -> PayForWrongGuesses:
-        return cls(rng.randint(5, 30), rng.randint(2, 9))
+    def init(cls, rng: Random) -> TokenOverTheSquares:
+        return cls(tuple(rng.choice([-1, 1]) * number for number in rng.sample(range(1, 13), 8)))
 
     def solve(self) -> int:
-        @functools.cache
-        def worst(low: int, high: int) -> int:
-            if low >= high:
-                return 0
-            return min(
-                guess + self.fee + max(worst(low, guess - 1), worst(guess + 1, high))
-                for guess in range(low, high + 1)
-            )
-
-        return worst(self.low, self.low + 7)
+        lead = [0]  # on the last 0, 1, 2, … squares
+        for start in range(7, -1, -1):
+            takes = range(1, min(3, 8 - start) + 1)
+            lead.append(max(sum(self.squares[start : start + k]) - lead[-k] for k in takes))
+        return lead[8]
 
     def render(self) -> str:
         return (
-            f'Ivo has chosen an integer from ${self.low}$ to ${self.low + 7}$ (both included), and '
-            'Ella guesses until she names it. For each wrong guess $g$ she pays '
-            f'$g + {self.fee}$ cents and is told whether $g$ is too small or too large; the right '
-            'guess is free. What is the smallest number of cents with which Ella can be sure to '
-            'name the integer, if she guesses in the best way?'
+            'In front of the first of eight squares in a row lies a token. The squares show, in '
+            f'this order, the numbers {listed(self.squares)}. Two players take turns; each time, a '
+            'player moves the token on by one, two or three squares, never beyond the last one, '
+            'and scores the sum of the numbers on the squares that it enters or passes over in '
+            'this move. The game ends when the token is on the last square. Each player wants to '
+            "maximise their own score minus the other's. If both play perfectly, what is the score "
+            "of the player who begins minus the other's? (It may be negative.)"
         )
 
 
@@ -275,30 +274,36 @@ class DominoesOnStrips(Question):
 
 @register('leetcode', 'games', 'hard')
 @dataclass(frozen=True)
-class FromTheFront(Question):
-    """The best lead from a card on follows from the best leads one, two and three cards later."""
+class FaultyJointOfTheCable(Question):
+    """The worst case of a first test is its fee and the worse of the two ranges it leaves."""
 
-    cards: tuple[int, ...] = (4, -7, 9, 6, -3, 8, -5, 2)
+    low: int = 12
+    fee: int = 5
 
     @classmethod
-    def init(cls, rng: Random) -> FromTheFront:
-        return cls(tuple(rng.choice([-1, 1]) * card for card in rng.sample(range(1, 13), 8)))
+    def init(cls, rng: Random) -> FaultyJointOfTheCable:
+        return cls(rng.randint(5, 30), rng.randint(2, 9))
 
     def solve(self) -> int:
-        lead = [0]  # on the last 0, 1, 2, … cards
-        for start in range(7, -1, -1):
-            takes = range(1, min(3, 8 - start) + 1)
-            lead.append(max(sum(self.cards[start : start + k]) - lead[-k] for k in takes))
-        return lead[8]
+        @functools.cache
+        def worst(low: int, high: int) -> int:
+            if low >= high:
+                return 0
+            return min(
+                joint + self.fee + max(worst(low, joint - 1), worst(joint + 1, high))
+                for joint in range(low, high + 1)
+            )
+
+        return worst(self.low, self.low + 7)
 
     def render(self) -> str:
         return (
-            f'Eight cards in a row show, from left to right, {listed(self.cards)}. Two players '
-            'take turns; each time, a player takes the first card, the first two or the first '
-            'three cards from the left end of what is left (never more than there are), until all '
-            'are gone. A score is the sum of the cards taken, and each player wants to maximise '
-            "their own score minus the other's. If both play perfectly, what is the score of the "
-            "player who begins minus the other's? (It may be negative.)"
+            f'Exactly one of the joints of a cable, which are numbered from ${self.low}$ to '
+            f'${self.low + 7}$ along it, is faulty. A test of joint $g$ shows whether the fault is '
+            'there, at a smaller number or at a greater one. It is free of charge if the fault is '
+            f'there and costs $g + {self.fee}$ crowns otherwise. Joints are tested one after '
+            'another until it is certain which is faulty. What is the smallest number of crowns '
+            'that is sure to be enough if the joints to be tested are chosen in the best way?'
         )
 
 

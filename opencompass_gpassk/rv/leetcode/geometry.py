@@ -212,39 +212,6 @@ class RoundMinusDiamond(Question):
 
 @register('leetcode', 'geometry', 'medium')
 @dataclass(frozen=True)
-class CubesBetweenViews(Question):
-    """Towers of equal height share the two views; at most, each is as high as both views allow."""
-
-    front: tuple[int, int, int] = (4, 7, 5)
-    side: tuple[int, int, int] = (5, 2, 7)
-
-    @classmethod
-    def init(cls, rng: Random) -> CubesBetweenViews:
-        a, b, c, d, e, f = (rng.randint(2, 9) for _ in range(6))
-        return cls((a, b, c), (d, e, f))
-
-    def holds(self) -> bool:
-        return max(self.front) == max(self.side) and sorted(self.front) != sorted(self.side)
-
-    def solve(self) -> int:
-        most = sum(min(one, other) for one in self.front for other in self.side)
-        heights = range(1, max(self.front) + 1)
-        fewest = sum(h * max(self.front.count(h), self.side.count(h)) for h in heights)
-        return most - fewest + 1
-
-    def render(self) -> str:
-        return (
-            'Unit cubes are stacked in towers on the nine squares of a $3 \\times 3$ board; some '
-            'squares may stay empty. Seen from the front, the tallest towers of the three columns '
-            f'of the board are {listed(self.front)} cubes high (from left to right). Seen from the '
-            f'left side, the tallest towers of the three rows are {listed(self.side)} cubes high '
-            '(from the back row to the front row). How many different values are possible for the '
-            'total number of cubes?'
-        )
-
-
-@register('leetcode', 'geometry', 'hard')
-@dataclass(frozen=True)
 class ThreePosters(Question):
     """Areas minus overlaps of two plus the overlap of all three (inclusion and exclusion)."""
 
@@ -283,6 +250,39 @@ class ThreePosters(Question):
 
 @register('leetcode', 'geometry', 'hard')
 @dataclass(frozen=True)
+class CubesBetweenViews(Question):
+    """Towers of equal height share the two views; at most, each is as high as both views allow."""
+
+    front: tuple[int, int, int] = (4, 7, 5)
+    side: tuple[int, int, int] = (5, 2, 7)
+
+    @classmethod
+    def init(cls, rng: Random) -> CubesBetweenViews:
+        a, b, c, d, e, f = (rng.randint(2, 9) for _ in range(6))
+        return cls((a, b, c), (d, e, f))
+
+    def holds(self) -> bool:
+        return max(self.front) == max(self.side) and sorted(self.front) != sorted(self.side)
+
+    def solve(self) -> int:
+        most = sum(min(one, other) for one in self.front for other in self.side)
+        heights = range(1, max(self.front) + 1)
+        fewest = sum(h * max(self.front.count(h), self.side.count(h)) for h in heights)
+        return most - fewest + 1
+
+    def render(self) -> str:
+        return (
+            'Unit cubes are stacked in towers on the nine squares of a $3 \\times 3$ board; some '
+            'squares may stay empty. Seen from the front, the tallest towers of the three columns '
+            f'of the board are {listed(self.front)} cubes high (from left to right). Seen from the '
+            f'left side, the tallest towers of the three rows are {listed(self.side)} cubes high '
+            '(from the back row to the front row). How many different values are possible for the '
+            'total number of cubes?'
+        )
+
+
+@register('leetcode', 'geometry', 'hard')
+@dataclass(frozen=True)
 class TilesUnderCircle(Question):
     """The circle changes tiles at each line it crosses, and at a corner crosses two at once."""
 
@@ -312,33 +312,33 @@ class TilesUnderCircle(Question):
 
 @register('leetcode', 'geometry', 'hard')
 @dataclass(frozen=True)
-class RopeAroundTrees(Question):
+class BandAroundNails(Question):
     """A segment belongs to the hull if all other points are on its left; cross products add up."""
 
-    trees: tuple[Point, ...] = ((1, 4), (3, 11), (5, 6), (6, 1), (8, 10), (11, 12), (13, 3), (7, 5))
+    nails: tuple[Point, ...] = ((1, 4), (3, 11), (5, 6), (6, 1), (8, 10), (11, 12), (13, 3), (7, 5))
 
     @classmethod
-    def init(cls, rng: Random) -> RopeAroundTrees:
+    def init(cls, rng: Random) -> BandAroundNails:
         return cls(tuple((rng.randint(0, 14), rng.randint(0, 14)) for _ in range(8)))
 
     def hull(self) -> list[tuple[Point, Point]]:
         return [
             (a, b)
-            for a, b in permutations(self.trees, 2)
-            if all(_turn(a, b, c) > 0 for c in self.trees if c not in (a, b))
+            for a, b in permutations(self.nails, 2)
+            if all(_turn(a, b, c) > 0 for c in self.nails if c not in (a, b))
         ]
 
     def holds(self) -> bool:
-        # A tree on the way between two others would leave out this side.
-        return all(_turn(*three) for three in combinations(self.trees, 3)) and self.solve() >= 40
+        # A nail on the way between two others would leave out this side.
+        return all(_turn(*three) for three in combinations(self.nails, 3)) and self.solve() >= 40
 
     def solve(self) -> Fraction:
         return Fraction(sum(a * d - b * c for (a, b), (c, d) in self.hull()), 2)
 
     def render(self) -> str:
         return (
-            f'On a map with unit $1$ m, eight trees stand at {listed(self.trees)}. A rope is '
-            'stretched tightly around all of them. What is the area, in square metres, that the '
-            'rope encloses, if the trees are regarded as points? Give an integer or a common '
-            'fraction in lowest terms.'
+            'Eight thin nails are driven into a board with a coordinate grid of unit $1$ cm, at '
+            f'{listed(self.nails)}. A rubber band is stretched around all of them. What is the '
+            'area, in square centimetres, that the band encloses, if nails and band are regarded '
+            'as having no thickness? Give an integer or a common fraction in lowest terms.'
         )

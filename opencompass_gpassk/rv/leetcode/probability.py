@@ -64,9 +64,9 @@ class TwoHeadsOfLoaded(Question):
     def render(self) -> str:
         chances = listed(Fraction(1, n) for n in self.heads)
         return (
-            f'Four loaded coins show heads with probability {chances}, respectively. Each is '
-            'tossed once, and they do not influence one another. What is the probability that '
-            f'exactly two of them show heads? {FORM}'
+            f'Four coins, not all of them fair, show heads with probability {chances}, '
+            'respectively. Each is tossed once, and they do not influence one another. What is the '
+            f'probability that exactly two of them show heads? {FORM}'
         )
 
 
@@ -194,15 +194,15 @@ class StopAtOrPast(Question):
 
 @register('leetcode', 'probability', 'hard')
 @dataclass(frozen=True)
-class BoxesEquallyColourful(Question):
-    """Binomials count the ways to put so many balls of each colour into the first box."""
+class ChalkSharedByTwo(Question):
+    """Binomials count the ways to put so many pieces of each colour into one share."""
 
     red: int = 2
     blue: int = 4
     green: int = 4
 
     @classmethod
-    def init(cls, rng: Random) -> BoxesEquallyColourful:
+    def init(cls, rng: Random) -> ChalkSharedByTwo:
         return cls(rng.randint(1, 6), rng.randint(1, 6), rng.randint(1, 6))
 
     def holds(self) -> bool:
@@ -210,21 +210,21 @@ class BoxesEquallyColourful(Question):
         return total in (8, 10, 12) and self.solve() < 1
 
     def solve(self) -> Fraction:
-        balls = (self.red, self.blue, self.green)
+        pieces = (self.red, self.blue, self.green)
         ways = 0
-        for left in product(*(range(n + 1) for n in balls)):
-            right = tuple(n - k for n, k in zip(balls, left, strict=True))
+        for left in product(*(range(n + 1) for n in pieces)):
+            right = tuple(n - k for n, k in zip(pieces, left, strict=True))
             if sum(left) == sum(right) and left.count(0) == right.count(0):
-                ways += math.prod(map(math.comb, balls, left))
-        return Fraction(ways, math.comb(sum(balls), sum(balls) // 2))
+                ways += math.prod(map(math.comb, pieces, left))
+        return Fraction(ways, math.comb(sum(pieces), sum(pieces) // 2))
 
     def render(self) -> str:
         half = (self.red + self.blue + self.green) // 2
         return (
-            f'There are ${self.red + self.blue + self.green}$ balls: ${self.red}$ red, '
-            f'${self.blue}$ blue and ${self.green}$ green. They are shuffled; the first ${half}$ '
-            f'are put into one box, the other ${half}$ into another. What is the probability that '
-            f'the two boxes contain equally many different colours? {FORM}'
+            f'A box holds ${self.red}$ red, ${self.blue}$ blue and ${self.green}$ green pieces of '
+            f'chalk. Ana takes ${half}$ of the ${2 * half}$ pieces at random, and Ben gets the '
+            'rest. What is the probability that both then have pieces of equally many different '
+            f'colours? {FORM}'
         )
 
 

@@ -12,85 +12,87 @@ from opencompass_gpassk.rv.wording import listed
 
 @register('leetcode', 'simulation', 'easy')
 @dataclass(frozen=True)
-class SavingsWeekByWeek(Question):
-    """Each full week brings 7 coins more than the week before, the first one 7 start + 21."""
+class RowsInGroupsOfSeven(Question):
+    """A full group has 7 seats more than the one before it, the first one 7 start + 21."""
 
     start: int = 12
-    days: int = 100
+    rows: int = 100
 
     @classmethod
-    def init(cls, rng: Random) -> SavingsWeekByWeek:
+    def init(cls, rng: Random) -> RowsInGroupsOfSeven:
         return cls(rng.randint(10, 40), rng.randint(60, 180))
 
     def holds(self) -> bool:
-        return self.days % 7 != 0
+        return self.rows % 7 != 0
 
     def solve(self) -> int:
-        weeks, rest = divmod(self.days, 7)
-        full_weeks = weeks * (7 * self.start + 21) + 7 * weeks * (weeks - 1) // 2
-        return full_weeks + rest * (self.start + weeks) + rest * (rest - 1) // 2
+        groups, rest = divmod(self.rows, 7)
+        full = groups * (7 * self.start + 21) + 7 * groups * (groups - 1) // 2
+        return full + rest * (self.start + groups) + rest * (rest - 1) // 2
 
     def render(self) -> str:
         return (
-            f'On a Monday Mia puts ${self.start}$ coins into an empty chest. From Tuesday to '
-            'Sunday she always puts in one coin more than on the day before. Each later Monday she '
-            'puts in one coin more than on the Monday before, and goes on in the same way until '
-            f'Sunday. How many coins has she put in on the first ${self.days}$ days?'
+            'The rows of an arena are numbered from the innermost one outwards and form groups of '
+            f'seven. Row $1$ has ${self.start}$ seats. Within a group each row has one seat more '
+            'than the row before it; but the first row of a group has only one seat more than the '
+            f'first row of the group before. How many seats do the first ${self.rows}$ rows have '
+            'altogether?'
         )
 
 
 @register('leetcode', 'simulation', 'easy')
 @dataclass(frozen=True)
-class BucketUpAndDownTheLine(Question):
-    """The bucket is back at the first villager after every 2(n - 1) passes."""
+class TrainUpAndDownTheMountain(Question):
+    """The train is back at the first station after every 2(n - 1) rides."""
 
-    villagers: int = 17
-    passes: int = 150
+    stations: int = 17
+    rides: int = 150
 
     @classmethod
-    def init(cls, rng: Random) -> BucketUpAndDownTheLine:
+    def init(cls, rng: Random) -> TrainUpAndDownTheMountain:
         return cls(rng.randint(8, 30), rng.randint(100, 400))
 
     def solve(self) -> int:
-        done = self.passes % (2 * self.villagers - 2)
-        return 1 + min(done, 2 * self.villagers - 2 - done)
+        done = self.rides % (2 * self.stations - 2)
+        return 1 + min(done, 2 * self.stations - 2 - done)
 
     def render(self) -> str:
         return (
-            f'Villagers with the numbers $1$ to ${self.villagers}$ stand in a line in this order. '
-            'Number $1$ holds a bucket, which is passed on from neighbour to neighbour: up the '
-            f'line to number ${self.villagers}$, at once back to number $1$, up the line again and '
-            f'so on. Which number holds the bucket after ${self.passes}$ passes?'
+            f'A mountain railway has ${self.stations}$ stations, numbered from $1$ in the valley '
+            f'to ${self.stations}$ on the summit. Its only train starts at station $1$, goes up to '
+            f'station ${self.stations}$, down to station $1$, up again and so on. What is the '
+            f'number of the station at which it is after ${self.rides}$ rides, each from one '
+            'station to a neighbouring one?'
         )
 
 
 @register('leetcode', 'simulation', 'easy')
 @dataclass(frozen=True)
-class LettersOneAtATime(Question):
-    """Until one leaves, those ahead post up to as many letters, those behind up to one less."""
+class CanAfterCanOnTheBeds(Question):
+    """Until one is done, those before it get up to as many cans, those after it up to one less."""
 
-    letters: tuple[int, ...] = (7, 3, 6, 9, 4)
-    place: int = 3
+    cans: tuple[int, ...] = (7, 3, 6, 9, 4)
+    bed: int = 3
 
     @classmethod
-    def init(cls, rng: Random) -> LettersOneAtATime:
+    def init(cls, rng: Random) -> CanAfterCanOnTheBeds:
         return cls(tuple(rng.randint(2, 9) for _ in range(5)), rng.randint(1, 5))
 
     def holds(self) -> bool:
-        return self.letters[self.place - 1] >= 4
+        return self.cans[self.bed - 1] >= 4
 
     def solve(self) -> int:
-        own = self.letters[self.place - 1]
-        ahead, behind = self.letters[: self.place], self.letters[self.place :]
-        return sum(min(n, own) for n in ahead) + sum(min(n, own - 1) for n in behind)
+        own = self.cans[self.bed - 1]
+        before, after = self.cans[: self.bed], self.cans[self.bed :]
+        return sum(min(n, own) for n in before) + sum(min(n, own - 1) for n in after)
 
     def render(self) -> str:
         return (
-            'Five customers queue at a counter; from the first to the last they have '
-            f'{listed(self.letters)} letters to post. The clerk takes one letter at a time, in one '
-            'minute; then the customer goes to the end of the queue at once, or leaves if he has '
-            'no more letters. After how many minutes does the customer leave who is number '
-            f'${self.place}$ of the queue at the start?'
+            f'Five flower beds need {listed(self.cans)} cans of water, respectively. A gardener '
+            'goes round the beds in this order, again and again. To each bed that does not yet '
+            'have all its water she gives one can, which takes one minute; she passes the others '
+            f'by, and walking takes no time. After how many minutes has bed number ${self.bed}$ '
+            'got all its water?'
         )
 
 
