@@ -2,137 +2,160 @@
 
 from __future__ import annotations
 
-import cmath
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
 
 import mpmath
 import sympy
 
-from opencompass_gpassk.rv.math import precalculus as pc
+from opencompass_gpassk.rv.math import precalculus as pre
 from rv_checks import check
 
-
-def near(exact, numeric):
-    """Compare with a number of 50 digits, in whose precision this is called."""
-    return abs(mpmath.mpf(exact.numerator) / exact.denominator - numeric) < mpmath.mpf(10) ** -40
+EXACT = mpmath.mpf(10) ** -40
 
 
-@check(pc.AcuteAndObtuse)
-def acute_and_obtuse(q, answer):
+def number(answer):
+    """Compute an answer to the digits that mpmath works with."""
+    return mpmath.mpf(str(sympy.N(answer, 60)))
+
+
+@check(pre.FactorAlongVector)
+def factor_along_vector(q, answer):
+    rest = [a - answer * b for a, b in zip(q.v, q.w, strict=True)]
+    return sum(a * b for a, b in zip(rest, q.w, strict=True)) == 0
+
+
+@check(pre.PolarPointsApart)
+def polar_points_apart(q, answer):
     with mpmath.workdps(50):
-        sine, cosine = (mpmath.mpf(f.numerator) / f.denominator for f in (q.sine, q.cosine))
-        return near(answer, mpmath.sin(mpmath.asin(sine) + mpmath.acos(cosine)))
+        one = q.r * mpmath.expjpi(mpmath.mpf(q.first) / 180)
+        other = q.s * mpmath.expjpi(mpmath.mpf(q.second) / 180)
+        return abs(abs(one - other) - number(answer)) < EXACT
 
 
-@check(pc.ArrowsAtRightAngles)
-def arrows_at_right_angles(q, answer):
-    # Pythagoras: the square over the hypotenuse is the sum of the other two.
-    first, second = (q.a, answer, q.b), (q.c, q.d, answer)
-    between = [x - y for x, y in zip(first, second, strict=True)]
-    return sum(x * x for x in between) == sum(x * x for x in (*first, *second))
+@check(pre.InverseFromMatrix)
+def inverse_from_matrix(q, answer):
+    (e, f), (g, h) = (q.a, q.b), (q.c, q.d)
+    s, t = answer
+    k, l, m, n = s + t * e, t * f, t * g, s + t * h  # noqa: E741
+    return [e * k + f * m, e * l + f * n, g * k + h * m, g * l + h * n] == [1, 0, 0, 1]
 
 
-@check(pc.BuoysOnRadar)
-def buoys_on_radar(q, answer):
+@check(pre.SineCosineCubes)
+def sine_cosine_cubes(q, answer):
     with mpmath.workdps(50):
-        one = mpmath.rect(q.near, mpmath.radians(q.angle))
-        other = mpmath.rect(q.far, mpmath.radians(q.angle + q.turn))
-        square = answer**2
-        return (
-            answer > 0 and square.is_Integer and near(sympy.Rational(square), abs(one - other) ** 2)
-        )
+        k = mpmath.mpf(q.total.numerator) / q.total.denominator
+        x = mpmath.asin(k / mpmath.sqrt(2)) - mpmath.pi / 4
+        assert abs(mpmath.sin(x) + mpmath.cos(x) - k) < EXACT
+        cubes = mpmath.sin(x) ** 3 + mpmath.cos(x) ** 3
+        return abs(cubes * answer.denominator - answer.numerator) < EXACT
 
 
-@check(pc.ImageOfAThird)
-def image_of_a_third(q, answer):
-    # Both rows of the matrix, each from its two equations, by elimination.
-    (a, b), (c, d) = q.u, q.v
-    image = []
-    for first, second in zip(q.image_of_u, q.image_of_v, strict=True):
-        y = Fraction(a * second - c * first, a * d - b * c)
-        x = (first - b * y) / a if a else (second - d * y) / c
-        image.append(x * q.w[0] + y * q.w[1])
-    return answer == tuple(image)
+@check(pre.LengthOfCombination)
+def length_of_combination(q, answer):
+    # a = (a, 0), b = (x, y)
+    x = Fraction(q.plus**2 - q.a**2 - q.b**2, 2 * q.a)
+    y2 = q.b**2 - x**2
+    length2 = (2 * q.a - x) ** 2 + y2
+    return answer > 0 and sympy.expand(answer**2) == sympy.Rational(
+        length2.numerator, length2.denominator
+    )
 
 
-@check(pc.NearestOnTheTrack)
-def nearest_on_the_track(q, answer):
-    along = [y - x for x, y in zip(q.a, q.b, strict=True)]
-    steps = {Fraction(x - y, z) for x, y, z in zip(answer, q.a, along, strict=True)}
-
-    def far(t):
-        return sum((x + t * y - z) ** 2 for x, y, z in zip(q.a, along, q.p, strict=True))
-
-    # Three values fix the parabola of the square distance, symmetric around its lowest point.
-    t = steps.pop()
-    return not steps and far(t - 1) == far(t + 1) > far(t)
+@check(pre.TangentsInRatio)
+def tangents_in_ratio(q, answer):
+    if not 0 < answer < 1:
+        return False
+    with mpmath.workdps(50):
+        square = mpmath.mpf(answer.numerator) / answer.denominator
+        tangent = mpmath.tan(mpmath.acos(mpmath.sqrt(square)))
+        angles = [mpmath.atan(tangent * side / q.a) for side in (q.a, q.b, q.c)]
+        return abs(sum(angles) - mpmath.pi) < EXACT
 
 
-@check(pc.CrestOfMixedSquares)
-def crest_of_mixed_squares(q, answer):
-    # Over cos^2 x, with t = tan x: at^2 + bt + c never exceeds M(t^2 + 1), and reaches it once.
-    reached = q.b**2 - 4 * (q.a - answer) * (q.c - answer) == 0
-    values = (q.a * t * t + q.b * t + q.c - answer * (t * t + 1) for t in range(-50, 51))
-    return reached and q.a < answer and max(values) <= 0
+@check(pre.TwoMirrorLines)
+def two_mirror_lines(q, answer):
+    x, y = q.point
+    for slope in (q.first, q.second):
+        foot = Fraction(x + slope * y, 1 + slope**2)  # its x; from there as far to the other side
+        x, y = 2 * foot - x, 2 * slope * foot - y
+    return answer == (x, y)
 
 
-@check(pc.ModulusOfAMix)
-def modulus_of_a_mix(q, answer):
-    # Turned so that w is real and positive, z = x + yi.
-    x = Fraction(q.of_sum**2 - q.of_z**2 - q.of_w**2, 2 * q.of_w)
-    y_squared = q.of_z**2 - x * x
-    sound = y_squared > 0 and (x + q.of_w) ** 2 + y_squared == q.of_sum**2
-    return sound and answer == (2 * x - 3 * q.of_w) ** 2 + 4 * y_squared
+@check(pre.SkewLinesApart)
+def skew_lines_apart(q, answer):
+    def dot(one, other):
+        return sum(a * b for a, b in zip(one, other, strict=True))
+
+    # The shortest way w - t u + s v is perpendicular to both lines.
+    w = [b - a for a, b in zip(q.p, q.q, strict=True)]
+    uu, uv, vv, uw, vw = dot(q.u, q.u), dot(q.u, q.v), dot(q.v, q.v), dot(q.u, w), dot(q.v, w)
+    scale = uv * uv - uu * vv
+    t, s = Fraction(uv * vw - vv * uw, scale), Fraction(uu * vw - uv * uw, scale)
+    way = [c - t * a + s * b for a, b, c in zip(q.u, q.v, w, strict=True)]
+    assert dot(way, q.u) == dot(way, q.v) == 0
+    square = dot(way, way)
+    return answer > 0 and sympy.expand(answer**2) == sympy.Rational(
+        square.numerator, square.denominator
+    )
 
 
-@check(pc.SineMeetsCosine)
+@check(pre.CosinesFadingAway)
+def cosines_fading_away(q, answer):
+    with localcontext() as context:
+        context.prec = 70
+        c = Decimal(q.cosine.numerator) / q.cosine.denominator
+        total, before, now, power = Decimal(0), c, Decimal(1), Decimal(1)
+        for _ in range(180):
+            total += now / power
+            before, now = now, 2 * c * now - before  # cos (n+1)x = 2 cos x cos nx - cos (n-1)x
+            power *= q.m
+        return abs(total * answer.denominator - answer.numerator) < Decimal('1e-40')
+
+
+@check(pre.TowerFromThreeAngles)
+def tower_from_three_angles(q, answer):
+    if not answer > 0:
+        return False
+    with mpmath.workdps(60):
+        h = number(answer)
+        away = [h / mpmath.tan(mpmath.radians(angle)) for angle in (30, 45, 60)]
+        # A = (0, 0) and B = (ab, 0); the foot (x, y) from its distances to these two.
+        x = (away[0] ** 2 - away[1] ** 2 + q.ab**2) / (2 * q.ab)
+        y = mpmath.sqrt(away[0] ** 2 - x**2)
+        to_c = mpmath.sqrt((q.ab + q.bc - x) ** 2 + y**2)
+        return mpmath.im(y) == 0 and y > 0 and abs(to_c - away[2]) < EXACT
+
+
+@check(pre.SineMeetsCosine)
 def sine_meets_cosine(q, answer):
-    # A grid that has every solution on it: between its points the sign never changes.
-    size = 4 * (q.a**2 - q.b**2)
-    turns = [2 * math.pi * j / size for j in range(size + 1)]
-    values = [math.sin(q.a * x) - math.cos(q.b * x) for x in turns]
-    signs = [0 if abs(value) < 1e-9 else math.copysign(1, value) for value in values]
-    missed = any(one * other < 0 for one, other in pairwise(signs))
-    return not missed and answer == signs[:-1].count(0)
+    parts = 4 * (q.a**2 - q.b**2)
+    found, zeros = 0, 0
+    for part in range(parts):
+        x = 2 * math.pi * part / parts
+        if abs(math.sin(q.a * x) - math.cos(q.b * x)) < 1e-9:
+            slope = q.a * math.cos(q.a * x) + q.b * math.sin(q.b * x)
+            found += 1
+            zeros += 2 if abs(slope) < 1e-7 else 1
+    # A trigonometric polynomial of degree a has no more than 2a zeros: none is off the grid.
+    return zeros == 2 * q.a and answer == found
 
 
-@check(pc.DiagonalAboveTheRest)
-def diagonal_above_the_rest(q, answer):
-    rows = range(5)
-    total = 0
-    for columns in permutations(rows):
-        swapped = sum(one > other for one, other in combinations(columns, 2))
-        entries = (q.rest + q.step * (i + 1) * (i == columns[i]) for i in rows)
-        total += (-1) ** swapped * math.prod(entries)
-    return answer == total
+@check(pre.FarthestOnUnitCircle)
+def farthest_on_unit_circle(q, answer):
+    def square(x, y):
+        real, imaginary = x * x - y * y + q.p * x - q.m, 2 * x * y + q.p * y
+        return real**2 + imaginary**2
 
-
-@check(pc.FourthPowersToCorners)
-def fourth_powers_to_corners(q, answer):
-    # The direction of P must not matter.
-    for direction in (0, 0.1, 1):
-        p = cmath.rect(q.distance, direction)
-        corners = (cmath.rect(q.radius, 2 * math.pi * k / q.corners) for k in range(q.corners))
-        if not math.isclose(sum(abs(p - z) ** 4 for z in corners), answer, abs_tol=1e-6):
-            return False
-    return True
-
-
-@check(pc.TangentsAsRoots)
-def tangents_as_roots(q, answer):
-    with mpmath.workdps(50):
-        roots = mpmath.polyroots([1, -q.e1, q.e2, -q.e3], maxsteps=200, extraprec=100)
-        real = all(abs(mpmath.im(root)) < mpmath.mpf(10) ** -40 for root in roots)
-        angles = [mpmath.atan(mpmath.re(root)) for root in roots]
-        return real and near(answer, mpmath.sin(2 * sum(angles)))
-
-
-@check(pc.VolumeFromDotProducts)
-def volume_from_dot_products(q, answer):
-    # u along the first axis, v in the plane of the first two: squares of length, width, height.
-    (uu, vv, ww), (uv, uw, vw) = q.squares, q.dots
-    width = vv - Fraction(uv**2, uu)
-    height = ww - Fraction(uw**2, uu) - (vw - Fraction(uv * uw, uu)) ** 2 / width
-    return answer > 0 and answer**2 == uu * width * height
+    # The square of the value is a quadratic function of x: at -1, 0, 1 and, as a test, at 3/5.
+    low, middle, high = square(-1, 0), square(0, 1), square(1, 0)
+    lead, linear = Fraction(low + high, 2) - middle, Fraction(high - low, 2)
+    x = Fraction(3, 5)
+    assert square(x, Fraction(4, 5)) == lead * x * x + linear * x + middle
+    vertex = -linear / (2 * lead)
+    best = lead * vertex**2 + linear * vertex + middle
+    greatest = lead < 0 and -1 < vertex < 1 and answer > 0
+    return bool(greatest) and sympy.expand(answer**2) == sympy.Rational(
+        best.numerator, best.denominator
+    )

@@ -14,378 +14,385 @@ from opencompass_gpassk.rv.wording import latex, polynomial, signed
 if TYPE_CHECKING:
     import sympy
 
-Pair = tuple[int, int]
-Triple = tuple[int, int, int]
-TRIANGLES = [(3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29), (9, 40, 41)]
+Vector = tuple[int, int, int]
+NONZERO = [number for number in range(-9, 10) if number]
+
+
+def _dot(u: Vector, v: Vector) -> int:
+    return sum(a * b for a, b in zip(u, v, strict=True))
 
 
 @register('math', 'precalculus', 2)
 @dataclass(frozen=True)
-class AcuteAndObtuse(Question):
-    """sin(a + b) = sin a cos b + cos a sin b; what is not given is a positive root."""
+class FactorAlongVector(Question):
+    """(v - tw) . w = 0 gives t = v . w / w . w."""
 
-    sine: Fraction = Fraction(5, 13)
-    cosine: Fraction = Fraction(-8, 17)
+    v: Vector = (7, 2, -4)
+    w: Vector = (3, -1, 2)
 
     @classmethod
-    def init(cls, rng: Random) -> AcuteAndObtuse:
-        first, second = rng.sample(TRIANGLES, 2)
-        leg, other = rng.choice(first[:2]), rng.choice(second[:2])
-        return cls(Fraction(leg, first[2]), Fraction(-other, second[2]))
+    def init(cls, rng: Random) -> FactorAlongVector:
+        a, b, c, d, e, f = (rng.choice(NONZERO) for _ in range(6))
+        return cls((a, b, c), (d, e, f))
 
     def holds(self) -> bool:
-        return math.gcd(self.sine.denominator, self.cosine.denominator) == 1
+        return self.solve().denominator > 1
 
     def solve(self) -> Fraction:
-        cosine, sine = (
-            Fraction(math.isqrt(f.denominator**2 - f.numerator**2), f.denominator)
-            for f in (self.sine, self.cosine)
-        )
-        return self.sine * self.cosine + cosine * sine
+        return Fraction(_dot(self.v, self.w), _dot(self.w, self.w))
 
     def render(self) -> str:
         return (
-            rf'The angle $\alpha$ is acute with $\sin\alpha = {latex(self.sine)}$, and the angle '
-            rf'$\beta$ lies between $90^\circ$ and $180^\circ$ with '
-            rf'$\cos\beta = {latex(self.cosine)}$. Compute $\sin(\alpha + \beta)$. Give the answer '
-            'as a common fraction in lowest terms.'
+            rf'Let $\mathbf{{v}} = {self.v}$ and $\mathbf{{w}} = {self.w}$. For exactly one real '
+            r'number $t$, the vector $\mathbf{v} - t\mathbf{w}$ is perpendicular to $\mathbf{w}$. '
+            'Find $t$ as a common fraction in lowest terms.'
         )
 
 
 @register('math', 'precalculus', 2)
 @dataclass(frozen=True)
-class ArrowsAtRightAngles(Question):
-    """Vectors are perpendicular if their dot product is 0, here ac + (b + d)t."""
+class PolarPointsApart(Question):
+    """The law of cosines, the angle at the pole being the difference of the two."""
 
-    a: int = 3
-    b: int = -2
-    c: int = 8
-    d: int = 5
+    r: int = 7
+    s: int = 5
+    first: int = 25
+    second: int = 145
 
     @classmethod
-    def init(cls, rng: Random) -> ArrowsAtRightAngles:
-        a, b, c, d = (rng.choice([-1, 1]) * rng.randint(2, 9) for _ in range(4))
+    def init(cls, rng: Random) -> PolarPointsApart:
+        first = rng.randint(10, 85)
+        return cls(rng.randint(3, 12), rng.randint(3, 12), first, first + rng.choice([60, 120]))
+
+    def holds(self) -> bool:
+        return self.r != self.s and not self.solve().is_Integer
+
+    def solve(self) -> sympy.Expr:
+        import sympy
+
+        cosine = 1 if self.second - self.first == 60 else -1  # doubled
+        return sympy.sqrt(self.r**2 + self.s**2 - cosine * self.r * self.s)
+
+    def render(self) -> str:
+        return (
+            rf'Two points have the polar coordinates $({self.r}, {self.first}^\circ)$ and '
+            rf'$({self.s}, {self.second}^\circ)$, the distance from the pole first. Find the '
+            'distance between them in simplest radical form.'
+        )
+
+
+@register('math', 'precalculus', 3)
+@dataclass(frozen=True)
+class InverseFromMatrix(Question):
+    """M^2 = tM - dI with the trace t and the determinant d, so that M(tI - M) = dI."""
+
+    a: int = 5
+    b: int = 3
+    c: int = 2
+    d: int = 4
+
+    @classmethod
+    def init(cls, rng: Random) -> InverseFromMatrix:
+        a, b, c, d = (rng.choice(NONZERO) for _ in range(4))
         return cls(a, b, c, d)
 
     def holds(self) -> bool:
-        return abs(self.b + self.d) > 1 and self.a * self.c % (self.b + self.d) == 0
+        return abs(self._determinant()) > 4 and self.a + self.d != 0
 
-    def solve(self) -> int:
-        return -self.a * self.c // (self.b + self.d)
+    def _determinant(self) -> int:
+        return self.a * self.d - self.b * self.c
+
+    def solve(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.a + self.d, self._determinant()), Fraction(-1, self._determinant())
 
     def render(self) -> str:
         return (
-            f'For which real number $t$ are the vectors $({self.a}, t, {self.b})$ and '
-            f'$({self.c}, {self.d}, t)$ perpendicular to each other?'
+            rf'Let $M = \begin{{pmatrix}} {self.a} & {self.b} \\ {self.c} & {self.d} '
+            r'\end{pmatrix}$, and let $I$ be the identity matrix. Real numbers $p$ and $q$ fulfil '
+            '$M^{-1} = pI + qM$. Find the ordered pair $(p, q)$.'
         )
 
 
 @register('math', 'precalculus', 3)
 @dataclass(frozen=True)
-class BuoysOnRadar(Question):
-    """Law of cosines: the angle at the pole is the difference of the two polar angles."""
+class SineCosineCubes(Question):
+    """With sum k, the product is (k^2 - 1)/2, and the cubes add up to k^3 - 3k(k^2 - 1)/2."""
 
-    near: int = 4
-    far: int = 7
-    angle: int = 23
-    turn: int = 60
+    total: Fraction = Fraction(1, 3)
 
     @classmethod
-    def init(cls, rng: Random) -> BuoysOnRadar:
-        near, far = sorted(rng.sample(range(2, 13), 2))
-        return cls(near, far, rng.randint(10, 59), rng.choice([60, 120]))
+    def init(cls, rng: Random) -> SineCosineCubes:
+        return cls(Fraction(rng.randint(1, 9), rng.randint(2, 8)))
 
     def holds(self) -> bool:
-        return math.isqrt(self._square()) ** 2 != self._square()
+        return self.total.denominator > 1 and self.total**2 < 2
 
-    def _square(self) -> int:
-        twice_cosine = 1 if self.turn == 60 else -1
-        return self.near**2 + self.far**2 - twice_cosine * self.near * self.far
+    def solve(self) -> Fraction:
+        product = (self.total**2 - 1) / 2
+        return self.total * (1 - product)
+
+    def render(self) -> str:
+        return (
+            rf'A real number $x$ satisfies $\sin x + \cos x = {latex(self.total)}$. Find the value '
+            r'of $\sin^3 x + \cos^3 x$ as a common fraction in lowest terms.'
+        )
+
+
+@register('math', 'precalculus', 3)
+@dataclass(frozen=True)
+class LengthOfCombination(Question):
+    """|a + b|^2 gives 2 a . b, and |2a - b|^2 = 4|a|^2 - 4 a . b + |b|^2."""
+
+    a: int = 5
+    b: int = 6
+    plus: int = 9
+
+    @classmethod
+    def init(cls, rng: Random) -> LengthOfCombination:
+        return cls(rng.randint(3, 12), rng.randint(3, 12), rng.randint(3, 20))
+
+    def holds(self) -> bool:
+        triangle = abs(self.a - self.b) < self.plus < self.a + self.b
+        return triangle and self.a**2 + self.b**2 != self.plus**2
 
     def solve(self) -> sympy.Expr:
-        from sympy import sqrt
+        import sympy
 
-        return sqrt(self._square())
-
-    def render(self) -> str:
-        return (
-            'A harbour pilot sees two buoys on a radar screen, one at the polar coordinates '
-            rf'$(r, \theta) = ({self.near}, {self.angle}^\circ)$, the other '
-            rf'at $(r, \theta) = ({self.far}, {self.angle + self.turn}^\circ)$. How far are they '
-            'from each other? Give the exact distance in simplest radical form.'
-        )
-
-
-@register('math', 'precalculus', 3)
-@dataclass(frozen=True)
-class ImageOfAThird(Question):
-    """If w = au + bv, then Mw = aMu + bMv; Cramer's rule gives a and b."""
-
-    u: Pair = (2, 5)
-    v: Pair = (3, 1)
-    image_of_u: Pair = (7, -4)
-    image_of_v: Pair = (1, 6)
-    w: Pair = (1, 9)
-
-    @classmethod
-    def init(cls, rng: Random) -> ImageOfAThird:
-        u, v, p, q = ((rng.randint(-7, 7), rng.randint(1, 9)) for _ in range(4))
-        a, b = rng.choice([(2, -1), (-1, 2), (2, 1), (3, -1), (-1, 3), (2, -3), (3, -2)])
-        return cls(u, v, p, q, (a * u[0] + b * v[0], a * u[1] + b * v[1]))
-
-    def holds(self) -> bool:
-        return self.u[0] * self.v[1] != self.u[1] * self.v[0]
-
-    def solve(self) -> tuple[int, int]:
-        (ux, uy), (vx, vy), (wx, wy) = self.u, self.v, self.w
-        a = (wx * vy - wy * vx) // (ux * vy - uy * vx)
-        b = (ux * wy - uy * wx) // (ux * vy - uy * vx)
-        (x, y), (z, t) = self.image_of_u, self.image_of_v
-        return a * x + b * z, a * y + b * t
+        twice_dot = self.plus**2 - self.a**2 - self.b**2
+        return sympy.sqrt(4 * self.a**2 - 2 * twice_dot + self.b**2)
 
     def render(self) -> str:
         return (
-            'Multiplying column vectors by a certain real $2 \\times 2$ matrix turns the vector '
-            f'with the entries ${self.u}$ into ${self.image_of_u}$, and ${self.v}$ into '
-            f'${self.image_of_v}$. Into what does it turn the vector ${self.w}$? Answer with an '
-            'ordered pair $(x, y)$.'
-        )
-
-
-@register('math', 'precalculus', 3)
-@dataclass(frozen=True)
-class NearestOnTheTrack(Question):
-    """At the nearest point, the way to it is perpendicular to the line."""
-
-    a: Triple = (1, -2, 4)
-    b: Triple = (3, -1, 2)
-    p: Triple = (8, 3, 0)
-
-    @classmethod
-    def init(cls, rng: Random) -> NearestOnTheTrack:
-        a, d, e = ([rng.randint(-k, k) for _ in range(3)] for k in (5, 3, 2))
-        # d x e is perpendicular to the line, so that its nearest point is a + td.
-        across = [d[i - 2] * e[i - 1] - d[i - 1] * e[i - 2] for i in range(3)]
-        t = rng.choice([-2, 2, 3])
-        p0, p1, p2 = (x + t * y + z for x, y, z in zip(a, d, across, strict=True))
-        return cls((a[0], a[1], a[2]), (a[0] + d[0], a[1] + d[1], a[2] + d[2]), (p0, p1, p2))
-
-    def holds(self) -> bool:
-        level = any(x == y for x, y in zip(self.a, self.b, strict=True))
-        return not level and self.solve() != self.p
-
-    def solve(self) -> tuple[int, ...]:
-        along = [y - x for x, y in zip(self.a, self.b, strict=True)]
-        way = sum((z - x) * y for x, y, z in zip(self.a, along, self.p, strict=True))
-        t = way // sum(y * y for y in along)
-        return tuple(x + t * y for x, y in zip(self.a, along, strict=True))
-
-    def render(self) -> str:
-        return (
-            f'A straight line in space passes through the points ${self.a}$ and ${self.b}$. Which '
-            f'point of the line is nearest to the point ${self.p}$? Answer with its coordinates '
-            'as an ordered triple $(x, y, z)$.'
+            rf'Two vectors satisfy $|\mathbf{{a}}| = {self.a}$, $|\mathbf{{b}}| = {self.b}$ and '
+            rf'$|\mathbf{{a}} + \mathbf{{b}}| = {self.plus}$. Find '
+            r'$|2\mathbf{a} - \mathbf{b}|$ as an integer or in simplest radical form.'
         )
 
 
 @register('math', 'precalculus', 4)
 @dataclass(frozen=True)
-class CrestOfMixedSquares(Question):
-    """It is (a + c)/2 + (b/2) sin 2x - ((a - c)/2) cos 2x, a wave around (a + c)/2."""
+class TangentsInRatio(Question):
+    """The tangents at, bt, ct of a triangle's angles have equal sum and product."""
 
-    a: int = 13
-    b: int = 8
-    c: int = 7
+    a: int = 3
+    b: int = 4
+    c: int = 6
 
     @classmethod
-    def init(cls, rng: Random) -> CrestOfMixedSquares:
-        legs = rng.choice([(3, 4), (6, 8), (5, 12), (8, 15), (9, 12)])
-        m, n = rng.sample(legs, 2)
-        c = rng.randint(2, 15)
-        return cls(c + 2 * m, rng.choice([-2, 2]) * n, c)
+    def init(cls, rng: Random) -> TangentsInRatio:
+        a, b, c = rng.sample(range(1, 10), 3)
+        return cls(a, b, c)
 
-    def solve(self) -> int:
-        return (self.a + self.c + math.isqrt((self.a - self.c) ** 2 + self.b**2)) // 2
+    def holds(self) -> bool:
+        return self.solve().denominator > 9
+
+    def solve(self) -> Fraction:
+        a, b, c = self.a, self.b, self.c
+        t_squared = Fraction(a + b + c, a * b * c)
+        return 1 / (1 + a * a * t_squared)
 
     def render(self) -> str:
         return (
-            'What is the greatest value that the expression '
-            rf'${self.a}\sin^2 x {signed(self.b)}\sin x\cos x {signed(self.c)}\cos^2 x$ takes for '
-            'real numbers $x$?'
+            rf'The angles of triangle $ABC$ fulfil $\tan A : \tan B : \tan C = {self.a} : {self.b} '
+            rf': {self.c}$. Find $\cos^2 A$ as a common fraction in lowest terms.'
         )
 
 
 @register('math', 'precalculus', 4)
 @dataclass(frozen=True)
-class ModulusOfAMix(Question):
-    """|z + w|^2 = |z|^2 + |w|^2 + 2D gives D, the real part of z times w conjugate."""
+class TwoMirrorLines(Question):
+    """The two reflections turn by twice the angle from the first line to the second."""
 
-    of_z: int = 5
-    of_w: int = 4
-    of_sum: int = 6
+    point: tuple[int, int] = (4, 7)
+    first: int = 2
+    second: int = 5
 
     @classmethod
-    def init(cls, rng: Random) -> ModulusOfAMix:
-        return cls(rng.randint(3, 9), rng.randint(3, 9), rng.randint(3, 15))
+    def init(cls, rng: Random) -> TwoMirrorLines:
+        first, second = rng.sample([-4, -3, -2, 2, 3, 4, 5], 2)
+        return cls((rng.choice(NONZERO), rng.choice(NONZERO)), first, second)
 
     def holds(self) -> bool:
-        apart = abs(self.of_z - self.of_w)
-        return 0 < apart < self.of_sum < self.of_z + self.of_w and self.solve() > 40
+        return all(coordinate.denominator > 4 for coordinate in self.solve())
 
-    def solve(self) -> int:
-        twice_d = self.of_sum**2 - self.of_z**2 - self.of_w**2
-        return 4 * self.of_z**2 + 9 * self.of_w**2 - 6 * twice_d
+    def solve(self) -> tuple[Fraction, Fraction]:
+        # The quotient of the lines' directions, 1 + second i by 1 + first i, is a multiple of:
+        real, imaginary = 1 + self.first * self.second, self.second - self.first
+        size = real**2 + imaginary**2
+        cosine, sine = Fraction(real**2 - imaginary**2, size), Fraction(2 * real * imaginary, size)
+        x, y = self.point
+        return x * cosine - y * sine, x * sine + y * cosine
 
     def render(self) -> str:
+        first, second = polynomial([self.first, 0]), polynomial([self.second, 0])
         return (
-            f'The complex numbers $z$ and $w$ satisfy $|z| = {self.of_z}$, $|w| = {self.of_w}$ and '
-            f'$|z + w| = {self.of_sum}$. Compute $|2z - 3w|^2$.'
+            f'The point ${self.point}$ is reflected in the line $y = {first}$, and its image is '
+            f'then reflected in the line $y = {second}$. Where is the second image? Answer with '
+            'an ordered pair of common fractions in lowest terms.'
         )
 
 
 @register('math', 'precalculus', 4)
+@dataclass(frozen=True)
+class SkewLinesApart(Question):
+    """The distance is what the cross product of the directions sees of a way between the lines."""
+
+    p: Vector = (1, 4, 2)
+    u: Vector = (2, 1, 3)
+    q: Vector = (3, 1, 5)
+    v: Vector = (1, -2, 1)
+
+    @classmethod
+    def init(cls, rng: Random) -> SkewLinesApart:
+        a, b, c, d, e, f = (rng.randint(0, 6) for _ in range(6))
+        g, h, i, j, k, m = (rng.choice([-3, -2, -1, 1, 2, 3]) for _ in range(6))
+        return cls((a, b, c), (g, h, i), (d, e, f), (j, k, m))
+
+    def holds(self) -> bool:
+        square = _dot(self._normal(), self._normal())
+        return math.isqrt(square) ** 2 != square and self._seen() ** 2 % square > 0
+
+    def _normal(self) -> Vector:
+        (a, b, c), (d, e, f) = self.u, self.v
+        return b * f - c * e, c * d - a * f, a * e - b * d
+
+    def _seen(self) -> int:
+        return abs(_dot(self._normal(), self.q) - _dot(self._normal(), self.p))
+
+    def solve(self) -> sympy.Expr:
+        import sympy
+
+        return self._seen() / sympy.sqrt(_dot(self._normal(), self._normal()))
+
+    def render(self) -> str:
+        return (
+            f'For real numbers $s$ and $t$, the points ${self.p} + t{self.u}$ form one line in '
+            f'space, and the points ${self.q} + s{self.v}$ another one. Find the distance '
+            'between the two lines in simplest radical form.'
+        )
+
+
+@register('math', 'precalculus', 5)
+@dataclass(frozen=True)
+class CosinesFadingAway(Question):
+    """It is the real part of the geometric series of (cos x + i sin x)/m."""
+
+    cosine: Fraction = Fraction(1, 4)
+    m: int = 3
+
+    @classmethod
+    def init(cls, rng: Random) -> CosinesFadingAway:
+        denominator = rng.randint(3, 7)
+        return cls(Fraction(rng.randint(1, denominator - 1), denominator), rng.randint(2, 6))
+
+    def holds(self) -> bool:
+        return self.solve().denominator > 1
+
+    def solve(self) -> Fraction:
+        return self.m * (self.m - self.cosine) / (self.m**2 - 2 * self.m * self.cosine + 1)
+
+    def render(self) -> str:
+        m = self.m
+        terms = ' + '.join(rf'\frac{{\cos {k}x}}{{{m**k}}}' for k in (2, 3))
+        return (
+            rf'Let $\cos x = {latex(self.cosine)}$. Find the sum of the infinite series '
+            rf'$1 + \frac{{\cos x}}{{{m}}} + {terms} + \cdots$, whose terms are '
+            rf'$\frac{{\cos nx}}{{{m}^n}}$ for $n = 0, 1, 2, 3, \ldots$, as a common fraction in '
+            'lowest terms.'
+        )
+
+
+@register('math', 'precalculus', 5)
+@dataclass(frozen=True)
+class TowerFromThreeAngles(Question):
+    """In terms of the height h the foot is h sqrt(3), h and h / sqrt(3) away; then Stewart."""
+
+    ab: int = 30
+    bc: int = 20
+
+    @classmethod
+    def init(cls, rng: Random) -> TowerFromThreeAngles:
+        bc = rng.randint(10, 60)
+        return cls(rng.randint(10, min(60, 3 * bc - 1)), bc)
+
+    def holds(self) -> bool:
+        a2, h2 = self.ab**2, self._height_squared()
+        return h2.denominator == 1 and (2 * h2 + a2) ** 2 < 12 * h2 * a2  # it is off the road
+
+    def _height_squared(self) -> Fraction:
+        a, b = self.ab, self.bc
+        # 3 h^2 b + h^2 a / 3 = (a + b)(h^2 + ab)
+        return (a + b) * a * b / (Fraction(a, 3) + 3 * b - a - b)
+
+    def solve(self) -> sympy.Expr:
+        import sympy
+
+        return sympy.sqrt(int(self._height_squared()))
+
+    def render(self) -> str:
+        return (
+            'A tower stands upright beside a straight road, on level ground. From three points '
+            f'$A$, $B$ and $C$ of the road, in this order, with $AB = {self.ab}$ metres and '
+            rf'$BC = {self.bc}$ metres, its top appears at angles of $30^\circ$, $45^\circ$ and '
+            r'$60^\circ$ above the horizontal, respectively. How many metres high is the tower? '
+            'Answer with an integer or in simplest radical form.'
+        )
+
+
+@register('math', 'precalculus', 5)
 @dataclass(frozen=True)
 class SineMeetsCosine(Question):
-    """sin ax = cos bx where ax + bx or ax - bx is a quarter turn, up to full turns."""
+    """ax + bx or ax - bx is a quarter turn, up to full turns; what is both counts once."""
 
-    a: int = 7
+    a: int = 9
     b: int = 4
 
     @classmethod
     def init(cls, rng: Random) -> SineMeetsCosine:
-        return cls(rng.randint(3, 14), rng.randint(2, 9))
+        return cls(rng.randint(5, 20), rng.randint(2, 15))
 
     def holds(self) -> bool:
-        return self.a > self.b + 1
+        return self.b < self.a and self.solve() < 2 * self.a
 
     def solve(self) -> int:
-        # As parts of a full turn; some belong to both kinds.
-        quarters = (
-            (n, Fraction(4 * k + 1, 4))
+        sums, differences = (
+            {Fraction(1 + 4 * turn, 4 * n) for turn in range(n)}
             for n in (self.a + self.b, self.a - self.b)
-            for k in range(n)
         )
-        return len({turns / n for n, turns in quarters})
+        return len(sums | differences)
 
     def render(self) -> str:
         return (
-            rf'How many real numbers $x$ with $0 \le x < 2\pi$ satisfy '
+            r'How many different real numbers $x$ with $0 \le x < 2\pi$ satisfy the equation '
             rf'$\sin {self.a}x = \cos {self.b}x$?'
         )
 
 
 @register('math', 'precalculus', 5)
 @dataclass(frozen=True)
-class DiagonalAboveTheRest(Question):
-    """All c, but c + d_i on the diagonal: the product of d_i, times 1 plus the sum of c/d_i."""
+class FarthestOnUnitCircle(Question):
+    """|z^2 + pz - m|^2 is (1 + m)^2 + p^2 + 2p(1 - m)c - 4mc^2, c being the real part of z."""
 
-    rest: int = 4
-    step: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> DiagonalAboveTheRest:
-        return cls(rng.randint(2, 9), rng.randint(2, 6))
-
-    def solve(self) -> int:
-        more = [self.step * i for i in range(1, 6)]
-        return math.prod(more) + sum(self.rest * math.prod(more) // d for d in more)
-
-    def render(self) -> str:
-        return (
-            f'In a $5 \\times 5$ matrix, every entry off the main diagonal is ${self.rest}$. For '
-            f'$i = 1, 2, 3, 4, 5$, the entry in row $i$ and column $i$ is ${self.rest} + '
-            f'{self.step}i$. Compute the determinant of the matrix.'
-        )
-
-
-@register('math', 'precalculus', 5)
-@dataclass(frozen=True)
-class FourthPowersToCorners(Question):
-    """In (r^2 + s^2 - 2rs cos t)^2, cos t averages 0 over the corners and cos^2 t averages 1/2."""
-
-    corners: int = 9
-    radius: int = 5
-    distance: int = 4
+    p: int = 3
+    m: int = 2
 
     @classmethod
-    def init(cls, rng: Random) -> FourthPowersToCorners:
-        radius, distance = rng.sample(range(2, 10), 2)
-        return cls(rng.randint(5, 12), radius, distance)
-
-    def solve(self) -> int:
-        r, s = self.radius**2, self.distance**2
-        return self.corners * ((r + s) ** 2 + 2 * r * s)
-
-    def render(self) -> str:
-        return (
-            f'A regular polygon with ${self.corners}$ vertices is inscribed in a circle of radius '
-            f'${self.radius}$. In the plane of the circle, the point $P$ has the distance '
-            f'${self.distance}$ from its centre. Compute the sum of the fourth powers of the '
-            "distances from $P$ to the polygon's vertices."
-        )
-
-
-@register('math', 'precalculus', 5)
-@dataclass(frozen=True)
-class TangentsAsRoots(Question):
-    """(1 + ip)(1 + iq)(1 + ir) = (1 - e2) + (e1 - e3)i, and the angles of the factors add up."""
-
-    e1: int = 6
-    e2: int = 3
-    e3: int = -4
-
-    @classmethod
-    def init(cls, rng: Random) -> TangentsAsRoots:
-        return cls(rng.randint(2, 9), rng.randint(-9, 9), rng.randint(-9, 9))
+    def init(cls, rng: Random) -> FarthestOnUnitCircle:
+        return cls(rng.choice([-6, -5, -4, -3, -2, 2, 3, 4, 5, 6]), rng.randint(2, 7))
 
     def holds(self) -> bool:
-        b, c, d = -self.e1, self.e2, -self.e3
-        discriminant = 18 * b * c * d - 4 * b**3 * d + b * b * c * c - 4 * c**3 - 27 * d * d
-        x, y = abs(1 - c), abs(self.e1 - self.e3)
-        return discriminant > 0 and 0 not in (c, d) and x * y > 1 and x != y
+        return abs(self.p) * (self.m - 1) < 4 * self.m  # the vertex is between -1 and 1
 
-    def solve(self) -> Fraction:
-        # The tangent of the sum is y/x, the sine of twice the sum 2xy / (x^2 + y^2).
-        x, y = 1 - self.e2, self.e1 - self.e3
-        return Fraction(2 * x * y, x * x + y * y)
+    def solve(self) -> sympy.Expr:
+        import sympy
 
-    def render(self) -> str:
-        cubic = polynomial([1, -self.e1, self.e2, -self.e3])
-        return (
-            rf'The roots of ${cubic}$ are $\tan\alpha$, $\tan\beta$ and $\tan\gamma$ for real '
-            r'numbers $\alpha$, $\beta$ and $\gamma$. Compute $\sin(2\alpha + 2\beta + 2\gamma)$. '
-            'Give the answer as a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'precalculus', 5)
-@dataclass(frozen=True)
-class VolumeFromDotProducts(Question):
-    """The determinant of all dot products is the square of the volume."""
-
-    squares: Triple = (9, 14, 11)
-    dots: Triple = (3, 9, 2)
-
-    @classmethod
-    def init(cls, rng: Random) -> VolumeFromDotProducts:
-        u, v, w = ([rng.randint(-3, 3) for _ in range(3)] for _ in range(3))
-        pairs = ((u, u), (v, v), (w, w), (u, v), (u, w), (v, w))
-        a, b, c, d, e, f = (sum(x * y for x, y in zip(*pair, strict=True)) for pair in pairs)
-        return cls((a, b, c), (d, e, f))
-
-    def holds(self) -> bool:
-        return 0 not in self.dots and self.solve() > 9
-
-    def solve(self) -> int:
-        (a, b, c), (d, e, f) = self.squares, self.dots
-        return math.isqrt(a * b * c + 2 * d * e * f - a * f * f - b * e * e - c * d * d)
+        p, m = self.p, self.m
+        vertex = sympy.Rational(p * (1 - m), 4 * m)
+        return sympy.sqrt((1 + m) ** 2 + p**2 + 4 * m * vertex**2)
 
     def render(self) -> str:
-        (a, b, c), (d, e, f) = self.squares, self.dots
-        u, v, w = (rf'\mathbf{{{name}}}' for name in 'uvw')
         return (
-            rf'Three vectors in space satisfy ${u}\cdot{u} = {a}$, ${v}\cdot{v} = {b}$, '
-            rf'${w}\cdot{w} = {c}$, ${u}\cdot{v} = {d}$, ${u}\cdot{w} = {e}$ and '
-            rf'${v}\cdot{w} = {f}$. What is the volume of the parallelepiped spanned by ${u}$, '
-            rf'${v}$ and ${w}$?'
+            'Among all complex numbers $z$ with $|z| = 1$, what is the greatest value of '
+            f'$|z^2 {signed(self.p)}z - {self.m}|$? Give it exactly, in simplest radical form '
+            'where it is irrational.'
         )
