@@ -2,169 +2,137 @@
 
 from __future__ import annotations
 
-import functools
-import math
-import re
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import sympy
 
-from opencompass_gpassk.rv.math import intermediate_functions as fn
+from opencompass_gpassk.rv.math import intermediate_functions as fun
 from rv_checks import check
 
-
-@check(fn.AsymptoteCrossed)
-def asymptote_crossed(q, answer):
-    def curve(x):
-        return (q.a * x**2 + q.b * x + q.c) / (x**2 + q.d * x + q.e)
-
-    level = round(curve(Fraction(10**9)))
-    return curve(Fraction(answer)) == level
+EXACT = mpmath.mpf(10) ** -40
 
 
-@check(fn.LogAndItsReciprocal)
-def log_and_its_reciprocal(q, answer):
-    # Two solutions among the powers of p are all, as the equation is quadratic in log_p x.
-    factor, right = q.u * q.v, q.u + q.v
-    logs = [t for t in range(-60, 61) if t != 0 and t + Fraction(factor, t) == right]
-    return len(logs) == 2 and answer == sum(Fraction(q.p) ** t for t in logs)
+def number(answer):
+    """Compute an answer to the digits that mpmath works with."""
+    return mpmath.mpf(str(sympy.N(answer, 60)))
 
 
-@check(fn.FartherFocusOfAnEllipse)
-def farther_focus_of_an_ellipse(q, answer):
-    # The distances from the foci to points of the curve, found from its equation, have one sum.
-    equation = q.render().split('$')[1].replace(' ', '')
-    a, b, c, d, e = map(int, re.findall(r'[+-]?\d+(?=x|y|=)', equation))
-    with mpmath.workdps(50):
-        mid_x, mid_y = mpmath.mpf(-c) / (2 * a), mpmath.mpf(-d) / (2 * b)
-        focus_x, focus_y = (mpmath.mpf(str(sympy.N(value, 50))) for value in answer)
-        other_x, other_y = 2 * mid_x - focus_x, 2 * mid_y - focus_y
+@check(fun.HoleInGraph)
+def hole_in_graph(q, answer):
+    def at(x):
+        return [x * x + b * x + c for b, c in (q.above, q.below)]
+
+    (hole,) = (x for x in range(-60, 61) if at(x) == [0, 0])
+    above, below = at(hole + Fraction(1, 10**30))
+    return len(answer) == 2 and answer[0] == hole and abs(above / below - answer[1]) < 1e-25
+
+
+@check(fun.EllipseFoci)
+def ellipse_foci(q, answer):
+    # Points of the curve have equal sums of their distances to the foci.
+    x, y = Fraction(-q.r, 2 * q.p), Fraction(-q.s, 2 * q.q)  # all is symmetrical about this point
+    n = -(q.p * x * x + q.q * y * y + q.r * x + q.s * y + q.constant)
+    with mpmath.workdps(60):
+        half = number(answer) / 2
+        focus = (half, 0) if q.p < q.q else (0, half)
         sums = []
-        for shift in (-0.75, 0, 0.25, 1):
-            x = mid_x + mpmath.mpf(shift)
-            y = (-d + mpmath.sqrt(d**2 - 4 * b * (a * x**2 + c * x + e))) / (2 * b)
-            near = mpmath.hypot(x - focus_x, y - focus_y)
-            sums.append(near + mpmath.hypot(x - other_x, y - other_y))
-        farther = mpmath.hypot(focus_x, focus_y) > mpmath.hypot(other_x, other_y)
-        return bool(farther and max(sums) - min(sums) < mpmath.mpf(10) ** -40)
+        for slope in (0, 1, 3, 7):
+            u = mpmath.sqrt(mpmath.mpf(n.numerator) / n.denominator / (q.p + q.q * slope**2))
+            ways = [mpmath.hypot(u - s * focus[0], u * slope - s * focus[1]) for s in (1, -1)]
+            sums.append(sum(ways))
+        return half > 0 and max(sums) - min(sums) < EXACT
 
 
-@check(fn.IntegersBetweenRootAndPole)
-def integers_between_root_and_pole(q, answer):
-    tried = (x for x in range(-60, 61) if x != q.pole)
-    return answer == sum(
-        x for x in tried if Fraction((x - q.root) * (x - q.double) ** 2, x - q.pole) <= 0
-    )
+@check(fun.QuotientAtLeast)
+def quotient_at_least(q, answer):
+    numbers = [x for x in range(-500, 500) if x != q.b]
+    return answer == sum(x for x in numbers if Fraction(x + q.a, x - q.b) >= q.c)
 
 
-@check(fn.AlmostAdditive)
-def almost_additive(q, answer):
-    for one in range(-60, 61):
-        f = {1: one}
-        for x in range(1, 30):
-            f[x + 1] = f[x] + one + q.c * x + q.d
-        for x in range(0, -30, -1):
-            f[x] = f[x + 1] - one - q.c * x - q.d
-        if f[4] == q.at_four:
-            pairs = ((x, y) for x in range(-12, 12, 5) for y in range(-15, 15, 4))
-            sound = all(f[x + y] == f[x] + f[y] + q.c * x * y + q.d for x, y in pairs)
-            return sound and answer == f[-q.n]
-    return False
+@check(fun.SumOfArgumentsRule)
+def sum_of_arguments_rule(q, answer):
+    f = {1: Fraction(q.at_two - q.c, 2), 2: q.at_two}  # f(2) = f(1) + f(1) + c
+    for n in range(3, q.n + 1):
+        f[n] = f[n - 1] + f[1] + q.c * (n - 1)
+        assert f[n] == f[n - 2] + f[2] + q.c * 2 * (n - 2)
+    return answer == f[q.n]
 
 
-CIRCLE = np.tan(np.linspace(-np.pi / 2, np.pi / 2, 20001)[1:-1])
-
-
-@check(fn.IntegersAmongTheValues)
-def integers_among_the_values(q, answer):
-    # The values fill an interval; its ends are integers or further than 1/1000 from one.
-    values = (q.a * CIRCLE**2 + q.b * CIRCLE + q.c) / (CIRCLE**2 + CIRCLE + 1)
-    low, high = math.ceil(values.min() - 1e-5), math.floor(values.max() + 1e-5)
-    return answer == sum(range(low, high + 1))
-
-
-@check(fn.QuotientsUnderAWeightedSum)
-def quotients_under_a_weighted_sum(q, answer):
-    # Newton's method for the least value of a convex function of x and y.
-    (p, s, r), (a, b, c) = q.weights, q.tops
-    x, y = q.total / (3 * p), q.total / (3 * s)
-    for step in range(60):
-        z = (q.total - p * x - s * y) / r
-        slope = np.array([-a / x**2 + c * p / r / z**2, -b / y**2 + c * s / r / z**2])
-        pull = 2 * c / z**3 / r**2
-        bend = np.array(
-            [
-                [2 * a / x**3 + pull * p * p, pull * p * s],
-                [pull * p * s, 2 * b / y**3 + pull * s * s],
-            ]
-        )
-        dx, dy = np.linalg.solve(bend, slope)
-        part = 1.0
-        while min(x - part * dx, y - part * dy, z + part * (p * dx + s * dy) / r) <= 0:
-            part /= 2
-        x, y = x - part * dx, y - part * dy
-        if step > 3 and abs(dx) + abs(dy) < 1e-13:
-            break
-    z = (q.total - p * x - s * y) / r
-    return bool(abs(a / x + b / y + c / z - float(answer)) < 1e-9)
-
-
-@check(fn.RightAnglesOnAParabola)
-def right_angles_on_a_parabola(q, answer):
-    def on_curve(x):
-        return Fraction(x) ** 2 / q.k + q.up
-
-    def beyond(slope):
-        # The line meets the parabola at x = p and at the other root of a quadratic of sum slope*k.
-        x = slope * q.k - q.p
-        if on_curve(x) - on_curve(q.p) != slope * (x - q.p):
-            raise ValueError('not on the line')
-        return x, on_curve(x)
-
-    if len(answer) != 2:
+@check(fun.ProductOfTwoLogs)
+def product_of_two_logs(q, answer):
+    if not answer > 1:
         return False
-    x, y = answer
-    for slope in (Fraction(7, 3), Fraction(5, 11), Fraction(13)):
-        (ax, ay), (bx, by) = beyond(slope), beyond(-1 / slope)
-        if (bx - ax) * (y - ay) != (by - ay) * (x - ax):
-            return False
-    return True
+    with mpmath.workdps(50):
+        first, second = (mpmath.log(answer) / mpmath.log(base) for base in (q.b, q.c))
+        return abs(first * second - q.p * first - q.q * second) < EXACT
 
 
-@check(fn.RootsOfThreeSquares)
-def roots_of_three_squares(q, answer):
-    total = Fraction(0)
-    for k in range(q.first, q.last + 1):
-        square = Fraction(1, 4) + Fraction(1, k**2) + Fraction(1, (k + 2) ** 2)
-        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-        if root**2 != square:
-            return False
-        total += root
-    return answer == total
+@check(fun.PowersOverProducts)
+def powers_over_products(q, answer):
+    b = q.base
+    terms = (Fraction(b**k * ((b - 1) * k - 1), k * (k + 1)) for k in range(1, q.last + 1))
+    return answer == sum(terms)
 
 
-@functools.cache
-def forced_values():
-    # From bounds alone: f(n) > n, as f(n) = n would make f(f(n)) = n; f rises; f(f(n)) = 3n.
-    size = 2187
-    low = {n: n + 1 for n in range(1, size + 1)}
-    high = {n: 3 * n - 1 for n in range(1, size + 1)}
-    changed = True
-    while changed:
-        before = (dict(low), dict(high))
-        for n in range(2, size + 1):
-            low[n] = max(low[n], low[n - 1] + 1)
-        for n in range(size - 1, 0, -1):
-            high[n] = min(high[n], high[n + 1] - 1)
-        for n in range(1, size + 1):
-            if low[n] == high[n] <= size:
-                low[low[n]] = high[low[n]] = 3 * n
-        changed = before != (low, high)
-    return {n: low[n] for n in low if low[n] == high[n]}
+@check(fun.TiltedEllipse)
+def tilted_ellipse(q, answer):
+    # In polar coordinates the form is rr times (a + c)/2 + (a - c)/2 cos 2t + b/2 sin 2t, which is
+    # extreme where 2t is the direction of (a - c, b), or opposite.
+    with mpmath.workdps(50):
+        double = mpmath.atan2(q.b, q.a - q.c)
+        values = []
+        for t in (double / 2, (double + mpmath.pi) / 2):
+            x, y = mpmath.cos(t), mpmath.sin(t)
+            values.append(q.n / (q.a * x * x + q.b * x * y + q.c * y * y))
+        around = [q.a + q.b * w + q.c * w * w for w in (Fraction(k, 8) for k in range(-40, 41))]
+        seen = [
+            q.n * (1 + Fraction(k, 8) ** 2) / form
+            for k, form in zip(range(-40, 41), around, strict=True)
+        ]
+        assert min(values) - 1e-9 <= float(min(seen))
+        assert float(max(seen)) <= max(values) + 1e-9
+        return abs(sum(values) * answer.denominator - answer.numerator) < EXACT
 
 
-@check(fn.TwiceAppliedItTriples)
-def twice_applied_it_triples(q, answer):
-    return answer == forced_values().get(q.n)
+@check(fun.TwoLargestOfFive)
+def two_largest_of_five(q, answer):
+    # The points with both sums form a sphere in the space of the first; there, the sum of two
+    # coordinates grows along (3, 3, -2, -2, -2) / 5, by that vector's length.
+    radius2 = q.squares - Fraction(q.total**2, 5)
+    beyond = answer - Fraction(2 * q.total, 5)
+    return beyond > 0 and beyond**2 == radius2 * Fraction(3**2 * 2 + 2**2 * 3, 5**2)
+
+
+@check(fun.ThreefoldArgument)
+def threefold_argument(q, answer):
+    x, value = Fraction(q.t), answer
+    for _ in range(3):
+        value = q.a * x + q.b - value  # at the next argument
+        x = 1 / (1 - x)
+    return x == q.t and value == answer
+
+
+@check(fun.FocalTriangle)
+def focal_triangle(q, answer):
+    # On y^2 = 4px with the directrix x = -p, the ends are at x = m - p and x = n - p.
+    def ends(p):
+        xs = [q.m - p, q.n - p]
+        return xs, [2 * (p * xs[0]).sqrt(), -2 * (p * xs[1]).sqrt()]
+
+    def turn(p):
+        """Tell on which side of the line from the focus (p, 0) to one end the other is."""
+        (x, u), (y, v) = ends(p)
+        return (x - p) * v - (u - p) * y
+
+    with localcontext() as context:
+        context.prec = 50
+        low, high = Decimal(q.m) / 2, Decimal(q.m)
+        assert turn(low) * turn(high) < 0
+        for _ in range(150):
+            middle = (low + high) / 2
+            low, high = (middle, high) if turn(low) * turn(middle) > 0 else (low, middle)
+        (x, u), (y, v) = ends(low)
+        area = abs(x * v - u * y) / 2
+        return abs(area * answer.denominator - answer.numerator) < Decimal('1e-35')

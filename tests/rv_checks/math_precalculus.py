@@ -88,8 +88,8 @@ def skew_lines_apart(q, answer):
     def dot(one, other):
         return sum(a * b for a, b in zip(one, other, strict=True))
 
-    # The shortest way w - t u + s v is perpendicular to both lines.
-    w = [b - a for a, b in zip(q.p, q.q, strict=True)]
+    # The shortest way q - t u + s v is perpendicular to both lines.
+    w = q.q
     uu, uv, vv, uw, vw = dot(q.u, q.u), dot(q.u, q.v), dot(q.v, q.v), dot(q.u, w), dot(q.v, w)
     scale = uv * uv - uu * vv
     t, s = Fraction(uv * vw - vv * uw, scale), Fraction(uu * vw - uv * uw, scale)
@@ -101,17 +101,17 @@ def skew_lines_apart(q, answer):
     )
 
 
-@check(pre.CosinesFadingAway)
-def cosines_fading_away(q, answer):
+@check(pre.SpiralOfTheBeetle)
+def spiral_of_the_beetle(q, answer):
     with localcontext() as context:
         context.prec = 70
-        c = Decimal(q.cosine.numerator) / q.cosine.denominator
-        total, before, now, power = Decimal(0), c, Decimal(1), Decimal(1)
+        cosine = Decimal(q.cosine.numerator) / q.cosine.denominator
+        sine = (1 - cosine**2).sqrt()
+        x, y, ahead, left = Decimal(0), Decimal(0), Decimal(q.start), Decimal(0)
         for _ in range(180):
-            total += now / power
-            before, now = now, 2 * c * now - before  # cos (n+1)x = 2 cos x cos nx - cos (n-1)x
-            power *= q.m
-        return abs(total * answer.denominator - answer.numerator) < Decimal('1e-40')
+            x, y = x + ahead, y + left
+            ahead, left = (cosine * ahead - sine * left) / q.m, (sine * ahead + cosine * left) / q.m
+        return abs((x * x + y * y) * answer.denominator - answer.numerator) < Decimal('1e-40')
 
 
 @check(pre.TowerFromThreeAngles)

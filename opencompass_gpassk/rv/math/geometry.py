@@ -132,12 +132,12 @@ class TurnedAboutHypotenuse(Question):
 
     @classmethod
     def init(cls, rng: Random) -> TurnedAboutHypotenuse:
-        a, b = rng.sample(rng.choice([(3, 4), (5, 12), (8, 15), (7, 24), (20, 21)]), 2)
-        scale = rng.randint(1, 48 // max(a, b))
+        a, b = rng.choice([(3, 4), (5, 12), (8, 15), (7, 24), (20, 21)])
+        scale = rng.randint(1, 48 // b)
         return cls(scale * a, scale * b)
 
     def holds(self) -> bool:
-        return min(self.first, self.second) > 4
+        return self.first > 4
 
     def solve(self) -> sympy.Expr:
         import sympy
@@ -254,8 +254,7 @@ class ThreeDistances(Question):
 
     @classmethod
     def init(cls, rng: Random) -> ThreeDistances:
-        a, b, c = rng.sample(rng.choice(HERON), 3)
-        return cls(a, b, c)
+        return cls(*rng.choice(HERON))
 
     def solve(self) -> sympy.Expr:
         import sympy

@@ -17,302 +17,282 @@ if TYPE_CHECKING:
 
 @register('math', 'intermediate algebra', 2)
 @dataclass(frozen=True)
-class AsymptoteCrossed(Question):
-    """The asymptote is y = a; a times the denominator less the numerator is linear."""
+class HoleInGraph(Question):
+    """A common zero of both quadratics is the zero of their difference; cancel its factor."""
 
-    a: int = 3
-    b: int = -4
-    c: int = 5
-    d: int = 2
-    e: int = -6
+    above: tuple[int, int] = (1, -12)
+    below: tuple[int, int] = (-8, 15)
 
     @classmethod
-    def init(cls, rng: Random) -> AsymptoteCrossed:
-        return cls(rng.randint(2, 9), *(rng.randint(-9, 9) for _ in range(4)))
+    def init(cls, rng: Random) -> HoleInGraph:
+        hole, p, q = rng.sample([-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7], 3)
+        return cls((-hole - p, hole * p), (-hole - q, hole * q))
 
     def holds(self) -> bool:
-        if 0 in (self.b, self.c, self.d, self.e, self.a * self.d - self.b):
-            return False
-        x = self.solve()
-        return x.denominator > 1 and x**2 + self.d * x + self.e != 0
+        return 0 not in (self.above[0], self.below[0]) and self.solve()[1].denominator > 1
 
-    def solve(self) -> Fraction:
-        return Fraction(self.c - self.a * self.e, self.a * self.d - self.b)
+    def solve(self) -> tuple[int, Fraction]:
+        (a, b), (c, d) = self.above, self.below
+        hole = (d - b) // (a - c)
+        return hole, Fraction(2 * hole + a, 2 * hole + c)  # the other zero is -a - hole
 
     def render(self) -> str:
-        top, bottom = polynomial([self.a, self.b, self.c]), polynomial([1, self.d, self.e])
+        above, below = polynomial([1, *self.above]), polynomial([1, *self.below])
         return (
-            rf'The graph of $y = \frac{{{top}}}{{{bottom}}}$ meets its horizontal asymptote at '
-            'exactly one point. Find the $x$-coordinate of this point as a common fraction in '
+            rf'The graph of $y = \frac{{{above}}}{{{below}}}$ has exactly one hole: a single point '
+            'that is missing from an otherwise unbroken piece of the curve. Give the coordinates '
+            'of the hole as an ordered pair.'
+        )
+
+
+@register('math', 'intermediate algebra', 3)
+@dataclass(frozen=True)
+class EllipseFoci(Question):
+    """Completing the squares leaves p(x - h)^2 + q(y - k)^2 = n: half-axes squared n/p and n/q."""
+
+    p: int = 4
+    q: int = 9
+    r: int = -16
+    s: int = 18
+    constant: int = -83
+
+    @classmethod
+    def init(cls, rng: Random) -> EllipseFoci:
+        p, q = rng.sample([2, 3, 4, 5, 6, 7, 8, 9], 2)
+        h, k, n = rng.choice([-3, -2, 2, 3]), rng.choice([-3, -2, 2, 3]), p * q * rng.randint(2, 6)
+        return cls(p, q, -2 * p * h, -2 * q * k, p * h * h + q * k * k - n)
+
+    def holds(self) -> bool:
+        return self.constant < -9 and not self.solve().is_Integer
+
+    def solve(self) -> sympy.Expr:
+        import sympy
+
+        n = Fraction(self.r**2, 4 * self.p) + Fraction(self.s**2, 4 * self.q) - self.constant
+        return 2 * sympy.sqrt(int(abs(n / self.p - n / self.q)))
+
+    def render(self) -> str:
+        return (
+            f'Find the distance between the two foci of the ellipse ${self.p}x^2 + {self.q}y^2 '
+            f'{signed(self.r)}x {signed(self.s)}y {signed(self.constant)} = 0$ in simplest '
+            'radical form.'
+        )
+
+
+@register('math', 'intermediate algebra', 3)
+@dataclass(frozen=True)
+class QuotientAtLeast(Question):
+    """Only x > b can do; then x + a >= c(x - b), that is, (c - 1)(x - b) <= a + b."""
+
+    a: int = 31
+    b: int = 6
+    c: int = 3
+
+    @classmethod
+    def init(cls, rng: Random) -> QuotientAtLeast:
+        return cls(rng.randint(15, 60), rng.randint(2, 12), rng.randint(2, 5))
+
+    def solve(self) -> int:
+        count = (self.a + self.b) // (self.c - 1)
+        return count * self.b + count * (count + 1) // 2
+
+    def render(self) -> str:
+        return (
+            rf'Find the sum of all integers $x$ for which $\frac{{x + {self.a}}}{{x - {self.b}}} '
+            rf'\ge {self.c}$.'
+        )
+
+
+@register('math', 'intermediate algebra', 3)
+@dataclass(frozen=True)
+class SumOfArgumentsRule(Question):
+    """f(x) - cx^2/2 is additive, so f(n) = cn^2/2 + kn for integers n."""
+
+    c: int = 3
+    at_two: int = 11
+    n: int = 9
+
+    @classmethod
+    def init(cls, rng: Random) -> SumOfArgumentsRule:
+        return cls(rng.randint(2, 8), rng.randint(10, 40), rng.randint(6, 15))
+
+    def holds(self) -> bool:
+        return self.at_two > 2 * self.c and (self.n * (self.c * self.n + self.at_two)) % 2 == 0
+
+    def solve(self) -> int:
+        return self.n * (self.c * self.n + self.at_two - 2 * self.c) // 2
+
+    def render(self) -> str:
+        return (
+            f'A function $f$ satisfies $f(x + y) = f(x) + f(y) + {self.c}xy$ for all real numbers '
+            f'$x$ and $y$, and $f(2) = {self.at_two}$. Find $f({self.n})$.'
+        )
+
+
+@register('math', 'intermediate algebra', 4)
+@dataclass(frozen=True)
+class ProductOfTwoLogs(Question):
+    """With log x = L it is L / (log b log c) = p / log b + q / log c: L = p log c + q log b."""
+
+    b: int = 3
+    c: int = 5
+    p: int = 2
+    q: int = 3
+
+    @classmethod
+    def init(cls, rng: Random) -> ProductOfTwoLogs:
+        b, c = rng.sample([2, 3, 5, 6, 7, 10], 2)
+        return cls(b, c, rng.randint(2, 4), rng.randint(2, 4))
+
+    def holds(self) -> bool:
+        return self.p != self.q and self.solve() < 10**5
+
+    def solve(self) -> int:
+        return self.c**self.p * self.b**self.q
+
+    def render(self) -> str:
+        first, second = rf'\log_{{{self.b}}} x', rf'\log_{{{self.c}}} x'
+        return (
+            rf'Find the real number $x > 1$ that satisfies ${first} \cdot {second} = '
+            rf'{self.p} {first} + {self.q} {second}$.'
+        )
+
+
+@register('math', 'intermediate algebra', 4)
+@dataclass(frozen=True)
+class PowersOverProducts(Question):
+    """The k-th term is b^(k+1)/(k+1) - b^k/k, so that only two ends are left."""
+
+    base: int = 3
+    last: int = 9
+
+    @classmethod
+    def init(cls, rng: Random) -> PowersOverProducts:
+        return cls(rng.randint(3, 6), rng.randint(7, 12))
+
+    def solve(self) -> Fraction:
+        return Fraction(self.base ** (self.last + 1), self.last + 1) - self.base
+
+    def render(self) -> str:
+        factor = polynomial([self.base - 1, -1], 'k')
+        term = rf'\frac{{{self.base}^k ({factor})}}{{k(k + 1)}}'
+        return (
+            rf'Find $\sum_{{k=1}}^{{{self.last}}} {term}$ as an integer or a common fraction in '
             'lowest terms.'
         )
 
 
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class LogAndItsReciprocal(Question):
-    """With t = log_p x, log_x p is 1/t; so t solves a quadratic with the roots u and v."""
-
-    p: int = 3
-    u: int = 2
-    v: int = 5
-
-    @classmethod
-    def init(cls, rng: Random) -> LogAndItsReciprocal:
-        u = rng.randint(1, 4)
-        return cls(rng.choice([2, 3, 4, 5, 6, 7, 10]), u, rng.randint(u + 1, 6))
-
-    def holds(self) -> bool:
-        return 10 <= self.solve() < 10000
-
-    def solve(self) -> int:
-        return self.p**self.u + self.p**self.v
-
-    def render(self) -> str:
-        return (
-            f'Find the sum of all real numbers $x$ for which '
-            rf'$\log_{{{self.p}}} x + {self.u * self.v} \log_x {self.p} = {self.u + self.v}$.'
-        )
-
-
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class FartherFocusOfAnEllipse(Question):
-    """Completed squares show q(x-h)^2 + p(y-k)^2 = pq; the foci are sqrt|p - q| from (h, k)."""
-
-    h: int = 2
-    k: int = -3
-    p: int = 4
-    q: int = 19
-
-    @classmethod
-    def init(cls, rng: Random) -> FartherFocusOfAnEllipse:
-        h, k = rng.choice([-1, 1]) * rng.randint(1, 5), rng.choice([-1, 1]) * rng.randint(1, 5)
-        return cls(h, k, rng.randint(2, 30), rng.randint(2, 30))
-
-    def holds(self) -> bool:
-        apart = abs(self.p - self.q)
-        coprime = math.gcd(self.p, self.q) == 1
-        return coprime and self._constant() != 0 and math.isqrt(apart) ** 2 != apart
-
-    def _constant(self) -> int:
-        return self.q * self.h**2 + self.p * self.k**2 - self.p * self.q
-
-    def solve(self) -> tuple[sympy.Expr | int, sympy.Expr | int]:
-        import sympy
-
-        away = sympy.sqrt(abs(self.p - self.q))
-        if self.p > self.q:
-            return self.h + (away if self.h > 0 else -away), self.k
-        return self.h, self.k + (away if self.k > 0 else -away)
-
-    def render(self) -> str:
-        linear = f'{signed(-2 * self.q * self.h)}x {signed(-2 * self.p * self.k)}y'
-        return (
-            f'Of the two foci of the ellipse ${self.q}x^2 + {self.p}y^2 {linear} '
-            f'{signed(self._constant())} = 0$, find the one farther from the origin. Answer with '
-            'an ordered pair, in simplest radical form.'
-        )
-
-
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class IntegersBetweenRootAndPole(Question):
-    """The sign changes at the simple root and the pole only; the double root is a solution too."""
-
-    root: int = -4
-    double: int = 15
-    pole: int = 11
-
-    @classmethod
-    def init(cls, rng: Random) -> IntegersBetweenRootAndPole:
-        return cls(rng.randint(-20, 20), rng.randint(-20, 20), rng.randint(-20, 20))
-
-    def holds(self) -> bool:
-        a, b, c = self.root, self.double, self.pole
-        return a * b * c != 0 and (b - a) * (b - c) > 0 and abs(a - c) > 3
-
-    def solve(self) -> int:
-        a, c = self.root, self.pole
-        return self.double + sum(range(a, c) if a < c else range(c + 1, a + 1))
-
-    def render(self) -> str:
-        a, b, c = (f'x {signed(-value)}' for value in (self.root, self.double, self.pole))
-        return (
-            'Find the sum of all integers $x$ that satisfy '
-            rf'$\frac{{({a})({b})^2}}{{{c}}} \le 0$.'
-        )
-
-
-@register('math', 'intermediate algebra', 4)
-@dataclass(frozen=True)
-class AlmostAdditive(Question):
-    """f(x) = cx^2/2 + mx - d, where f(4) gives m."""
-
-    c: int = 4
-    d: int = -7
-    at_four: int = 31
-    n: int = 15
-
-    @classmethod
-    def init(cls, rng: Random) -> AlmostAdditive:
-        c, d, one = rng.randint(2, 7), rng.randint(-9, 9), rng.randint(-9, 9)
-        return cls(c, d, 4 * one + 6 * c + 3 * d, rng.randint(10, 25))
-
-    def holds(self) -> bool:
-        return self.d != 0 and abs(self.solve()) >= 10
-
-    def solve(self) -> int:
-        m = Fraction(self.at_four + self.d - 8 * self.c, 4)
-        return int(Fraction(self.c * self.n**2, 2) - m * self.n - self.d)
-
-    def render(self) -> str:
-        return (
-            f'A function $f$ satisfies $f(x + y) = f(x) + f(y) + {self.c}xy {signed(self.d)}$ for '
-            f'all integers $x$ and $y$, and $f(4) = {self.at_four}$. Find $f(-{self.n})$.'
-        )
-
-
-@register('math', 'intermediate algebra', 4)
-@dataclass(frozen=True)
-class IntegersAmongTheValues(Question):
-    """y is a value if (a - y)x^2 + (b - y)x + (c - y) has a real root, by its discriminant."""
-
-    a: int = 4
-    b: int = -3
-    c: int = 2
-
-    @classmethod
-    def init(cls, rng: Random) -> IntegersAmongTheValues:
-        return cls(rng.randint(2, 9), rng.randint(-9, 9), rng.randint(-9, 9))
-
-    def holds(self) -> bool:
-        # With a = b, the value a would need x = infinity.
-        return self.b * self.c != 0 and self.a != self.b and len(self._values()) > 3
-
-    def _values(self) -> list[int]:
-        a, b, c = self.a, self.b, self.c
-        return [y for y in range(-30, 31) if (b - y) ** 2 >= 4 * (a - y) * (c - y)]
-
-    def solve(self) -> int:
-        return sum(self._values())
-
-    def render(self) -> str:
-        top = polynomial([self.a, self.b, self.c])
-        return (
-            rf'For real numbers $x$, the expression $\frac{{{top}}}{{x^2 + x + 1}}$ takes some '
-            'integer values. Find the sum of all the different integers among its values.'
-        )
-
-
 @register('math', 'intermediate algebra', 5)
 @dataclass(frozen=True)
-class QuotientsUnderAWeightedSum(Question):
-    """By Cauchy, (px + qy + rz)(A/x + B/y + C/z) is at least (sqrt(pA) + sqrt(qB) + sqrt(rC))^2."""
+class TiltedEllipse(Question):
+    """On y = wx the value is s = n(1 + w^2)/(a + bw + cw^2); w is real for s between two zeros."""
 
-    weights: tuple[int, int, int] = (2, 3, 5)
-    tops: tuple[int, int, int] = (8, 3, 20)
-    total: int = 14
+    a: int = 3
+    b: int = 4
+    c: int = 5
+    n: int = 6
 
     @classmethod
-    def init(cls, rng: Random) -> QuotientsUnderAWeightedSum:
-        p, q, r = rng.sample(range(2, 8), 3)
-        a, b, c = rng.choice([(1, 1, 2), (1, 2, 1), (2, 1, 1), (2, 1, 2), (1, 2, 2), (1, 1, 3)])
-        return cls((p, q, r), (p * a**2, q * b**2, r * c**2), rng.randint(10, 30))
+    def init(cls, rng: Random) -> TiltedEllipse:
+        b = rng.choice([-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7])
+        return cls(rng.randint(2, 9), b, rng.randint(2, 9), rng.randint(2, 9))
 
     def holds(self) -> bool:
-        return self.solve().denominator > 1
+        return 4 * self.a * self.c > self.b**2 and self.solve().denominator > 1
 
     def solve(self) -> Fraction:
-        pairs = zip(self.weights, self.tops, strict=True)
-        return Fraction(sum(math.isqrt(weight * top) for weight, top in pairs) ** 2, self.total)
+        # (cs - n)w^2 + bsw + (as - n) = 0 has the discriminant b^2 s^2 - 4(as - n)(cs - n).
+        square, linear = self.b**2 - 4 * self.a * self.c, 4 * self.n * (self.a + self.c)
+        return Fraction(-linear, square)
 
     def render(self) -> str:
-        (p, q, r), (a, b, c) = self.weights, self.tops
         return (
-            f'Positive real numbers $x$, $y$ and $z$ satisfy ${p}x + {q}y + {r}z = {self.total}$. '
-            rf'Find the least possible value of $\frac{{{a}}}{{x}} + \frac{{{b}}}{{y}} + '
-            rf'\frac{{{c}}}{{z}}$ as a common fraction in lowest terms.'
+            f'Real numbers $x$ and $y$ satisfy ${self.a}x^2 {signed(self.b)}xy + {self.c}y^2 = '
+            f'{self.n}$. Find the sum of the greatest and the least possible value of $x^2 + y^2$ '
+            'as a common fraction in lowest terms.'
         )
 
 
 @register('math', 'intermediate algebra', 5)
 @dataclass(frozen=True)
-class RightAnglesOnAParabola(Question):
-    """Slopes m and -1/m from (p, p^2/k) lead to km - p and -k/m - p; AB meets x = -p, k above P."""
+class TwoLargestOfFive(Question):
+    """Two numbers of sum u have squares of at least u^2/2, the others of (total - u)^2/3."""
 
-    k: int = 4
-    p: int = 6
-    up: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> RightAnglesOnAParabola:
-        return cls(rng.randint(2, 9), rng.randint(-12, 12), rng.randint(-9, 9))
-
-    def holds(self) -> bool:
-        return self.p * self.up != 0 and self.p**2 % self.k == 0 and self.solve()[1] > 0
-
-    def solve(self) -> tuple[int, int]:
-        return -self.p, self.p**2 // self.k + self.up + self.k
-
-    def render(self) -> str:
-        return (
-            rf'The point $P = ({self.p}, {self.p**2 // self.k + self.up})$ lies on the parabola '
-            rf'$y = \frac{{x^2}}{{{self.k}}} {signed(self.up)}$. Two further points $A$ and $B$ '
-            r'move on the parabola so that $\angle APB$ is always a right angle. All the lines '
-            '$AB$ pass through one fixed point. Find this point as an ordered pair.'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class RootsOfThreeSquares(Question):
-    """1/a^2 + 1/b^2 + 1/c^2 = (1/a + 1/b - 1/c)^2 if c = a + b; the sum telescopes by twos."""
-
-    first: int = 2
-    last: int = 18
+    total: int = 34
+    squares: int = 290
 
     @classmethod
-    def init(cls, rng: Random) -> RootsOfThreeSquares:
-        return cls(rng.randint(1, 4), rng.randint(10, 40))
+    def init(cls, rng: Random) -> TwoLargestOfFive:
+        large, small = rng.randint(9, 20), rng.randint(-3, 7)
+        return cls(2 * large + 3 * small, 2 * large**2 + 3 * small**2)
 
     def holds(self) -> bool:
-        return self.solve().denominator > 99
-
-    def solve(self) -> Fraction:
-        a, b = self.first, self.last
-        ends = Fraction(1, a) + Fraction(1, a + 1) - Fraction(1, b + 1) - Fraction(1, b + 2)
-        return Fraction(b - a + 1, 2) + ends
-
-    def render(self) -> str:
-        return (
-            rf'Find $\sum_{{k={self.first}}}^{{{self.last}}} \sqrt{{\frac{{1}}{{4}} + '
-            r'\frac{1}{k^2} + \frac{1}{(k+2)^2}}$ as a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class TwiceAppliedItTriples(Question):
-    """f(1) = 2, f(3n) = 3f(n): from a power t of 3 to 2t, f(n) = n + t; from 2t to 3t, 3n - 3t."""
-
-    n: int = 500
-
-    @classmethod
-    def init(cls, rng: Random) -> TwiceAppliedItTriples:
-        return cls(rng.randint(200, 999))
-
-    def holds(self) -> bool:
-        return self.n % 9 != 0
+        return self.total > 9
 
     def solve(self) -> int:
-        power = 1
-        while 3 * power <= self.n:
-            power *= 3
-        return self.n + power if self.n <= 2 * power else 3 * (self.n - power)
+        # The larger zero of 3u^2 + 2(total - u)^2 - 6 squares.
+        return (2 * self.total + math.isqrt(30 * self.squares - 6 * self.total**2)) // 5
 
     def render(self) -> str:
         return (
-            'A strictly increasing function $f$ from the positive integers to the positive '
-            f'integers satisfies $f(f(n)) = 3n$ for all positive integers $n$. Find $f({self.n})$.'
+            f'Five real numbers have the sum ${self.total}$, and their squares have the sum '
+            f'${self.squares}$. What is the greatest possible sum of two of the five numbers?'
+        )
+
+
+@register('math', 'intermediate algebra', 5)
+@dataclass(frozen=True)
+class ThreefoldArgument(Question):
+    """x -> 1/(1 - x) -> (x - 1)/x -> x gives three equations for three values of f."""
+
+    a: int = 5
+    b: int = 4
+    t: int = 3
+
+    @classmethod
+    def init(cls, rng: Random) -> ThreefoldArgument:
+        return cls(rng.randint(2, 9), rng.randint(2, 9), rng.randint(2, 6))
+
+    def holds(self) -> bool:
+        return self.solve().denominator > 3
+
+    def solve(self) -> Fraction:
+        orbit = [Fraction(self.t), Fraction(1, 1 - self.t), Fraction(self.t - 1, self.t)]
+        first, second, third = (self.a * x + self.b for x in orbit)
+        return (first - second + third) / 2
+
+    def render(self) -> str:
+        return (
+            'For all real numbers $x$ except $0$ and $1$, a function $f$ satisfies '
+            rf'$f(x) + f\left(\frac{{1}}{{1 - x}}\right) = {self.a}x + {self.b}$. Find '
+            f'$f({self.t})$ as a common fraction in lowest terms.'
+        )
+
+
+@register('math', 'intermediate algebra', 5)
+@dataclass(frozen=True)
+class FocalTriangle(Question):
+    """The vertex is mn/(m + n) from the focus; across the axis the ends are 2 sqrt(mn) apart."""
+
+    m: int = 4
+    n: int = 9
+
+    @classmethod
+    def init(cls, rng: Random) -> FocalTriangle:
+        u, v = rng.sample(range(1, 7), 2)
+        scale = rng.randint(1, 5)
+        return cls(scale * u * u, scale * v * v)
+
+    def holds(self) -> bool:
+        return self.m < self.n and 4 < self.n < 100 and self.solve().denominator > 1
+
+    def solve(self) -> Fraction:
+        return Fraction(self.m * self.n, self.m + self.n) * math.isqrt(self.m * self.n)
+
+    def render(self) -> str:
+        return (
+            'A chord of a parabola passes through the focus, which divides it into pieces of '
+            f'length ${self.m}$ and ${self.n}$. Find the area of the triangle whose corners are '
+            "the two ends of the chord and the parabola's vertex, as a common fraction in lowest "
+            'terms.'
         )

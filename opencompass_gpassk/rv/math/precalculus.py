@@ -237,68 +237,68 @@ class TwoMirrorLines(Question):
 class SkewLinesApart(Question):
     """The distance is what the cross product of the directions sees of a way between the lines."""
 
-    p: Vector = (1, 4, 2)
     u: Vector = (2, 1, 3)
-    q: Vector = (3, 1, 5)
+    q: Vector = (4, 1, 5)
     v: Vector = (1, -2, 1)
 
     @classmethod
     def init(cls, rng: Random) -> SkewLinesApart:
-        a, b, c, d, e, f = (rng.randint(0, 6) for _ in range(6))
-        g, h, i, j, k, m = (rng.choice([-3, -2, -1, 1, 2, 3]) for _ in range(6))
-        return cls((a, b, c), (g, h, i), (d, e, f), (j, k, m))
+        a, b, c, d, e, f = (rng.choice([-3, -2, -1, 1, 2, 3]) for _ in range(6))
+        return cls((a, b, c), (rng.randint(1, 6), rng.randint(1, 6), rng.randint(1, 6)), (d, e, f))
 
     def holds(self) -> bool:
-        square = _dot(self._normal(), self._normal())
-        return math.isqrt(square) ** 2 != square and self._seen() ** 2 % square > 0
+        seen, square = self._seen_and_square()
+        return square < 100 and math.isqrt(square) ** 2 != square and seen**2 % square > 0
 
-    def _normal(self) -> Vector:
+    def _seen_and_square(self) -> tuple[int, int]:
         (a, b, c), (d, e, f) = self.u, self.v
-        return b * f - c * e, c * d - a * f, a * e - b * d
-
-    def _seen(self) -> int:
-        return abs(_dot(self._normal(), self.q) - _dot(self._normal(), self.p))
+        normal = b * f - c * e, c * d - a * f, a * e - b * d
+        return abs(_dot(normal, self.q)), _dot(normal, normal)
 
     def solve(self) -> sympy.Expr:
         import sympy
 
-        return self._seen() / sympy.sqrt(_dot(self._normal(), self._normal()))
+        seen, square = self._seen_and_square()
+        return seen / sympy.sqrt(square)
 
     def render(self) -> str:
         return (
-            f'For real numbers $s$ and $t$, the points ${self.p} + t{self.u}$ form one line in '
-            f'space, and the points ${self.q} + s{self.v}$ another one. Find the distance '
-            'between the two lines in simplest radical form.'
+            f'For real numbers $s$ and $t$, the points $t{self.u}$ form one line in space, and the '
+            f'points ${self.q} + s{self.v}$ another one. Find the distance between the two lines '
+            'in simplest radical form.'
         )
 
 
 @register('math', 'precalculus', 5)
 @dataclass(frozen=True)
-class CosinesFadingAway(Question):
-    """It is the real part of the geometric series of (cos x + i sin x)/m."""
+class SpiralOfTheBeetle(Question):
+    """In the complex plane, the way is the geometric series of (cos x + i sin x)/m."""
 
+    start: int = 6
     cosine: Fraction = Fraction(1, 4)
     m: int = 3
 
     @classmethod
-    def init(cls, rng: Random) -> CosinesFadingAway:
+    def init(cls, rng: Random) -> SpiralOfTheBeetle:
         denominator = rng.randint(3, 7)
-        return cls(Fraction(rng.randint(1, denominator - 1), denominator), rng.randint(2, 6))
+        cosine = Fraction(rng.randint(1, denominator - 1), denominator)
+        return cls(rng.randint(5, 12), cosine, rng.randint(2, 5))
 
     def holds(self) -> bool:
         return self.solve().denominator > 1
 
     def solve(self) -> Fraction:
-        return self.m * (self.m - self.cosine) / (self.m**2 - 2 * self.m * self.cosine + 1)
+        # |m - z|^2 = m^2 - 2m cos x + 1 for z = cos x + i sin x
+        return (self.start * self.m) ** 2 / (self.m**2 - 2 * self.m * self.cosine + 1)
 
     def render(self) -> str:
-        m = self.m
-        terms = ' + '.join(rf'\frac{{\cos {k}x}}{{{m**k}}}' for k in (2, 3))
         return (
-            rf'Let $\cos x = {latex(self.cosine)}$. Find the sum of the infinite series '
-            rf'$1 + \frac{{\cos x}}{{{m}}} + {terms} + \cdots$, whose terms are '
-            rf'$\frac{{\cos nx}}{{{m}^n}}$ for $n = 0, 1, 2, 3, \ldots$, as a common fraction in '
-            'lowest terms.'
+            f'A beetle crawls ${self.start}$ cm straight on, turns left by an acute angle '
+            rf'$\alpha$ with $\cos \alpha = {latex(self.cosine)}$, crawls straight on, turns left '
+            r'by $\alpha$ again, and so on without end. Each straight stretch is '
+            rf'$\frac{{1}}{{{self.m}}}$ of the one before. Let $P$ be the point that the beetle '
+            'approaches. If its starting point is $d$ cm away from $P$, what is $d^2$? Answer '
+            'with a common fraction in lowest terms.'
         )
 
 
@@ -312,8 +312,8 @@ class TowerFromThreeAngles(Question):
 
     @classmethod
     def init(cls, rng: Random) -> TowerFromThreeAngles:
-        bc = rng.randint(10, 60)
-        return cls(rng.randint(10, min(60, 3 * bc - 1)), bc)
+        bc = 5 * rng.randint(2, 19)
+        return cls(5 * rng.randint(2, min(19, 3 * bc // 5 - 1)), bc)
 
     def holds(self) -> bool:
         a2, h2 = self.ab**2, self._height_squared()
