@@ -264,12 +264,12 @@ def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
 
 
 def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
-    """At least 12 problems of `sample` are right in some draws and wrong in others."""
+    """At least 8 problems of `sample` are right in some draws and wrong in others."""
     from opencompass_gpassk.demo.evaluate import sample_counts
 
     counts = sample_counts(*checkpoint)
     assert len(counts) == 48
-    assert sum(0 < count < 16 for count in counts) >= 12
+    assert sum(0 < count < 16 for count in counts) >= 8
     assert max(counts) == 16
     assert min(counts) == 0
 

@@ -40,10 +40,11 @@ def term_less_the_one_before(q, answer):
     return answer == sum(terms)
 
 
-@check(sequences.TramsOfTwoLines)
-def trams_of_two_lines(q, answer):
-    moments = (m for m in count(1) if m % q.red == 0 or m % q.blue == 0)
-    return answer == next(islice(moments, q.place - 1, None))
+@check(sequences.SquaresAmongCubes)
+def squares_among_cubes(q, answer):
+    cubes = {n * n * n for n in range(100)}
+    written = (n for n in count(q.above + 1) if isqrt(n) ** 2 == n or n in cubes)
+    return answer == next(islice(written, q.place - 1, None))
 
 
 def may_describe_itself(terms):

@@ -1,9 +1,9 @@
-"""Sequences: terms far out, merged progressions, sequences that describe themselves."""
+"""Sequences: terms far out, merged rows, sequences that describe themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt, lcm
+from math import isqrt
 from random import Random
 
 from opencompass_gpassk.rv.question import Question, register
@@ -113,32 +113,26 @@ class TermLessTheOneBefore(Question):
 
 @register('leetcode', 'sequences', 'medium')
 @dataclass(frozen=True)
-class TramsOfTwoLines(Question):
-    """The pattern of multiples of a or b comes again after every lcm(a, b)."""
+class SquaresAmongCubes(Question):
+    """Sixth powers are squares and cubes at once, but stand in the row once."""
 
-    red: int = 9
-    blue: int = 12
-    place: int = 200
+    above: int = 2000
+    place: int = 40
 
     @classmethod
-    def init(cls, rng: Random) -> TramsOfTwoLines:
-        return cls(rng.randint(6, 15), rng.randint(6, 15), rng.randint(120, 300))
-
-    def holds(self) -> bool:
-        return self.red < self.blue and self.blue % self.red != 0
+    def init(cls, rng: Random) -> SquaresAmongCubes:
+        return cls(rng.randint(1000, 4000), rng.randint(30, 60))
 
     def solve(self) -> int:
-        period = lcm(self.red, self.blue)
-        marks = sorted({*range(0, period, self.red), *range(0, period, self.blue)})
-        rounds, rest = divmod(self.place, len(marks))
-        return rounds * period + marks[rest]
+        enough = isqrt(self.above) + self.place
+        powers = {root**exponent for root in range(1, enough + 1) for exponent in (2, 3)}
+        return sorted(power for power in powers if power > self.above)[self.place - 1]
 
     def render(self) -> str:
         return (
-            f'At $0$ minutes a red and a blue tram set off; from then on a red one sets off every '
-            f'${self.red}$ minutes, a blue one every ${self.blue}$ minutes. All moments after $0$ '
-            'at which at least one tram sets off are listed in order, each of them once. After '
-            f'how many minutes is the moment at place ${self.place}$ of the list?'
+            f'All integers greater than ${self.above}$ that are the square or the cube of an '
+            'integer are written in a row in ascending order, each of them once. Which number '
+            f'stands at place ${self.place}$?'
         )
 
 
