@@ -152,6 +152,14 @@ def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
     titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
     assert titles == ['RV-MATH, greedy', 'RV-MATH, n = 8', 'RV-LEETCODE, greedy']
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {'reciting', 'steady'}
+    # One model keeps its colour, also where the other has no point.
+    colours = {
+        line.get_color()
+        for axis in figure.axes
+        for line in axis.lines
+        if line.get_label() == 'steady'
+    }
+    assert len(colours) == 1
     names = [path.name for path in write_figures(tmp_path / 'x', RESULTS)]
     assert 'x_accuracy_and_drop.png' in names
     assert (tmp_path / 'x_accuracy_and_drop.png').read_bytes().startswith(b'\x89PNG')

@@ -60,9 +60,11 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     from matplotlib.figure import Figure
 
     panels: dict[str, dict[str, tuple[float, float]]] = {}
+    # Every panel has a place for every model, so that each keeps its colour.
+    unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP), one.accuracy()
-        panels.setdefault(f'{one.benchmark}, {one.responses}', {})[one.model] = (
+        panels.setdefault(f'{one.benchmark}, {one.responses}', dict(unknown))[one.model] = (
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
         )

@@ -69,7 +69,7 @@ def root_of_four_factors(q, answer):
     return isqrt(square) * isqrt(square) == square and answer == isqrt(square)
 
 
-@check(seq.MessengerAlongColumn)
+@check(seq.DroneAlongBarges)
 def messenger_along_column(q, answer):
     # The column goes one metre a second, so the messenger takes `advance` seconds.
     speed = Fraction(answer, q.advance)

@@ -101,7 +101,7 @@ def skew_lines_apart(q, answer):
     )
 
 
-@check(pre.SpiralOfTheBeetle)
+@check(pre.ShellOfSegments)
 def spiral_of_the_beetle(q, answer):
     with localcontext() as context:
         context.prec = 70

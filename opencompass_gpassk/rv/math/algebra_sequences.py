@@ -190,14 +190,14 @@ class RootOfFourFactors(Question):
 
 @register('math', 'algebra', 5)
 @dataclass(frozen=True)
-class MessengerAlongColumn(Question):
-    """With speed ratio k, L/(k-1) + L/(k+1) = d; the messenger rides kd = L + sqrt(L^2 + d^2)."""
+class DroneAlongBarges(Question):
+    """With speed ratio k, L/(k-1) + L/(k+1) = d; the drone flies kd = L + sqrt(L^2 + d^2)."""
 
     length: int = 90
     advance: int = 120
 
     @classmethod
-    def init(cls, rng: Random) -> MessengerAlongColumn:
+    def init(cls, rng: Random) -> DroneAlongBarges:
         legs = rng.choice([(3, 4), (5, 12), (8, 15), (7, 24), (20, 21), (12, 35)])
         scale = rng.randint(3, 40)
         length, advance = rng.sample([scale * leg for leg in legs], 2)
@@ -211,10 +211,11 @@ class MessengerAlongColumn(Question):
 
     def render(self) -> str:
         return (
-            f'A column of cyclists, ${self.length}$ metres long, moves along a straight road at a '
-            'constant speed. A messenger rides, at a constant greater speed, from the rear of the '
-            'column to its head, turns at once and rides back to the rear. Meanwhile the column '
-            f'has advanced by ${self.advance}$ metres. How many metres has the messenger ridden?'
+            f'A string of barges, ${self.length}$ metres from end to end, is towed along a straight '
+            'canal at a constant speed. A drone, constantly faster than that, films it: it flies '
+            'from the stern of the last barge to the bow of the first one, and without a pause '
+            'back to the stern of the last, at the same speed both ways. The barges move on by '
+            f'${self.advance}$ metres during the flight. How many metres does the drone fly?'
         )
 
 

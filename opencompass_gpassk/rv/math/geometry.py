@@ -279,8 +279,8 @@ class HexagonOfTwoLengths(Question):
     an equilateral triangle of side a + 2b with three corners of side b cut off.
     """
 
-    a: int = 3
-    b: int = 5
+    a: int = 4
+    b: int = 7
 
     @classmethod
     def init(cls, rng: Random) -> HexagonOfTwoLengths:

@@ -271,7 +271,7 @@ class SkewLinesApart(Question):
 
 @register('math', 'precalculus', 5)
 @dataclass(frozen=True)
-class SpiralOfTheBeetle(Question):
+class ShellOfSegments(Question):
     """In the complex plane, the way is the geometric series of (cos x + i sin x)/m."""
 
     start: int = 6
@@ -279,7 +279,7 @@ class SpiralOfTheBeetle(Question):
     m: int = 3
 
     @classmethod
-    def init(cls, rng: Random) -> SpiralOfTheBeetle:
+    def init(cls, rng: Random) -> ShellOfSegments:
         denominator = rng.randint(3, 7)
         cosine = Fraction(rng.randint(1, denominator - 1), denominator)
         return cls(rng.randint(5, 12), cosine, rng.randint(2, 5))
@@ -293,12 +293,13 @@ class SpiralOfTheBeetle(Question):
 
     def render(self) -> str:
         return (
-            f'A beetle crawls ${self.start}$ cm straight on, turns left by an acute angle '
-            rf'$\alpha$ with $\cos \alpha = {latex(self.cosine)}$, crawls straight on, turns left '
-            r'by $\alpha$ again, and so on without end. Each straight stretch is '
-            rf'$\frac{{1}}{{{self.m}}}$ of the one before. Let $P$ be the point that the beetle '
-            'approaches. If its starting point is $d$ cm away from $P$, what is $d^2$? Answer '
-            'with a common fraction in lowest terms.'
+            'The outline of a shell is drawn as a chain of infinitely many straight segments. The '
+            f'first segment is ${self.start}$ cm long, and every other one is '
+            rf'$\frac{{1}}{{{self.m}}}$ as long as the one before it. At each joint, the drawing '
+            r'pen changes its direction by the same acute angle $\alpha$, always to the left, and '
+            rf'$\cos \alpha = {latex(self.cosine)}$. Find the square of the distance, in '
+            'centimetres, between the start of the chain and the point to which it converges, as '
+            'a common fraction in lowest terms.'
         )
 
 
