@@ -70,8 +70,8 @@ def root_of_four_factors(q, answer):
 
 
 @check(seq.DroneAlongBarges)
-def messenger_along_column(q, answer):
-    # The column goes one metre a second, so the messenger takes `advance` seconds.
+def drone_along_barges(q, answer):
+    # The barges go one metre a second, so the drone takes `advance` seconds.
     speed = Fraction(answer, q.advance)
     out = q.length / (speed - 1)
     back = q.length / (speed + 1)

@@ -102,7 +102,7 @@ def skew_lines_apart(q, answer):
 
 
 @check(pre.ShellOfSegments)
-def spiral_of_the_beetle(q, answer):
+def shell_of_segments(q, answer):
     with localcontext() as context:
         context.prec = 70
         cosine = Decimal(q.cosine.numerator) / q.cosine.denominator

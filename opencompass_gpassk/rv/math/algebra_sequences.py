@@ -211,11 +211,11 @@ class DroneAlongBarges(Question):
 
     def render(self) -> str:
         return (
-            f'A string of barges, ${self.length}$ metres from end to end, is towed along a straight '
-            'canal at a constant speed. A drone, constantly faster than that, films it: it flies '
-            'from the stern of the last barge to the bow of the first one, and without a pause '
-            'back to the stern of the last, at the same speed both ways. The barges move on by '
-            f'${self.advance}$ metres during the flight. How many metres does the drone fly?'
+            f'A string of barges, ${self.length}$ metres from end to end, is towed along a '
+            'straight canal at a constant speed. A drone films it at a constant greater speed, '
+            'the same both ways: it flies level from the stern of the last barge to the bow of the '
+            'first one and, without a pause, back to the stern of the last. During this flight the '
+            f'barges move on by ${self.advance}$ metres. How many metres does the drone fly?'
         )
 
 

@@ -321,8 +321,9 @@ class SquaresFromQuadratic(Question):
 
     def render(self) -> str:
         return (
-            f'Find the sum of all positive integers $n$ for which '
-            f'${polynomial([1, self.linear, self.constant], "n")}$ is the square of an integer.'
+            f'There are only a few positive integers $n$ that make '
+            f'${polynomial([1, self.linear, self.constant], "n")}$ the square of an integer. What '
+            'do they add up to?'
         )
 
 

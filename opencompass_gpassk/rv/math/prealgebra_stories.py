@@ -218,7 +218,7 @@ class PaintedOnTheTable(Question):
 
     def render(self) -> str:
         return (
-            'Small wooden cubes of equal size are glued together to a solid block that is '
+            'Small wooden cubes of equal size are glued together into a solid block that is '
             f'${self.length}$ cubes long, ${self.width}$ cubes wide and ${self.height}$ cubes '
             'high. The block stands on a table, and all of its outside is painted except for the '
             'bottom. Then it is taken apart. How many of the small cubes have exactly two painted '
@@ -250,9 +250,9 @@ class DrainingTanks(Question):
         return (
             'Two equal tanks are full of water. Their valves are opened at the same moment, and '
             f'each tank drains at its own steady rate: the first is empty after ${self.slow}$ '
-            f'hours, the second after ${self.fast}$ hours. After how many hours does the first '
-            f'tank hold exactly ${self.times}$ times as much water as the second? Answer with a '
-            'common fraction in lowest terms.'
+            f'hours, the second after ${self.fast}$ hours. After how many hours, with water '
+            f'still in both, does the first tank hold exactly ${self.times}$ times as much as the '
+            'second? Answer with a common fraction in lowest terms.'
         )
 
 
