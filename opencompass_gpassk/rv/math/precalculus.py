@@ -294,12 +294,12 @@ class ShellOfSegments(Question):
     def render(self) -> str:
         return (
             'The outline of a shell is drawn as a chain of infinitely many straight segments. The '
-            f'first segment is ${self.start}$ cm long, and every other one is '
+            f'first segment is ${self.start}$ cm long, and each later one is '
             rf'$\frac{{1}}{{{self.m}}}$ as long as the one before it. At each joint, the drawing '
             r'pen changes its direction by the same acute angle $\alpha$, always to the left, and '
-            rf'$\cos \alpha = {latex(self.cosine)}$. Find the square of the distance, in '
-            'centimetres, between the start of the chain and the point to which it converges, as '
-            'a common fraction in lowest terms.'
+            rf'$\cos \alpha = {latex(self.cosine)}$. How many square centimetres has the '
+            'square whose side reaches from the start of the chain to the point to which it '
+            'converges? Answer with a common fraction in lowest terms.'
         )
 
 
