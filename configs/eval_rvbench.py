@@ -3,7 +3,8 @@
     opencompass configs/eval_rvbench.py
 
 13 questions, nine of which the demonstration model has learnt to work out, never with the numbers
-that are asked here. The original and five versions of each are answered 8 times and once greedily.
+that are asked here by default. The original and five versions of each are answered 8 times and once
+greedily.
 The whole of it, with your model, is configs/eval_rvbench_full.py.
 """
 
@@ -36,7 +37,7 @@ subset = dict(
 )
 datasets = [*rvbench_greedy_datasets, *rvbench_datasets]
 for dataset in rvbench_datasets:
-    dataset.update(abbr=f'{dataset["abbr"].removesuffix("-n16")}-subset-n8', n=8, k=[2, 4])
+    dataset.update(abbr=f'{dataset["abbr"].rpartition("-n")[0]}-subset-n8', n=8, k=[2, 4])
 for dataset in datasets:
     dataset.update(names=subset[dataset['source']])
     dataset['infer_cfg']['inferencer'].update(max_out_len=160)

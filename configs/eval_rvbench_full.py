@@ -6,7 +6,7 @@
 paper, and 16 times, which tells whether a model is unsure of the question or of itself. Put your
 model on the line marked below. A model that wasn't trained to chat takes rvbench_4shot_datasets in
 place of rvbench_greedy_datasets. GPASSK_MATCH=exact compares answers by their text, as the paper
-does; GPASSK_RV_SEED draws other versions, which no one can have seen.
+does; GPASSK_RV_SEED draws other versions, few of which anyone can have seen.
 """
 
 from mmengine.config import read_base

@@ -46,6 +46,7 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
 def bounds_line(found: dict[str, list[float]], protocol: Protocol) -> str:
     """Return the bounds of the headline metrics as text, such as ``pass@4 50.0 to 62.5``."""
     names = [accuracy_key(protocol.n)]
+    names += [name for name in found if name.startswith('GA@') or name == 'CR']
     if protocol.ks:
         k, tau = max(protocol.ks), max(protocol.taus, default=1.0)
         names += [f'pass@{k}', f'G-Pass@{k}_{float(tau)}', f'mG-Pass@{k}']

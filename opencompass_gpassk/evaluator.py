@@ -27,7 +27,7 @@ from opencompass_gpassk.judging.settings import MODES, JudgeSettings
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.postprocessing import answer_test
 from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
-from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol, figures
 from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import make_result, make_table, store
 from opencompass_gpassk.testsets import (
@@ -38,7 +38,7 @@ from opencompass_gpassk.testsets import (
     version_of,
     with_prompts,
 )
-from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = ['GPassKEvaluator']
 
@@ -161,6 +161,7 @@ class GPassKEvaluator(BaseEvaluator):
         )
         self.logger.info(f'Judging {sum(not response.lost for response in responses)} responses')
         known = problems_of(original_dataset, identities, golds, groups)
+        figures(TrialTable(known, []), protocol)  # what is wrong with it is an error before judging
         problems = with_prompts(known, responses)
         verdicts = self._judge(original_dataset, problems, golds, responses)
         table = make_table(problems, responses, verdicts.judgements, progress=True)

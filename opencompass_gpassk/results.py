@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 MAJORITY_VOTE = 'majority vote'
+ROUNDING = 1e-9  # percent
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
 
@@ -118,7 +119,7 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
         of_group = _means(table, protocol, per_problem, versions, members)
         result |= {f'{label}/{name}': value for name, value in of_group.items()}
     if len(headline) < len(table.problems):
-        originals = sorted(set(range(len(table.problems))) - set(headline))
+        originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
         groups[ORIGINAL] = ({'version': ORIGINAL}, originals)
         of_originals = _means(table, protocol, per_problem, None, originals)
         result |= {f'{ORIGINAL}/{name}': value for name, value in of_originals.items()}
@@ -129,6 +130,7 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
             'groups': len(versions.members),
             'incomplete': versions.incomplete,
             'originals': int((versions.originals >= 0).sum()),
+            'excluded': versions.excluded(table, protocol),
             'complete': protocol.complete,
             'collapsed': protocol.collapsed,
         }
@@ -174,9 +176,9 @@ def _means(
 
 
 def headline_problems(problems: Sequence[Problem]) -> list[int]:
-    """Return the problems that the headline figures are over: versions, where there are any."""
-    versions = [i for i, problem in enumerate(problems) if problem.version not in ('', ORIGINAL)]
-    return versions or list(range(len(problems)))
+    """Return the problems that the headline figures are over: all but originals of versions."""
+    others = [i for i, problem in enumerate(problems) if problem.version != ORIGINAL]
+    return others or list(range(len(problems)))
 
 
 def group_members(
@@ -272,7 +274,8 @@ def _label(name: str, value: str) -> str:
 def percent(values: NDArray[np.float64]) -> float:
     """Return the mean over problems in percent, of those where it is defined; NaN if of none."""
     defined = values[~np.isnan(values)]
-    return float(100.0 * defined.mean()) if len(defined) else math.nan
+    mean = float(100.0 * defined.mean()) if len(defined) else math.nan
+    return 0.0 if abs(mean) < ROUNDING else mean  # differences that are 0, but for rounding
 
 
 def signature_line(signature: Mapping[str, object]) -> str:

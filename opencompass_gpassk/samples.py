@@ -17,6 +17,7 @@ from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.version_groups import ORIGINAL
 
 __all__ = ['SampledProblems', 'read_samples']
 
@@ -88,11 +89,12 @@ def read_samples(
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
+    asked: Counter[str] = Counter()
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():  # blank, or the end of a file written on Windows
             continue
         try:
-            problem, samples = _row(line, number)
+            problem, samples = _row(line, number, asked)
             if problem.problem_id in seen:
                 raise ValueError(
                     f'field id: {problem.problem_id!r} stands in line '
@@ -116,13 +118,19 @@ def read_samples(
             )
             for index, sample in enumerate(samples)
         ]
+    plain = [problem.problem_id for problem in problems if not problem.version]
+    if plain and len(plain) < len(problems):
+        raise ValueError(
+            f'{name}: problem {plain[0]!r} has no group and version, but others have; score '
+            'versions of questions and plain problems in files of their own'
+        )
     if not problems:
         raise ValueError(f'{name}: there is no usable row; see gpassk score --help for the format')
     stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
     return SampledProblems(stem, problems, responses)
 
 
-def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
+def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str | None]]:
     row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
@@ -142,7 +150,7 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     given_id = row.get('id')
     if not isinstance(given_id, str | int | None):
         raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
-    cluster, version = _version(row)
+    cluster, version = _version(row, asked)
     if version and row.get('source'):
         groups.setdefault('split', str(row['source']))
     own_id = f'{cluster}/{version}' if version else str(number)
@@ -158,12 +166,20 @@ def _row(line: str, number: int) -> tuple[Problem, list[str | None]]:
     return problem, samples
 
 
-def _version(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the cluster of a problem, and which version of its question it is, '' for none."""
-    cluster, version = str(row.get('cluster') or ''), str(row.get('version') or '')
-    if version and not row.get('group'):
-        raise ValueError(
-            f'field group: it is missing, but version is {version!r}; name the question that the '
-            'version is of, or leave version out'
-        )
-    return (str(row['group']), version) if version else (cluster, '')
+def _version(row: Mapping[str, Any], asked: Counter[str]) -> tuple[str, str]:
+    """Return the cluster of a problem, and which version of its question it is, '' for none.
+
+    Versions that have no number are numbered in their order.
+    """
+    group = _text(row, 'group')
+    if not group or not {'version', 'original'} & row.keys():
+        return _text(row, 'cluster'), ''
+    if row.get('original') is True:
+        return group, ORIGINAL
+    asked[group] += 1
+    return group, _text(row, 'version') or str(asked[group])
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return '' if value is None else str(value)

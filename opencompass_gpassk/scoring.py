@@ -117,6 +117,7 @@ def make_result(
             'sampling': sampling[0] if len(sampling) == 1 else {'mixed': len(sampling)},
             'judge': judge,
             'prompt': prompt,
+            **_thresholds(result),
         },
         'judging': dict(judging or {}),
         'bounds': bounds(table, protocol),
@@ -186,18 +187,36 @@ def _warnings(
     return found
 
 
+def _thresholds(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the thresholds of understanding, where questions have versions."""
+    versions = result.get('versions') or {}
+    return {name: versions[name] for name in ('complete', 'collapsed') if name in versions}
+
+
 def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
     found = []
+    groups = versions['groups']
     if versions['incomplete']:
         found.append(
-            f'{versions["incomplete"]} questions have fewer than {versions["per_group"]} versions '
-            f'here and are left out of GA@{versions["per_group"]}, CR and OOR'
+            f'{versions["incomplete"]} of {groups + versions["incomplete"]} questions have fewer '
+            f'than {versions["per_group"]} versions here: they count for the accuracy on versions, '
+            'but not for what relates the versions of a question'
         )
-    missing = versions['groups'] - versions['originals']
+    missing = groups - versions['originals']
     if missing:
         found.append(
-            f'the originals of {missing} of {versions["groups"]} questions are not in this data '
-            'set: their CR, OOR, understanding and drop are undefined'
+            f'the originals of {missing} of {groups} questions are not in this data set: their CR, '
+            'OOR, understanding and drop are undefined'
+        )
+    unjudged = {
+        name: count - (0 if name.startswith('GA@') else missing)
+        for name, count in versions['excluded'].items()
+    }
+    if any(count > 0 for count in unjudged.values()):
+        told = ', '.join(f'{name} ({count})' for name, count in unjudged.items() if count > 0)
+        found.append(
+            f'of {groups} questions some have a version or an original without a judged response '
+            f'and are left out of {told}'
         )
     return found
 

@@ -21,6 +21,7 @@ from opencompass_gpassk.report.tables import CROSSED, to_text
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
+from opencompass_gpassk.version_groups import SP_ACCURACY
 
 __all__ = ['GPassKSummarizer']
 
@@ -184,6 +185,8 @@ class GPassKSummarizer(DefaultSummarizer):
             return names
         strictest = max(result.get('taus') or [1.0])
         wanted = [name for name in names if name.startswith('accuracy')] + ['majority vote']
+        if versions := result.get('versions'):
+            wanted += [SP_ACCURACY, f'GA@{versions["per_group"]}', 'CR', 'OOR']
         for k in result.get('k') or []:
             wanted += [f'pass@{k}', f'G-Pass@{k}_{float(strictest)}', f'mG-Pass@{k}']
         return [name for name in wanted if name in names]

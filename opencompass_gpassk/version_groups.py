@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics import variables
+from opencompass_gpassk.metrics import understanding, variables
 
 if TYPE_CHECKING:
     from opencompass_gpassk.results import Protocol
@@ -71,8 +71,10 @@ class VersionGroups:
         original = variables.accuracy(original_n[:, None], original_c[:, None])
         rows = {
             f'GA@{m}': variables.group_accuracy(n, c),
-            'CR': variables.complete_ratio(n, c, original_n, original_c, protocol.complete),
-            'OOR': variables.original_only_ratio(n, c, original_n, original_c, protocol.collapsed),
+            'CR': understanding.complete_ratio(n, c, original_n, original_c, protocol.complete),
+            'OOR': understanding.original_only_ratio(
+                n, c, original_n, original_c, protocol.collapsed
+            ),
             SP_ACCURACY: original,
             DROP: original - variables.accuracy(n, c),
         }
@@ -86,9 +88,15 @@ class VersionGroups:
             rows['variance between samples'] = variance.within
         return rows
 
+    def excluded(self, table: TrialTable, protocol: Protocol) -> dict[str, int]:
+        """Count the groups that are left out of each headline figure, which is undefined there."""
+        rows = self.rows(table, protocol)
+        names = (f'GA@{self.size}', 'CR', 'OOR', SP_ACCURACY)
+        return {name: int(np.isnan(rows[name]).sum()) for name in names}
+
     def understanding(self, table: TrialTable, protocol: Protocol) -> dict[str, float]:
         """Return the shares of the groups whose original is right, and their mean score."""
-        shares = variables.understanding(
+        shares = understanding.understanding(
             *self._counts(table), protocol.complete, protocol.collapsed
         ).shares()
         found = {f'{name} understanding': getattr(shares, name) for name in SHARES}
@@ -110,10 +118,20 @@ def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
     """Return the groups among problems, None if no question has two versions.
 
     m is that of the largest group.
+
+    Raises:
+        ValueError: If a group has a version or its original twice.
     """
     members: dict[str, list[int]] = {}
     originals: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
     for index, problem in enumerate(problems):
+        if problem.version and (problem.cluster, problem.version) in seen:
+            raise ValueError(
+                f'problem_id {problem.problem_id!r}: question {problem.cluster!r} has version '
+                f'{problem.version!r} twice; number the versions of a question'
+            )
+        seen.add((problem.cluster, problem.version))
         if problem.version == ORIGINAL:
             originals[problem.cluster] = index
         elif problem.version:

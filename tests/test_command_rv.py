@@ -33,6 +33,23 @@ def test_an_unknown_question_is_an_error(capsys: pytest.CaptureFixture[str]) -> 
     assert 'do you mean LampsInStep' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ('argv', 'message'),
+    [
+        (['--per-group', '1'], '--per-group is 1; a question has at least 2 versions'),
+        (['--per-group', '99', '--name', 'CandlesOnAWreath'], 'ask for'),
+        (['-o', '.'], '--output . is a folder'),
+        (['--name', 'Xyzzy'], 'see gpassk rv list'),
+    ],
+)
+def test_what_cannot_be_written_is_named(
+    argv: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what to ask for instead."""
+    assert main(['rv', 'generate', *argv]) == 1
+    assert message in capsys.readouterr().err
+
+
 def test_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """To a file, or to standard output."""
     file = tmp_path / 'rv.jsonl'
@@ -48,6 +65,7 @@ def test_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         'source': 'math',
         'subject': 'number theory',
         'level': '2',
+        'language': 'en',
         'variables': {'first': 12, 'second': 18, 'minutes': 15},
         'original': True,
     }

@@ -9,6 +9,7 @@ import pytest
 
 from opencompass_gpassk.datasets import RVBench
 from opencompass_gpassk.datasets.examples import few_shot_prompt
+from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.rv.files import write_line
 from opencompass_gpassk.rv.generation import generate
 
@@ -61,6 +62,9 @@ def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
     assert len(found) == 9
     assert {row['benchmark'] for row in found} == {'official'}
     assert [row['split'] for row in found[::3]] == ['leetcode', 'math', 'math']
+    assert {row['cluster'] for row in rows(path=str(file), names=NAMES[:1])} == {'LampsInStep'}
+    with pytest.raises(ValueError, match=r"names holds 'Xyzzy', but .*official\.jsonl has no"):
+        rows(path=str(file), names=['Xyzzy'])
     # Each source has its own examples.
     assert len({row['prompt'].partition(row['question'])[0] for row in found}) == 2
 
@@ -71,6 +75,9 @@ def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
         ({'source': 'aime'}, "source is 'aime'; use one of math, leetcode, all"),
         ({'keep': 'some'}, "keep is 'some'"),
         ({'per_group': 1}, 'per_group is 1'),
+        ({'per_group': '5'}, "per_group is '5'"),
+        ({'names': 'LampsInStep'}, 'give a list of names'),
+        ({'path': '/nope.json'}, '/nope.json: there is no such file'),
         ({'originals': 'x.json'}, 'path does not'),
         ({'prompt': '5-shot'}, "prompt is '5-shot'"),
     ],
@@ -88,6 +95,23 @@ def test_four_worked_examples_stand_before_the_question(examples: str) -> None:
     assert prompt.count('Problem:\n') == prompt.count('Solution:') == 5
     assert prompt.count('The final answer is $') == 4
     assert prompt.endswith('Problem:\nHow many?\n\nSolution:')
+
+
+def test_a_source_that_a_file_does_not_name_is_the_settings(tmp_path: Path) -> None:
+    """It chooses the worked examples."""
+    file = tmp_path / 'bare.jsonl'
+    file.write_text('{"group": "a", "question": "1?", "answer": 1}\n' * 2)
+    prompts = {
+        source: rows(path=str(file), source=source, prompt='4-shot')[0]['prompt']
+        for source in ('math', 'leetcode')
+    }
+    assert prompts['math'] != prompts['leetcode']
+
+
+def test_examples_in_english_stand_before_no_chinese_question() -> None:
+    """The error says so."""
+    with pytest.raises(ValueError, match="in English, but a question in 'cn'"):
+        make_prompt('几个？', 'cn', preset='4-shot')
 
 
 def test_unknown_examples_are_refused() -> None:

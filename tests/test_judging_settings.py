@@ -98,9 +98,11 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
             configured(**settings)
         assert 'secret' not in str(error.value)
     monkeypatch.setenv('GPASSK_MATCH', 'exact')
-    assert configured()['match'] == 'exact'  # type: ignore[index]
+    with pytest.raises(ValueError, match="'exact', but mode is 'llm'"):
+        configured()
     monkeypatch.setenv('GPASSK_JUDGE', 'rule')
     assert configured() == {'mode': 'rule', 'match': 'exact'}
+    assert read_settings('rule').match == 'exact'
     monkeypatch.setenv('GPASSK_MATCH', 'loose')
     with pytest.raises(ValueError, match="GPASSK_MATCH is 'loose'"):
         configured()

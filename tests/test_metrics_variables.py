@@ -18,20 +18,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opencompass_gpassk.metrics import understanding as understanding_module
 from opencompass_gpassk.metrics import variables
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.metrics.variables import (
-    accuracy,
+from opencompass_gpassk.metrics.understanding import (
+    UnderstandingShares,
     complete_ratio,
-    g_pass_over_versions,
-    group_accuracy,
     original_only_ratio,
-    pooled_g_pass,
     understanding,
     understanding_score,
+)
+from opencompass_gpassk.metrics.variables import (
+    accuracy,
+    g_pass_over_versions,
+    group_accuracy,
+    pooled_g_pass,
     variance_split,
 )
 
+MODULES = (variables, understanding_module)
 CASES = json.loads((Path(__file__).parent / 'cases/metrics_variables.json').read_text('utf-8'))
 HAND = CASES['by_hand']
 TAUS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -61,6 +66,11 @@ def outcomes(rates: list[Fraction]) -> Iterator[tuple[int, Fraction]]:
 def chance(rates: list[Fraction], least: int, most: int) -> Fraction:
     """Return P[least ≤ number of right ones ≤ most]."""
     return sum((p for right, p in outcomes(rates) if least <= right <= most), Fraction(0))
+
+
+def function_named(name: str) -> Any:
+    """The metric of this name."""
+    return next(getattr(module, name) for module in MODULES if hasattr(module, name))
 
 
 def shares_of(n: list[int], c: list[int]) -> list[Fraction]:
@@ -95,11 +105,11 @@ def test_three_groups_by_hand(name: str) -> None:
     originals = HAND['original_n'], HAND['original_c']
     function, *settings_ = name.split()
     if function in ('complete_ratio', 'original_only_ratio'):
-        values = getattr(variables, function)(*counts, *originals)
+        values = function_named(function)(*counts, *originals)
     elif function in ('between', 'within'):
         values = getattr(variance_split(*counts), function)
-    elif hasattr(variables, function):
-        values = getattr(variables, function)(*counts, *map(json.loads, settings_))
+    elif any(hasattr(module, function) for module in MODULES):
+        values = function_named(function)(*counts, *map(json.loads, settings_))
     else:
         values = getattr(understanding(*counts, *originals), function)
     expected = [Fraction(x) for x in HAND['per_group'][name]]
@@ -127,7 +137,7 @@ def test_single_samples_give_the_published_definitions() -> None:
     assert complete_ratio(n, c, original_n, original).mean() == 2 / 8
     assert original_only_ratio(n, c, original_n, original).mean() == 2 / 8
     shares = understanding(n, c, original_n, original).shares()
-    assert shares == variables.UnderstandingShares(5, 13 / 5, 2 / 5, 1 / 5, 2 / 5)
+    assert shares == UnderstandingShares(5, 13 / 5, 2 / 5, 1 / 5, 2 / 5)
 
 
 def test_pooling_is_no_group_accuracy() -> None:
@@ -384,7 +394,7 @@ def test_a_version_not_judged_leaves_its_group_undefined() -> None:
     ):
         assert np.isnan(values).tolist() == [True, False, True]
     assert found.original.tolist() == [1, 1, 1]
-    assert found.shares() == variables.UnderstandingShares(1, 5, 1, 0, 0)
+    assert found.shares() == UnderstandingShares(1, 5, 1, 0, 0)
 
 
 def test_an_original_not_judged_leaves_what_needs_it_undefined() -> None:
@@ -524,6 +534,6 @@ def test_a_threshold_outside_0_to_1_is_an_error(tau: float) -> None:
 
 def test_the_examples_in_the_docstrings_are_right() -> None:
     """Each docstring's example prints what it says."""
-    outcome = doctest.testmod(variables)
-    assert outcome.attempted >= 10
-    assert outcome.failed == 0
+    outcomes = [doctest.testmod(module) for module in MODULES]
+    assert sum(outcome.attempted for outcome in outcomes) >= 10
+    assert not any(outcome.failed for outcome in outcomes)

@@ -76,7 +76,7 @@ def test_without_a_greedy_run_there_is_no_greedy_column() -> None:
 
 
 def test_greedy_is_taken_from_the_same_data() -> None:
-    """Of two greedy runs the one on the sampled run's data is joined."""
+    """Of two greedy runs the one on the sampled run's data is joined, the other stands alone."""
     made = {
         'm': {
             'old-greedy': make_result({'A_en': [0]}, 1, greedy=True, data='old'),
@@ -84,7 +84,9 @@ def test_greedy_is_taken_from_the_same_data() -> None:
             'new': make_result({'A_en': [1]}, 4, (2,), data='new'),
         }
     }
-    assert row(benchmark_tables(made)[0], 'm')['Greedy'] == 100.0
+    table = benchmark_tables(made)[0]
+    assert row(table, 'm (new)')['Greedy'] == 100.0
+    assert row(table, 'm (old-greedy)')['Greedy'] == 0.0
 
 
 def test_one_sample_drawn_at_random_is_not_greedy() -> None:

@@ -77,6 +77,58 @@ def test_samples_tell_more_than_greedy_answers() -> None:
     assert alone['pooled G-Pass@5_1.0'] is None
 
 
+def test_every_data_set_has_its_row() -> None:
+    """Two seeds, greedy both: no result hides another, and both sources of a seed are one row."""
+    seeds = {
+        f'RV-{source}{seed}-greedy-n1': make_version_result(
+            {'a': [1, right, right]}, benchmark=f'RV-{source}', greedy=True
+        )
+        for seed, right in (('', 1), ('-seed7', 0))
+        for source in ('MATH', 'LEETCODE')
+    }
+    leaderboard = variable_tables({'m': seeds})[0]
+    assert [row[:4] for row in leaderboard.rows] == [
+        ['m (RV-…-greedy-n1)', 'greedy', 100.0, 100.0],
+        ['m (RV-…-seed7-greedy-n1)', 'greedy', 100.0, 0.0],
+    ]
+    assert [row[-4] for row in leaderboard.rows] == [100.0, 0.0]  # overall
+
+
+def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
+    """A part of the questions stands beside the whole under its full name; so do other m."""
+    made = {
+        'a': greedy(STEADY),
+        'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
+        'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
+    }
+    columns = variable_tables({'m': made})[0].columns
+    assert 'RV-MATH, 2 of 115 questions, 5 versions: GA@5' in columns
+    assert 'RV-LEETCODE, 2 versions: GA@2' in columns
+    assert not [column for column in columns if 'overall' in column]
+
+
+def test_overall_figures_weigh_questions_that_are_known() -> None:
+    """Where half of a source's originals is missing, its SP counts half."""
+    made = {
+        'a': greedy({'a': [1, 1, 1], 'b': [None, 1, 1]}),
+        'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
+    }
+    table = variable_tables({'m': made})[0]
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row['overall-SP'] == 50.0
+    assert row['overall GA@2'] == 100.0
+    assert any('1 of 2 questions lack their original' in note for note in table.notes)
+
+
+@pytest.mark.parametrize(('version', 'ours'), [('1:seed42:5:0a1b', True), ('file:0a1b', False)])
+def test_only_this_packages_questions_are_called_so(version: str, ours: bool) -> None:
+    """The authors' own file may bear any name."""
+    made = greedy(STEADY, 'RV-Bench')
+    made['signature']['data'] = f'RV-Bench:{version}'
+    notes = [note for table in report_tables({'m': {'x': made}}) for note in table.notes]
+    assert any('questions of this package' in note for note in notes) == ours
+
+
 def test_figures_are_broken_down_by_subject() -> None:
     """With the drop beside them."""
     table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
@@ -150,7 +202,7 @@ def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
     pytest.importorskip('matplotlib')
     figure = draw_drop(variable_results(RESULTS))
     titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
-    assert titles == ['RV-MATH, greedy', 'RV-MATH, n = 8', 'RV-LEETCODE, greedy']
+    assert titles == ['RV-MATH, greedy', 'RV-LEETCODE, greedy', 'RV-MATH, n = 8']
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {'reciting', 'steady'}
     # One model keeps its colour, also where the other has no point.
     colours = {
@@ -181,7 +233,9 @@ def test_exports_hold_the_figures_of_versions() -> None:
     assert percent('GA@k') == percent('G-Pass over versions', '1.0') == 50.0
     assert percent('CR') == 100.0
     assert percent('SP-RV drop', group='geometry') == pytest.approx(20.0)
+    assert not [r for r in rows if r['group'] == 'original' and r['metric'] in ('CR', 'GA@k')]
     document = json.loads(to_json(RESULTS))
     figures = next(r['figures'] for r in document['results'] if r['data_set'] == 'm8')
     assert figures['OOR'] == 0.0
+    assert document['results'][0]['versions']['per_group'] == 5
     assert figures['complete understanding'] == 100.0

@@ -46,6 +46,7 @@ def test_a_greedy_run_has_the_figures_of_the_paper() -> None:
         'groups': 4,
         'incomplete': 0,
         'originals': 4,
+        'excluded': {'GA@5': 0, 'CR': 0, 'OOR': 0, 'SP accuracy': 0},
         'complete': 0.8,
         'collapsed': 0.2,
     }
@@ -121,6 +122,49 @@ def test_bounds_hold_what_grows_with_right_responses() -> None:
     assert found['GA@2'] == found['CR'] == [0.0, 100.0]
     assert found['SP accuracy'] == [100.0, 100.0]
     assert not {'OOR', 'SP-RV drop', 'understanding score'} & found.keys()
+
+
+def test_plain_problems_beside_versions_are_no_originals() -> None:
+    """They count for the accuracy, and no figure of originals is about them."""
+    made = make_version_result({'q': [1, 1, 1]})
+    problems = [Problem(f'q/{v}', cluster='q', version=v) for v in ('original', '1', '2')]
+    problems.append(Problem('plain'))
+    trials = [Trial(p.problem_id, 0, Verdict.CORRECT) for p in problems[:3]]
+    trials.append(Trial('plain', 0, Verdict.INCORRECT))
+    found = figures(TrialTable(problems, trials), Protocol(n=1))
+    assert found['accuracy'] == pytest.approx(200 / 3)
+    assert (found['GA@2'], found['original/accuracy']) == (made['GA@2'], 100.0)
+    assert found['groups']['original']['problems'] == 1  # type: ignore[index]
+
+
+def test_a_version_that_occurs_twice_is_an_error() -> None:
+    """It would make a larger group of the question."""
+    twice = [Problem(str(i), cluster='q', version='1') for i in range(2)]
+    with pytest.raises(ValueError, match="question 'q' has version '1' twice"):
+        find_groups(twice)
+
+
+def test_thresholds_that_tell_nothing_apart_are_an_error_before_anything_is_judged() -> None:
+    """Both are 2 of 5 versions; a table without any trial tells it."""
+    problems = [Problem(f'q/{v}', cluster='q', version=v) for v in '12345']
+    with pytest.raises(ValueError, match='collapsed'):
+        figures(TrialTable(problems, []), Protocol(n=1, complete=0.4, collapsed=0.3))
+
+
+def test_questions_without_a_verdict_are_counted() -> None:
+    """GA of the others is shown, and of how many it isn't."""
+    problems = [Problem(f'{q}/{v}', cluster=q, version=v) for q in 'ab' for v in '12']
+    trials = [Trial(p.problem_id, 0, Verdict.CORRECT) for p in problems]
+    trials[0].verdict = Verdict.UNJUDGED
+    found = figures(TrialTable(problems, trials), Protocol(n=1))
+    assert found['GA@2'] == 100.0
+    assert found['versions']['excluded']['GA@2'] == 1  # type: ignore[index]
+
+
+def test_rounding_leaves_nothing_of_no_drop() -> None:
+    """Accuracies of 0.6 and 0.6 differ by 0, however they were added up."""
+    found = make_version_result({'q': [3, 3, 3, 3, 3, 3]}, 5, (2,))
+    assert found['SP-RV drop'] == 0.0
 
 
 def test_one_version_alone_is_no_group() -> None:

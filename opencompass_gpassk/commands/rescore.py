@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     judge: Any = args.judge
     if judge is not None:
         settings = read_settings(judge)  # before any work
-        if judge not in MODES:
+        if judge not in MODES or settings.match != 'value':
             judge = settings.as_dict()
     changes = Changes(
         judge,

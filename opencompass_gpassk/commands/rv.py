@@ -94,11 +94,16 @@ def run_generate(args: argparse.Namespace) -> int:
     from opencompass_gpassk.rv.files import write_line
     from opencompass_gpassk.rv.generation import generate
 
+    if args.per_group < 2:
+        raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
+    if args.output and args.output.is_dir():
+        raise ValueError(f'--output {args.output} is a folder; name the file to write')
     rows = list(generate(args.source, args.per_group, args.seed, args.name))
     text = ''.join(map(write_line, rows))
     if args.output is None:
         print(text, end='')
         return 0
+    args.output.parent.mkdir(parents=True, exist_ok=True)
     part = args.output.with_name(f'{args.output.name}.part')
     part.write_text(text, encoding='ascii', newline='\n')
     part.replace(args.output)

@@ -48,6 +48,10 @@ def make_prompt(
         raise ValueError(f'language is {language!r}; there are prompts in {", ".join(ANSWER)}')
     if preset == 'opencompass':
         return _upstream(question, language, cot)
+    if preset == '4-shot' and language != 'en':
+        raise ValueError(
+            f"prompt '4-shot' is in English, but a question in {language!r}; use another"
+        )
     if preset == '4-shot':
         return few_shot_prompt(question, examples)
     space = ' ' if language == 'en' else ''

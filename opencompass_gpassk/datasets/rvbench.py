@@ -47,10 +47,11 @@ class RVBench(GPassKDataset):
             seed: Of the versions; another seed is another, equally hard, set of problems.
             keep: ``all``, ``versions`` alone or ``originals`` alone. CR, OOR and the drop from
                 originals to versions need both in one data set.
-            names: Questions to take; by default all. Others are named by ``gpassk rv list``.
+            names: Questions to take, of those that ``gpassk rv list`` or the file has; by default
+                all.
             path: A file of RV-Bench problems in place of the generated ones; see
-                :func:`opencompass_gpassk.rv.files.read_posed`. ``source`` then only chooses the
-                worked examples of prompts.
+                :func:`opencompass_gpassk.rv.files.read_posed`. ``source`` is then that of rows
+                that name none, which worked examples of prompts depend on.
             originals: A file of their originals, where ``path`` doesn't hold them.
             benchmark: The name that results are joined and shown by.
             prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
@@ -63,12 +64,14 @@ class RVBench(GPassKDataset):
             raise ValueError(f'source is {source!r}; use one of {", ".join(NAMES)}')
         if keep not in KEPT:
             raise ValueError(f'keep is {keep!r}; use one of {", ".join(KEPT)}')
-        if per_group < 2:
-            raise ValueError(f'per_group is {per_group}; a group has at least 2 versions')
+        if not path and (not isinstance(per_group, int) or per_group < 2):
+            raise ValueError(f'per_group is {per_group!r}; a group has at least 2 versions')
+        if isinstance(names, str):
+            raise ValueError(f'names is {names!r}; give a list of names')
         if originals and not path:
             raise ValueError('originals names a file, but path does not; name the versions too')
         if path:
-            rows = read_posed(path, originals)
+            rows = _named(read_posed(path, originals), names, path)
             version = 'file'
         else:
             rows = list(generate(source, per_group, seed, names))
@@ -79,8 +82,19 @@ class RVBench(GPassKDataset):
             version=version,
             prompt=prompt,
             cot=cot,
-            examples=lambda question: question.split if question.split in EXAMPLES else 'math',
+            examples=lambda question: _examples(question.split or source),
         )
+
+
+def _named(rows: list[PosedQuestion], names: Sequence[str], path: str) -> list[PosedQuestion]:
+    unknown = set(names) - {row.group for row in rows}
+    if unknown:
+        raise ValueError(f'names holds {min(unknown)!r}, but {path} has no such group')
+    return [row for row in rows if not names or row.group in names]
+
+
+def _examples(source: str) -> str:
+    return source if source in EXAMPLES else EXAMPLES[0]
 
 
 def _kept(row: PosedQuestion, keep: str) -> bool:
@@ -88,10 +102,10 @@ def _kept(row: PosedQuestion, keep: str) -> bool:
 
 
 def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str:
-    """Return a name under which other problems' results don't stand."""
+    """Return a name that says which problems these are."""
     name = Path(path).stem if path else NAMES[source]
-    if names and not path:
-        name += f', {len(names)} of {len(questions(source))} questions'
+    if names:
+        name += f', {len(names)} of {len(questions(source))} questions' if not path else ', a part'
     return name if keep == 'all' else f'{name}, {keep} alone'
 
 
@@ -100,7 +114,7 @@ def _question(row: PosedQuestion) -> Question:
         problem_id=f'{row.group}/{row.version}',
         question=row.question,
         answer=row.answer,
-        language='en',
+        language=row.language,
         cluster=row.group,
         version=row.version,
         split=row.source,

@@ -2,10 +2,11 @@
 
 GPASSK_VERSION    version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
 GPASSK_LANGUAGES  of LiveMathBench: cn, en or cn,en; by default all that the version has
-GPASSK_N          samples of each problem: 16 on sample, else 48
-GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on sample, else 4,8,16
+GPASSK_N          samples of each problem: 16 on sample and RV-Bench, else 48
+GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these two, else 4,8,16
 GPASSK_DATA       a folder or file with the data
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP  of RV-Bench: the seed of the versions (42), and how many (5)
+GPASSK_MATCH      exact, for answers that must be the gold answer's text; see judging/settings.py
 
 Configs call this module through ``__import__``, since names that a config imports can't be called.
 """
@@ -92,7 +93,9 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
         ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
     ):
         given = os.environ.get(variable, '').strip()
-        numbers[field] = _positive(variable, given) if given else usual
+        numbers[field] = int(given) if given == '0' else _positive(variable, given or str(usual))
+        if field == 'per_group' and numbers[field] < 2:
+            raise ValueError(f'{variable} is {given!r}; a question has at least 2 versions')
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
     return {**_protocol(name, QUICK, greedy), 'source': source, 'prompt': prompt, **numbers}

@@ -36,7 +36,8 @@ def sample_rows() -> list[tuple[str, dict[str, str]]]:
 class Evaluated:
     """The problems that must not be trained on: by their text, and by family and numbers.
 
-    The second catches a translation, and a problem that differs in the order of its numbers alone.
+    The second catches a translation, and a problem that differs in the order of its numbers alone;
+    of questions with random variables, where that is another question, the text decides.
     """
 
     def __init__(self, questions: Sequence[str]) -> None:

@@ -81,7 +81,6 @@ class Pipeline:
             return 'rule' if self.settings.match == 'value' else f'rule:{self.settings.match}'
         shown = self.settings
         policy = [shown.candidate, shown.no_answer, shown.tail_length, shown.recheck_different]
-        policy += [shown.match] if shown.match != 'value' else []
         digest = stable_hash([self.judge.digest, policy])
         return f'{shown.mode}:{self.judge.judge.model}:{digest[:8]}'
 

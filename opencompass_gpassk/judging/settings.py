@@ -41,7 +41,7 @@ class JudgeSettings:
             every answer, as arXiv 2412.13147 does; ``'cascade'`` asks about those that the rules
             don't confirm.
         match: When rules call an answer right: ``'value'``, if it has the gold answer's value, or
-            ``'exact'``, if it is the same text, as arXiv 2501.11790 does.
+            ``'exact'``, if it is the same text, as arXiv 2501.11790 does; in mode ``'rule'`` alone.
         model: The judge's name at its endpoint, by default that in ``OC_JUDGE_MODEL``; or the
             config of an OpenCompass model, which then judges in process.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
@@ -110,6 +110,11 @@ class JudgeSettings:
                     f'{name} of judge is {getattr(self, name)!r}; choose one of '
                     f'{", ".join(map(repr, choices))}'
                 )
+        if self.match == 'exact' and self.mode != 'rule':
+            raise ValueError(
+                f"match of judge is 'exact', but mode is {self.mode!r}, in which a judge calls "
+                "other texts right; use mode 'rule', or leave match out"
+            )
         for name in ABOVE_ZERO:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
@@ -249,11 +254,13 @@ class JudgeSettings:
 def read_settings(named: str) -> JudgeSettings:
     """Return the settings that a command line names: a mode, or a JSON file of settings.
 
+    With a mode, the environment variable GPASSK_MATCH sets ``match``.
+
     Raises:
         ValueError: If it is neither, or a setting in the file is wrong, naming file and setting.
     """
     if named in MODES:
-        return JudgeSettings(mode=named)
+        return JudgeSettings.of({'mode': named, **_environment_match()})
     if not Path(named).is_file():
         raise ValueError(
             f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
@@ -271,6 +278,14 @@ def read_settings(named: str) -> JudgeSettings:
         raise ValueError(f'{named}: {error}') from error
 
 
+def _environment_match() -> dict[str, str]:
+    """Return the setting ``match`` where the environment variable GPASSK_MATCH says it."""
+    match = os.environ.get('GPASSK_MATCH', '').strip()
+    if match and match not in MATCHES:
+        raise ValueError(f'GPASSK_MATCH is {match!r}; choose one of {", ".join(MATCHES)}')
+    return {'match': match} if match else {}
+
+
 def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
     """Return what ``judge=`` in a config is to be: for configs, which the environment sets up.
 
@@ -285,10 +300,7 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
         ValueError: If a setting is wrong, or nothing names the judge that the mode asks.
     """
     named = os.environ.get('GPASSK_JUDGE', '').strip()
-    if match := os.environ.get('GPASSK_MATCH', '').strip():
-        if match not in MATCHES:
-            raise ValueError(f'GPASSK_MATCH is {match!r}; choose one of {", ".join(MATCHES)}')
-        settings = {**settings, 'match': match}
+    settings |= _environment_match()
     if named and named not in MODES:
         raise ValueError(f'GPASSK_JUDGE is {named!r}; choose one of {", ".join(MODES)}')
     chosen = JudgeSettings.of({**settings, 'mode': named or mode})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ['g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'threshold']
+__all__ = ['correct_counts', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'threshold']
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -128,13 +128,14 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
 
 
 def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Counts, Counts, Counts]:
-    n, c = _counts(n, c)
+    n, c = correct_counts(n, c)
     k = _integers('k', k, 1)
     # A k above every n is undefined whatever it is, and tails of its size would fill the memory.
     return n, c, np.minimum(k, n.max(initial=0) + 1)
 
 
-def _counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
+def correct_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
+    """Return n and c as integers, of which c correct ones are among n; ValueError if not."""
     n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
     above = c > n
     if above.any():

@@ -14,9 +14,11 @@ __all__ = [
     'Entry',
     'Result',
     'Results',
+    'is_greedy',
     'is_ours',
     'join_benchmarks',
     'read_figure',
+    'same_data',
     'sample_count',
 ]
 
@@ -30,7 +32,7 @@ class Entry:
 
     Attributes:
         model: The model's name.
-        dataset: The data set's abbr; '' where there are greedy figures alone.
+        dataset: The abbr of the sampled data set, or of the greedy one where there is no other.
         result: The result of the sampled data set; empty where there is none.
         greedy: The result of the greedy data set of the same benchmark, None where there is none.
     """
@@ -141,14 +143,18 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
         for dataset, result in by_dataset.items()
         if is_ours(result) and result['benchmark'] == benchmark
     }
-    greedy = [result for result in ours.values() if _is_greedy(result)]
-    sampled = {dataset: result for dataset, result in ours.items() if not _is_greedy(result)}
+    greedy = {dataset: result for dataset, result in ours.items() if is_greedy(result)}
+    sampled = {dataset: result for dataset, result in ours.items() if not is_greedy(result)}
+    alone = len(greedy) == len(sampled) == 1
+    beside: set[str] = set()
     for dataset, result in sampled.items():
-        # Of several greedy runs the one on the same data stands beside the samples.
-        same = [g for g in greedy if g['signature'].get('data') == result['signature'].get('data')]
-        yield Entry(model, dataset, result, next(iter(same or greedy), None))
-    if greedy and not sampled:
-        yield Entry(model, '', {}, greedy[0])
+        # The greedy run on the same data stands beside the samples, or the only one there is.
+        same = [name for name, other in greedy.items() if alone or same_data(other, result)]
+        beside.update(same[:1])
+        yield Entry(model, dataset, result, greedy[same[0]] if same else None)
+    for dataset, result in greedy.items():
+        if dataset not in beside:
+            yield Entry(model, dataset, {}, result)
 
 
 def read_figure(result: Result, name: str, group: str = '') -> float | None:
@@ -160,12 +166,18 @@ def read_figure(result: Result, name: str, group: str = '') -> float | None:
     return math.nan if value is None else float(value)
 
 
+def same_data(one: Result, other: Result) -> bool:
+    """Tell whether two results are about the same problems."""
+    return bool(one['signature'].get('data') == other['signature'].get('data'))
+
+
 def sample_count(result: Result) -> int:
     """Return n, the samples of each problem that a result is about."""
     return int(result['signature']['n'])
 
 
-def _is_greedy(result: Result) -> bool:
+def is_greedy(result: Result) -> bool:
+    """Tell whether a result is of one greedy response to each problem."""
     sampling = result['signature'].get('sampling')
     return (
         sample_count(result) == 1

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opencompass_gpassk.report.benchmarks import Entry, Results, join_benchmarks
+from opencompass_gpassk.report.benchmarks import Entry, Results, join_benchmarks, same_data
 from opencompass_gpassk.report.tables import Cell, Table
 from opencompass_gpassk.version_groups import DROP
 
 __all__ = ['contamination_table', 'slope']
 
 NOTES = (
-    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares)',
+    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares); it is negative',
     'greedy − G-Pass: accuracy of the greedy answer less G-Pass@k_1.0, in points',
     'SP − RV: accuracy on original problems less that on the same with other numbers, in points',
     'a model that memorised answers tends to a steep slope and wide gaps; an unsteady one does too',
@@ -58,6 +58,10 @@ def slope(taus: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(x, y, deg=1)[0]) if len(np.unique(x)) > 1 else math.nan
 
 
+def _comparable(entry: Entry) -> bool:
+    return entry.greedy is not None and same_data(entry.greedy, entry.result)
+
+
 def _signs(entry: Entry) -> list[Cell]:
     """Return k, slope, gap and drop; None for what wasn't measured."""
     k = max(entry.ks, default=None)
@@ -66,6 +70,7 @@ def _signs(entry: Entry) -> list[Cell]:
         figures = [entry.figure(f'G-Pass@{k}_{tau}') for tau in entry.taus]
         steepness = slope(entry.taus, [math.nan if v is None else v for v in figures])
         strictest, greedy = entry.figure(f'G-Pass@{k}_1.0'), entry.greedy_accuracy()
-        gap = None if strictest is None or greedy is None else greedy - strictest
+        if strictest is not None and greedy is not None and _comparable(entry):
+            gap = greedy - strictest
     drops = [result.get(DROP) for result in entry.results if DROP in result]
     return [k, steepness, gap, next((math.nan if d is None else d for d in drops), None)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opencompass_gpassk.report.plots import COLOURS, MARKERS, shown_label
+from opencompass_gpassk.report.plots import COLOURS, MARKERS, add_legend, shown_label
 from opencompass_gpassk.report.variables import VariableResult
 from opencompass_gpassk.version_groups import DROP
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ['draw_drop', 'plot_drop']
+
+LEAST_SPAN = 10.0  # points that the axis of drops covers
 
 
 def plot_drop(axis: Axes, points: Mapping[str, tuple[float, float]], title: str) -> Axes:
@@ -46,9 +48,16 @@ def plot_drop(axis: Axes, points: Mapping[str, tuple[float, float]], title: str)
         if np.ptp(y) > 0:
             title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
     axis.axhline(0, color='#999999', linewidth=0.8)
+    low, high = axis.get_ylim()
+    if high - low < LEAST_SPAN:  # of one model or equal drops
+        axis.set_ylim((low + high - LEAST_SPAN) / 2, (low + high + LEAST_SPAN) / 2)
     axis.set(xlabel='accuracy on versions, RV (%)', title=title)
     axis.grid(alpha=0.3)
     return axis
+
+
+def _panel(one: VariableResult) -> str:
+    return f'{one.result["benchmark"]}, {one.responses}'
 
 
 def draw_drop(results: Sequence[VariableResult]) -> Figure:
@@ -64,7 +73,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP), one.accuracy()
-        panels.setdefault(f'{one.benchmark}, {one.responses}', dict(unknown))[one.model] = (
+        panels.setdefault(_panel(one), dict(unknown))[one.model] = (
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
         )
@@ -80,5 +89,5 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
         for axis in axes[: len(panels)]
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(handles.values(), handles.keys(), loc='outside lower center', ncols=3)
+    add_legend(figure, handles)
     return figure

@@ -65,7 +65,9 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{name: group.get(name, '') for name in fields}}
-            for metric, k, tau, key in _metrics(result, whole=not label):
+            for metric, k, tau, key in _metrics(
+                result, whole=not label, originals='version' in group
+            ):
                 value = read_figure(result, key, label)
                 rows.append(
                     {
@@ -102,8 +104,9 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
         {"format": 1,
          "results": [{"benchmark": str, "model": str, "data_set": str, "n": int, "k": [int],
-                      "taus": [float], "signature": {…}, "counts": {…}, "warnings": [str],
-                      "trials_file": str or null, "figures": {name: percent or null},
+                      "taus": [float], "signature": {…}, "counts": {…}, "versions": {…} or null,
+                      "warnings": [str], "trials_file": str or null,
+                      "figures": {name: percent or null},
                       "groups": {label: {"problems": int, field: value, …,
                                          "figures": {name: percent or null}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
@@ -137,20 +140,31 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
         'model': model,
         'data_set': dataset,
         'n': sample_count(result),
-        **{key: result.get(key) for key in ('k', 'taus', 'signature', 'counts', 'warnings')},
+        **{
+            key: result.get(key)
+            for key in ('k', 'taus', 'signature', 'counts', 'versions', 'warnings')
+        },
         'trials_file': result.get('trials_file'),
         'figures': figures('', (key for *_, key in _metrics(result, whole=True))),
         'groups': {
             label: {
                 **group,
-                'figures': figures(label, (key for *_, key in _metrics(result, whole=False))),
+                'figures': figures(
+                    label,
+                    (
+                        key
+                        for *_, key in _metrics(result, whole=False, originals='version' in group)
+                    ),
+                ),
             }
             for label, group in (result.get('groups') or {}).items()
         },
     }
 
 
-def _metrics(result: Result, *, whole: bool) -> Iterable[tuple[str, int | None, float | None, str]]:
+def _metrics(
+    result: Result, *, whole: bool, originals: bool = False
+) -> Iterable[tuple[str, int | None, float | None, str]]:
     """Yield (metric, k, τ, key) of what a result holds of its whole benchmark or of a group."""
     n = sample_count(result)
     yield 'accuracy', None, None, accuracy_key(n)
@@ -161,7 +175,7 @@ def _metrics(result: Result, *, whole: bool) -> Iterable[tuple[str, int | None, 
             for tau in result.get('taus') or []:
                 yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
             yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
-    if m := (result.get('versions') or {}).get('per_group'):
+    if (m := (result.get('versions') or {}).get('per_group')) and not originals:
         yield 'GA@k', m, None, f'GA@{m}'
         for tau in result.get('taus') or []:
             for name in ('G-Pass over versions', 'pooled G-Pass@k'):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.report.benchmarks import Benchmark, Result
@@ -10,10 +11,18 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Result
 __all__ = ['benchmark_notes', 'threshold_notes']
 
 # What must be known of a benchmark, whatever the results.
+GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
     'questions of this package, in the manner of RV-Bench (arXiv 2501.11790), whose own differ; '
     'no published figure can be compared with these'
 )
+COMPARED = {
+    'data': 'data',
+    'judge': 'judges',
+    'prompt': 'prompts',
+    'complete': 'thresholds of complete understanding',
+    'collapsed': 'thresholds of collapsed understanding',
+}
 CAVEATS = {
     'sample': (
         'sample: demonstration problems written for this package, not LiveMathBench; '
@@ -32,7 +41,7 @@ CAVEATS = {
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return what holds for all figures of a benchmark."""
     notes = [CAVEATS[benchmark.name]] if benchmark.name in CAVEATS else []
-    if benchmark.name.startswith(('RV-MATH', 'RV-LEETCODE', 'RV-Bench')):
+    if any(_generated(result) for entry in benchmark.entries for result in entry.results):
         notes.append(f'{benchmark.name}: {OWN_QUESTIONS}')
     notes += [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
@@ -54,13 +63,18 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
     return notes
 
 
+def _generated(result: Result) -> bool:
+    """Tell whether the problems were made by this package, which their version's seed shows."""
+    return GENERATED.search(str(result['signature'].get('data'))) is not None
+
+
 def _undefined(value: float | None) -> bool:
     return value is not None and math.isnan(value)
 
 
 def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
     results = [result for entry in benchmark.entries for result in entry.results]
-    for key, name in (('data', 'data'), ('judge', 'judges'), ('prompt', 'prompts')):
+    for key, name in COMPARED.items():
         values = dict.fromkeys(str(result['signature'].get(key)) for result in results)
         values.pop('unknown', None)
         if len(values) > 1:

@@ -11,10 +11,18 @@ from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.text import one_line
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['INSTALL', 'draw_benchmark', 'plot_thresholds', 'save_figure', 'shown_label']
+__all__ = [
+    'INSTALL',
+    'add_legend',
+    'draw_benchmark',
+    'plot_thresholds',
+    'save_figure',
+    'shown_label',
+]
 
 INSTALL = 'pip install "matplotlib>=3.8"'
 
@@ -76,11 +84,22 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
         plot_thresholds(axis, benchmark.taus, series, f'k = {k}')
     panels[0].set_ylabel('G-Pass@k$_τ$ (%)')
     figure.suptitle(shown_label(benchmark.name))
-    handles, labels = panels[0].get_legend_handles_labels()
-    # Twelve characters of the legend need about an inch, and each entry room for its line.
-    fitting = int(12 * figure.get_figwidth() // (8 + max(map(len, labels))))
-    figure.legend(handles, labels, loc='outside lower center', ncols=max(1, min(fitting, 3)))
+    add_legend(figure, dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True)))
     return figure
+
+
+def add_legend(figure: Figure, handles: Mapping[str, Artist]) -> None:
+    """Put the legend of all panels below them, in as many columns as fit.
+
+    Args:
+        figure: The figure.
+        handles: Label → what it explains.
+    """
+    # Twelve characters need about an inch, and each entry room for its line.
+    room = int(12 * figure.get_figwidth())
+    labels = [label if len(label) + 8 <= room else f'{label[: room - 9]}…' for label in handles]
+    columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
+    figure.legend(handles.values(), labels, loc='outside lower center', ncols=columns)
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -10,9 +10,10 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.text import escape_markdown, one_line
 
-__all__ = ['CROSSED', 'Cell', 'Table', 'benchmark_tables', 'to_markdown', 'to_text']
+__all__ = ['CROSSED', 'Cell', 'Table', 'benchmark_tables', 'group_order', 'to_markdown', 'to_text']
 
 CROSSED = 'split and language'
+DIFFICULTIES = ('easy', 'medium', 'hard')
 
 Cell = str | int | float | None
 Reader = Callable[[Entry, int | None, str], Cell]
@@ -90,7 +91,12 @@ def _tables(benchmark: Benchmark) -> Iterable[Table]:
 def _problems(benchmark: Benchmark) -> str:
     counts = ' or '.join(map(str, benchmark.problems)) or '?'
     ns = sorted({entry.n for entry in benchmark.entries if entry.n > 1})
-    return f'{counts} problems' + (f', n = {" or ".join(map(str, ns))}' if ns else '')
+    what = (
+        'versions'
+        if any(r.get('versions') for e in benchmark.entries for r in e.results)
+        else 'problems'
+    )
+    return f'{counts} {what}' + (f', n = {" or ".join(map(str, ns))}' if ns else '')
 
 
 def _readers(
@@ -145,12 +151,17 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
                 *([k] if benchmark.ks else []),
                 *(read(entry, k, label) for read in readers.values()),
             ]
-            for label in (labels if kind == CROSSED else sorted(labels))
+            for label in (labels if kind == CROSSED else sorted(labels, key=group_order))
             for entry in benchmark.entries
             if label in entry.groups
             for k in entry.ks or (None,)
         ]
         yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind)
+
+
+def group_order(label: str) -> tuple[int, str]:
+    """Return where a group stands among others: levels from easy to hard, else by name."""
+    return DIFFICULTIES.index(label) if label in DIFFICULTIES else -1, label
 
 
 def _kind(fields: Mapping[str, object]) -> str:

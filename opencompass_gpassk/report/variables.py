@@ -3,44 +3,58 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opencompass_gpassk.report.benchmarks import (
-    Entry,
     Result,
     Results,
-    join_benchmarks,
+    is_greedy,
+    is_ours,
     read_figure,
     sample_count,
 )
-from opencompass_gpassk.report.tables import Cell, Table
+from opencompass_gpassk.report.tables import Cell, Table, group_order
 from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.version_groups import DROP, SP_ACCURACY
 
 __all__ = ['VariableResult', 'variable_results', 'variable_tables']
 
+SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
+READING = (
+    'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
+    'versions right; CR: the original and most versions right; OOR: the original right, but hardly '
+    'a version. Higher is better, but for OOR'
+)
+
 
 @dataclass(frozen=True)
 class VariableResult:
-    """What one model reached on one benchmark of questions in versions.
+    """What one model reached on one data set of questions in versions.
 
     Attributes:
-        model: The model's name.
+        model: The model's name; with the data set's, where the name alone would be ambiguous.
         responses: ``greedy``, or how many samples the figures are the average of.
-        benchmark: The benchmark's name.
+        dataset: The data set's abbr.
         result: The result, as stored in the result JSON.
     """
 
     model: str
     responses: str
-    benchmark: str
+    dataset: str
     result: Result
 
     @property
     def versions(self) -> int:
         """The versions of a question, m."""
         return int(self.result['versions']['per_group'])
+
+    @property
+    def questions(self) -> tuple[str, int]:
+        """What results have in common that can stand in one column: benchmark and m."""
+        return str(self.result['benchmark']), self.versions
 
     def figure(self, name: str, group: str = '') -> float | None:
         """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
@@ -51,7 +65,7 @@ class VariableResult:
         return self.figure(accuracy_key(sample_count(self.result)), group)
 
     def headline(self, group: str = '') -> list[Cell]:
-        """Return the figures under :func:`_headings`."""
+        """Return SP and RV accuracy, GA, CR and OOR."""
         names = (f'GA@{self.versions}', 'CR', 'OOR')
         return [
             self.figure(SP_ACCURACY, group),
@@ -59,14 +73,38 @@ class VariableResult:
             *(self.figure(name, group) for name in names),
         ]
 
+    def defined(self) -> list[int]:
+        """Return the number of questions behind each figure of :meth:`headline`."""
+        known = self.result['versions']
+        left = known['excluded']
+        whole = [left[SP_ACCURACY], 0, left[f'GA@{self.versions}'], left['CR'], left['OOR']]
+        return [known['groups'] - count for count in whole]
+
 
 def variable_results(results: Results) -> list[VariableResult]:
-    """Return the results of questions in versions, in the order of benchmarks and models."""
+    """Return the results of questions in versions, in the order of models and data sets.
+
+    Where a model has several of one benchmark, as with two seeds, the data set's name stands
+    behind the model's; its source is left out, so that those of both sources are one row.
+    """
+    found = [
+        VariableResult(
+            model,
+            'greedy' if is_greedy(result) else f'n = {sample_count(result)}',
+            dataset,
+            result,
+        )
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+        if is_ours(result) and result.get('versions')
+    ]
+    places = Counter((one.model, one.responses, one.result['benchmark']) for one in found)
+    ambiguous = {(model, responses) for (model, responses, _), n in places.items() if n > 1}
     return [
-        found
-        for benchmark in join_benchmarks(results)
-        for entry in benchmark.entries
-        for found in _of_entry(benchmark.name, benchmark.label(entry), entry)
+        replace(one, model=f'{one.model} ({SOURCE.sub("…", one.dataset)})')
+        if (one.model, one.responses) in ambiguous
+        else one
+        for one in found
     ]
 
 
@@ -80,116 +118,125 @@ def variable_tables(results: Results) -> list[Table]:
     found = variable_results(results)
     if not found:
         return []
-    return [_leaderboard(found), *_stability(found), *_breakdowns(found)]
-
-
-def _of_entry(benchmark: str, model: str, entry: Entry) -> Iterable[VariableResult]:
-    for result, responses in ((entry.greedy, 'greedy'), (entry.result, f'n = {entry.n}')):
-        if result and result.get('versions'):
-            yield VariableResult(model, responses, benchmark, result)
-
-
-def _leaderboard(found: Sequence[VariableResult]) -> Table:
-    """Return a row a model, best first: SP and RV accuracy, GA, CR and OOR of each benchmark."""
-    benchmarks = {one.benchmark: one.versions for one in found}
-    columns = ['model', 'responses']
-    for name, m in benchmarks.items():
-        columns += _headings(_short(name), m)
-    several = len(benchmarks) > 1
-    m = max(benchmarks.values())
-    columns += _headings('overall', m) if several else []
-    by_row: dict[tuple[str, str], dict[str, VariableResult]] = {}
+    by_questions: dict[tuple[str, int], list[VariableResult]] = {}
     for one in found:
-        by_row.setdefault((one.model, one.responses), {})[one.benchmark] = one
+        by_questions.setdefault(one.questions, []).append(one)
+    apart = [
+        table
+        for (benchmark, m), measured in by_questions.items()
+        for table in (_stability(benchmark, measured), *_breakdowns(benchmark, m, measured))
+    ]
+    return [_leaderboard(found, list(by_questions)), *apart]
+
+
+def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, int]]) -> Table:
+    """Return a row a model, best first: SP and RV accuracy, GA, CR and OOR of each benchmark."""
+    names = _short_names(blocks)
+    # Questions of two benchmarks are others only if the benchmarks are of two sources.
+    overall = len(blocks) > 1 and set(names) == {'MATH', 'LEETCODE'}
+    columns = ['model', 'responses']
+    for name, (_, m) in zip(names, blocks, strict=True):
+        columns += _headings(name, m)
+    columns += _headings('overall', blocks[0][1]) if overall else []
+    by_row: dict[tuple[str, str], dict[tuple[str, int], VariableResult]] = {}
+    for one in found:
+        by_row.setdefault((one.model, one.responses), {})[one.questions] = one
     rows: list[list[Cell]] = []
     for (model, responses), measured in by_row.items():
         row: list[Cell] = [model, responses]
-        for name in benchmarks:
-            row += measured[name].headline() if name in measured else [None] * 5
-        whole = list(measured.values()) if len(measured) == len(benchmarks) else []
-        rows.append(row + (_overall(whole) if several else []))
+        for block in blocks:
+            row += measured[block].headline() if block in measured else [None] * 5
+        if overall:
+            row += _overall([measured[block] for block in blocks if block in measured])
+        rows.append(row)
     rows.sort(key=_rank)
-    notes = [
-        'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
-        'versions right; CR: the original and most versions right; OOR: the original right, '
-        'but hardly a version. Higher is better, but for OOR',
+    notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
+    return Table('Questions with random variables', columns, rows, [*notes, *_missing(found)])
+
+
+def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
+    """Return what each benchmark is called in headings: MATH and LEETCODE where that is enough."""
+    short = [name.removeprefix('RV-').partition(',')[0] for name, _ in blocks]
+    if len(set(short)) == len(short) and len({m for _, m in blocks}) == 1:
+        return short
+    return [f'{name}, {m} versions:' for name, m in blocks]
+
+
+def _headings(name: str, m: int) -> list[str]:
+    if name.endswith(':'):
+        return [f'{name} {figure}' for figure in ('SP', 'RV', f'GA@{m}', 'CR', 'OOR')]
+    return [f'{name}-SP', f'{name}-RV', f'{name} GA@{m}', f'{name} CR', f'{name} OOR']
+
+
+def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
+    """Return the mean of each headline figure over all questions of two sources."""
+    if len(measured) < 2:
+        return [None] * 5
+    columns = zip(*(one.headline() for one in measured), strict=True)
+    sizes = zip(*(one.defined() for one in measured), strict=True)
+    return [
+        sum(n * _number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
+        if sum(size)
+        else math.nan
+        for size, column in zip(sizes, columns, strict=True)
     ]
-    if several:
-        notes.append('overall: mean over the questions of all benchmarks')
-    return Table('Questions with random variables', columns, rows, notes)
 
 
 def _rank(row: Sequence[Cell]) -> float:
+    """Return where a row belongs: by the last accuracy on versions, the best first."""
     accuracy = _number(row[-4])
     return math.inf if math.isnan(accuracy) else -accuracy
 
 
-def _headings(name: str, m: int) -> list[str]:
-    return [f'{name}-SP', f'{name}-RV', f'{name} GA@{m}', f'{name} CR', f'{name} OOR']
+def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
+    """Yield what is not known of all questions, on which RV, GA and CR would be of others."""
+    for one in found:
+        known = one.result['versions']
+        lacking = known['groups'] - known['originals'] + known['incomplete']
+        if lacking:
+            yield (
+                f'{one.model}, {one.responses}, {one.result["benchmark"]}: {lacking} of '
+                f'{known["groups"] + known["incomplete"]} questions lack their original or a '
+                'version; figures that need it are of the others'
+            )
 
 
-def _short(benchmark: str) -> str:
-    return benchmark.removeprefix('RV-').partition(',')[0]
-
-
-def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
-    """Return the mean of each headline figure over all questions."""
-    if not measured:
-        return [None] * 5
-    sizes = [int(one.result['versions']['groups']) for one in measured]
-    total = sum(sizes)
-    columns = zip(*(one.headline() for one in measured), strict=True)
-    return [
-        sum(size * _number(value) for size, value in zip(sizes, column, strict=True)) / total
-        if total
-        else math.nan
-        for column in columns
+def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
+    """Return drop, understanding, G-Pass over versions and the variances."""
+    shares = [f'{kind} understanding' for kind in ('complete', 'partial', 'collapsed')]
+    names = [DROP, *shares, 'understanding score']
+    names += [
+        key
+        for key in dict.fromkeys(key for one in measured for key in one.result)
+        if key.startswith(('G-Pass over', 'pooled G-Pass@', 'variance between'))
     ]
+    rows = [[one.model, one.responses, *(one.figure(name) for name in names)] for one in measured]
+    notes = [
+        'understanding: of the questions whose original is right, the share of which most, some, '
+        'or hardly any versions are right; the score is their mean share of right versions',
+        'G-Pass over versions: one response to each version, at least the share τ of them right',
+        'variances, times 100: between versions the model is unsure of the question, between '
+        'samples of itself. They are unbiased estimates, which may fall below 0',
+    ]
+    title = f'{benchmark}: understanding'
+    return Table(title, ['model', 'responses', *names], rows, notes, 'version')
 
 
-def _stability(found: Sequence[VariableResult]) -> Iterable[Table]:
-    """Return, for each benchmark, understanding, G-Pass over versions and the variances."""
-    for benchmark in dict.fromkeys(one.benchmark for one in found):
-        measured = [one for one in found if one.benchmark == benchmark]
-        names = [DROP, *(f'{kind} understanding' for kind in ('complete', 'partial', 'collapsed'))]
-        names += [
-            key
-            for key in dict.fromkeys(key for one in measured for key in one.result)
-            if key.startswith(('G-Pass over', 'pooled G-Pass@', 'variance between'))
+def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> Iterable[Table]:
+    kinds: dict[str, dict[str, None]] = {}
+    for one in measured:
+        for label, fields in (one.result.get('groups') or {}).items():
+            names = [name for name in fields if name not in ('problems', 'version')]
+            if names:
+                kinds.setdefault(' and '.join(names), {}).setdefault(label)
+    columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
+    for kind, labels in kinds.items():
+        rows: list[list[Cell]] = [
+            [label, one.model, one.responses, *one.headline(label), one.figure(DROP, label)]
+            for label in sorted(labels, key=group_order)
+            for one in measured
         ]
-        rows = [
-            [one.model, one.responses, *(one.figure(name) for name in names)] for one in measured
-        ]
-        notes = [
-            'understanding: of the questions whose original is right, the share of which most, '
-            'some, or hardly any versions are right',
-            'G-Pass over versions: one response to each version, at least the share τ of them '
-            'right. Variances are in hundredths, 25 at most: between versions the model is unsure '
-            'of the question, between samples of itself',
-        ]
-        yield Table(
-            f'{benchmark}: understanding', ['model', 'responses', *names], rows, notes, 'version'
-        )
-
-
-def _breakdowns(found: Sequence[VariableResult]) -> Iterable[Table]:
-    for benchmark in dict.fromkeys(one.benchmark for one in found):
-        measured = [one for one in found if one.benchmark == benchmark]
-        kinds: dict[str, dict[str, None]] = {}
-        for one in measured:
-            for label, fields in (one.result.get('groups') or {}).items():
-                names = [name for name in fields if name not in ('problems', 'version')]
-                if names:
-                    kinds.setdefault(' and '.join(names), {}).setdefault(label)
-        heading = ['SP', 'RV', f'GA@{measured[0].versions}', 'CR', 'OOR', 'drop']
-        for kind, labels in kinds.items():
-            rows: list[list[Cell]] = [
-                [label, one.model, one.responses, *one.headline(label), one.figure(DROP, label)]
-                for label in sorted(labels)
-                for one in measured
-            ]
-            columns = ['group', 'model', 'responses', *heading]
-            yield Table(f'{benchmark}: versions by {kind}', columns, rows, breakdown=kind)
+        yield Table(f'{benchmark}: versions by {kind}', columns, rows, breakdown=kind)
 
 
 def _number(value: Cell) -> float:

@@ -45,6 +45,6 @@ def _draw(question: type[Question], rng: random.Random, taken: set[str]) -> Ques
         if version.holds() and version.render() not in taken:
             return version
     raise DrawingError(
-        f'question {question.__name__}: no further version in {DRAWS} draws after '
-        f'{len(taken) - 1} versions; widen the ranges of its init or relax holds'
+        f'question {question.__name__} has hardly more than {len(taken) - 1} versions: {DRAWS} '
+        f'draws gave no other; ask for {len(taken) - 1} at most'
     )

@@ -18,6 +18,8 @@ __all__ = ['read_posed', 'write_line']
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
 GROUP = ('group', 'group_id', 'qf_id', 'question_id')
+# As JSON, tables and people write them.
+TRUE, FALSE = ('true', '1', '1.0', 'yes'), ('false', '0', '0.0', 'no', '', 'none', 'nan')
 FLAGS = ('original', 'is_original')
 
 
@@ -32,18 +34,25 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     Args:
         path: JSON lines, JSON, Parquet or CSV with ``question``, ``answer`` and ``group``, or the
             names that others have for them: ``problem``, ``qf_id`` …; optional are ``original``
-            (true, false), ``source``, ``subject`` and ``level``. Rows that are not flagged are
-            versions, numbered in their order.
+            (true, false), ``source``, ``subject``, ``level`` and ``language``. Rows that are not
+            flagged are versions, numbered in their order.
         originals: A further file, all of whose rows are originals.
 
     Raises:
         ValueError: If a row lacks a field, naming file, line and field; if a group has two
             originals or another number of versions than the others, or an original has no group.
     """
-    rows = [_posed(row, None) for row in read_rows(Path(path).expanduser())]
+    rows = [_posed(row, None) for row in _rows(path)]
     if originals:
-        rows += [_posed(row, True) for row in read_rows(Path(originals).expanduser())]
+        rows += [_posed(row, True) for row in _rows(originals)]
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
+
+
+def _rows(path: str) -> list[Row]:
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise ValueError(f'{path}: there is no such file; name one of RV-Bench problems')
+    return read_rows(file)
 
 
 def _posed(row: Row, original: bool | None) -> PosedQuestion:
@@ -58,6 +67,7 @@ def _posed(row: Row, original: bool | None) -> PosedQuestion:
         optional_text(row, 'source'),
         optional_text(row, 'subject'),
         optional_text(row, 'level') or optional_text(row, 'difficulty'),
+        optional_text(row, 'language') or 'en',
     )
 
 
@@ -66,10 +76,10 @@ def _version(row: Row) -> str:
 
 
 def _truth(row: Row, flag: Any) -> bool:
-    known = {'true': True, '1': True, 'false': False, '0': False, '': False, 'none': False}
-    if str(flag).strip().lower() not in known:
+    text = str(flag).strip().lower()
+    if text not in (*TRUE, *FALSE):
         raise ValueError(f'{row.place}: field original is {flag!r}; give true or false')
-    return known[str(flag).strip().lower()]
+    return text in TRUE
 
 
 def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:

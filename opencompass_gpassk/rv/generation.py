@@ -28,6 +28,7 @@ class PosedQuestion:
         source: ``math``, ``leetcode``, or what a file says.
         subject: Of the source.
         level: ``1`` to ``5``, or ``easy``, ``medium``, ``hard``.
+        language: ``en`` or ``cn``.
         variables: Name → value, as JSON can hold it.
     """
 
@@ -38,6 +39,7 @@ class PosedQuestion:
     source: str = ''
     subject: str = ''
     level: str = ''
+    language: str = 'en'
     variables: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -92,7 +94,7 @@ def pose(question: Question, version: str) -> PosedQuestion:
         question.source,
         question.subject,
         str(question.level),
-        variables,
+        variables=variables,
     )
 
 

@@ -37,8 +37,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         'counting',
         'digits',
         'divisors',
+        'figures',
         'games',
-        'geometry',
         'operations',
         'probability',
         'sequences',
@@ -143,8 +143,9 @@ def question_named(name: str) -> type[Question]:
 
     named = {question.__name__: question for question in questions()}
     if name not in named:
-        near = difflib.get_close_matches(name, named) or ['those that `gpassk rv list` shows']
-        raise ValueError(f'there is no question {name!r}; do you mean {", ".join(near)}?')
+        near = difflib.get_close_matches(name, named)
+        hint = f'do you mean {", ".join(near)}?' if near else 'see gpassk rv list'
+        raise ValueError(f'there is no question {name!r}; {hint}')
     return named[name]
 
 

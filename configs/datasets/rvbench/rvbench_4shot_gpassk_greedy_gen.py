@@ -23,10 +23,13 @@ rvbench_4shot_settings = [
     for source in ('math', 'leetcode')
 ]
 # A model that goes on after its answer poses itself the next problem.
+rvbench_4shot_stop = [
+    __import__('opencompass_gpassk.datasets.examples', fromlist=['examples']).STOP
+]
 rvbench_4shot_infer_cfg = dict(
     prompt_template=gpassk_greedy_infer_cfg['prompt_template'],
     retriever=gpassk_greedy_infer_cfg['retriever'],
-    inferencer=dict(gpassk_greedy_infer_cfg['inferencer'], stopping_criteria=['Problem:']),
+    inferencer=dict(gpassk_greedy_infer_cfg['inferencer'], stopping_criteria=rvbench_4shot_stop),
 )
 
 rvbench_4shot_datasets = [

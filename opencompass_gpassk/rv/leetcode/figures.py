@@ -20,7 +20,7 @@ def _turn(a: Point, b: Point, c: Point) -> int:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-@register('leetcode', 'geometry', 'easy')
+@register('leetcode', 'figures', 'easy')
 @dataclass(frozen=True)
 class DiagonalShortcuts(Question):
     """With diagonal steps a leg takes as many steps as its longer side."""
@@ -44,7 +44,7 @@ class DiagonalShortcuts(Question):
         )
 
 
-@register('leetcode', 'geometry', 'easy')
+@register('leetcode', 'figures', 'easy')
 @dataclass(frozen=True)
 class DippedTowers(Question):
     """A tower shows its top, its bottom and, to each neighbour, the difference in height."""
@@ -74,7 +74,7 @@ class DippedTowers(Question):
         )
 
 
-@register('leetcode', 'geometry', 'easy')
+@register('leetcode', 'figures', 'easy')
 @dataclass(frozen=True)
 class WidestTriangle(Question):
     """Half the absolute value of a determinant is the area of a triangle."""
@@ -99,7 +99,7 @@ class WidestTriangle(Question):
         )
 
 
-@register('leetcode', 'geometry', 'medium')
+@register('leetcode', 'figures', 'medium')
 @dataclass(frozen=True)
 class MirroredBox(Question):
     """Unfolded, the beam crosses the lines of a lattice until width and height divide its way."""
@@ -127,7 +127,7 @@ class MirroredBox(Question):
         )
 
 
-@register('leetcode', 'geometry', 'medium')
+@register('leetcode', 'figures', 'medium')
 @dataclass(frozen=True)
 class DotsInsideTriangle(Question):
     """Pick: twice the area is twice the inner points plus the points on the sides minus 2."""
@@ -157,7 +157,7 @@ class DotsInsideTriangle(Question):
         )
 
 
-@register('leetcode', 'geometry', 'medium')
+@register('leetcode', 'figures', 'medium')
 @dataclass(frozen=True)
 class SquaresOnDots(Question):
     """An upright frame of side k holds k squares, all but one of them tilted."""
@@ -183,7 +183,7 @@ class SquaresOnDots(Question):
         )
 
 
-@register('leetcode', 'geometry', 'medium')
+@register('leetcode', 'figures', 'medium')
 @dataclass(frozen=True)
 class RoundMinusDiamond(Question):
     """A disc is counted column by column; the diamond within it has k^2 + (k + 1)^2 points."""
@@ -210,7 +210,7 @@ class RoundMinusDiamond(Question):
         )
 
 
-@register('leetcode', 'geometry', 'medium')
+@register('leetcode', 'figures', 'medium')
 @dataclass(frozen=True)
 class ThreePosters(Question):
     """Areas minus overlaps of two plus the overlap of all three (inclusion and exclusion)."""
@@ -248,7 +248,7 @@ class ThreePosters(Question):
         )
 
 
-@register('leetcode', 'geometry', 'hard')
+@register('leetcode', 'figures', 'hard')
 @dataclass(frozen=True)
 class CubesBetweenViews(Question):
     """Towers of equal height share the two views; at most, each is as high as both views allow."""
@@ -281,7 +281,7 @@ class CubesBetweenViews(Question):
         )
 
 
-@register('leetcode', 'geometry', 'hard')
+@register('leetcode', 'figures', 'hard')
 @dataclass(frozen=True)
 class TilesUnderCircle(Question):
     """The circle changes tiles at each line it crosses, and at a corner crosses two at once."""
@@ -310,7 +310,7 @@ class TilesUnderCircle(Question):
         )
 
 
-@register('leetcode', 'geometry', 'hard')
+@register('leetcode', 'figures', 'hard')
 @dataclass(frozen=True)
 class BandAroundNails(Question):
     """A segment belongs to the hull if all other points are on its left; cross products add up."""

@@ -1,4 +1,4 @@
-"""Checks of opencompass_gpassk.rv.leetcode.geometry: points and cells are counted one by one."""
+"""Checks of opencompass_gpassk.rv.leetcode.figures: points and cells are counted one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
 
-from opencompass_gpassk.rv.leetcode import geometry as ge
+from opencompass_gpassk.rv.leetcode import figures
 from rv_checks import check
 
 
@@ -26,13 +26,13 @@ def steps_of_a_king():
     return steps
 
 
-@check(ge.DiagonalShortcuts)
+@check(figures.DiagonalShortcuts)
 def diagonal_shortcuts(q, answer):
     legs = pairwise(q.stops)
     return answer == sum(steps_of_a_king()[c - a, d - b] for (a, b), (c, d) in legs)
 
 
-@check(ge.DippedTowers)
+@check(figures.DippedTowers)
 def dipped_towers(q, answer):
     rows = enumerate((q.front, q.middle, q.back))
     cubes = {(x, y, z) for y, row in rows for x, height in enumerate(row) for z in range(height)}
@@ -54,12 +54,12 @@ def area_by_columns(points):
     return sum((one + other) / 2 for one, other in pairwise(heights))
 
 
-@check(ge.WidestTriangle)
+@check(figures.WidestTriangle)
 def widest_triangle(q, answer):
     return answer == max(area_by_columns(corners) for corners in combinations(q.points, 3))
 
 
-@check(ge.MirroredBox)
+@check(figures.MirroredBox)
 def mirrored_box(q, answer):
     x, y, dx, dy, reflections = 0, 0, 1, 1, -1
     while reflections < 0 or x not in (0, q.width) or y not in (0, q.height):
@@ -71,7 +71,7 @@ def mirrored_box(q, answer):
     return answer == reflections
 
 
-@check(ge.DotsInsideTriangle)
+@check(figures.DotsInsideTriangle)
 def dots_inside_triangle(q, answer):
     a, b, c = q.first, q.second, q.third
     inside = 0
@@ -84,7 +84,7 @@ def dots_inside_triangle(q, answer):
     return answer == inside
 
 
-@check(ge.SquaresOnDots)
+@check(figures.SquaresOnDots)
 def squares_on_dots(q, answer):
     squares = 0
     for x, y in product(range(q.columns), range(q.rows)):
@@ -94,13 +94,13 @@ def squares_on_dots(q, answer):
     return answer == squares
 
 
-@check(ge.RoundMinusDiamond)
+@check(figures.RoundMinusDiamond)
 def round_minus_diamond(q, answer):
     pairs = product(range(-13, 14), repeat=2)
     return answer == sum(x * x + y * y <= q.square and abs(x) + abs(y) > q.bound for x, y in pairs)
 
 
-@check(ge.CubesBetweenViews)
+@check(figures.CubesBetweenViews)
 def cubes_between_views(q, answer):
     # The totals that the rows so far can have, by which of the columns have reached their height.
     totals = {(False, False, False): {0}}
@@ -115,7 +115,7 @@ def cubes_between_views(q, answer):
     return answer == len(totals[True, True, True])
 
 
-@check(ge.ThreePosters)
+@check(figures.ThreePosters)
 def three_posters(q, answer):
     return answer == sum(
         any(a <= x < c and b <= y < d for a, b, c, d in q.posters)
@@ -123,7 +123,7 @@ def three_posters(q, answer):
     )
 
 
-@check(ge.TilesUnderCircle)
+@check(figures.TilesUnderCircle)
 def tiles_under_circle(q, answer):
     # A tile of the first quarter has its nearest corner within the circle, its farthest outside.
     corners = product(range(0, q.radius, q.tile), repeat=2)
@@ -132,6 +132,6 @@ def tiles_under_circle(q, answer):
     )
 
 
-@check(ge.BandAroundNails)
+@check(figures.BandAroundNails)
 def band_around_nails(q, answer):
     return answer == area_by_columns(q.nails)
