@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.groupings import group_members, headline_problems
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import Trial, TrialTable, Verdict
 from opencompass_gpassk.version_groups import ORIGINAL, VersionGroups, find_groups
 
 __all__ = [
@@ -175,43 +176,6 @@ def _means(
     return means
 
 
-def headline_problems(problems: Sequence[Problem]) -> list[int]:
-    """Return the problems that the headline figures are over: all but originals of versions."""
-    others = [i for i, problem in enumerate(problems) if problem.version != ORIGINAL]
-    return others or list(range(len(problems)))
-
-
-def group_members(
-    problems: Sequence[Problem],
-    groupings: Sequence[Sequence[str]],
-    among: Sequence[int] | None = None,
-) -> dict[str, tuple[dict[str, str], list[int]]]:
-    """Return label → (field values, indices of the problems) for every group.
-
-    Problems that are not ``among`` those given are in none. A grouping that splits nothing, or as
-    an earlier one does, is left out: it tells nothing new.
-    """
-    among = range(len(problems)) if among is None else among
-    result: dict[str, tuple[dict[str, str], list[int]]] = {}
-    partitions: list[set[tuple[int, ...]]] = []
-    for grouping in groupings:
-        members: dict[tuple[str, ...], list[int]] = {}
-        for index in among:
-            values = tuple(problems[index].groups.get(name, '') for name in grouping)
-            if all(values):
-                members.setdefault(values, []).append(index)
-        partition = {tuple(indices) for indices in members.values()}
-        if partition in partitions or partition == {tuple(among)}:
-            continue
-        partitions.append(partition)
-        for values, indices in members.items():
-            label = '-'.join(map(_label, grouping, values))
-            if label in result:
-                label = f'{"-".join(grouping)} {label}'
-            result[label] = (dict(zip(grouping, values, strict=True)), indices)
-    return result
-
-
 def problem_rows(table: TrialTable) -> list[dict[str, object]]:
     """Return n, c and the distinct answers with their counts, for each problem."""
     n, c = table.counts()
@@ -264,11 +228,6 @@ def _counts(table: TrialTable) -> dict[str, int]:
         'unjudged': int((~table.judged).sum()),
         **flags,
     }
-
-
-def _label(name: str, value: str) -> str:
-    # A bare '5' says nothing; 'Level 5' needs no help.
-    return f'level {value}' if name == 'level' and value[:1].isdigit() else value
 
 
 def percent(values: NDArray[np.float64]) -> float:

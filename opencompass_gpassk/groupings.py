@@ -1,0 +1,52 @@
+"""Which problems a figure is over: all that count, and the groups that it is broken down by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.version_groups import ORIGINAL
+
+__all__ = ['group_members', 'headline_problems']
+
+
+def headline_problems(problems: Sequence[Problem]) -> list[int]:
+    """Return the problems that the headline figures are over: all but originals of versions."""
+    others = [i for i, problem in enumerate(problems) if problem.version != ORIGINAL]
+    return others or list(range(len(problems)))
+
+
+def group_members(
+    problems: Sequence[Problem],
+    groupings: Sequence[Sequence[str]],
+    among: Sequence[int] | None = None,
+) -> dict[str, tuple[dict[str, str], list[int]]]:
+    """Return label → (field values, indices of the problems) for every group.
+
+    Problems that are not ``among`` those given are in none. A grouping that splits nothing, or as
+    an earlier one does, is left out: it tells nothing new.
+    """
+    among = range(len(problems)) if among is None else among
+    result: dict[str, tuple[dict[str, str], list[int]]] = {}
+    partitions: list[set[tuple[int, ...]]] = []
+    for grouping in groupings:
+        members: dict[tuple[str, ...], list[int]] = {}
+        for index in among:
+            values = tuple(problems[index].groups.get(name, '') for name in grouping)
+            if all(values):
+                members.setdefault(values, []).append(index)
+        partition = {tuple(indices) for indices in members.values()}
+        if partition in partitions or partition == {tuple(among)}:
+            continue
+        partitions.append(partition)
+        for values, indices in members.items():
+            label = '-'.join(map(_label, grouping, values))
+            if label in result:
+                label = f'{"-".join(grouping)} {label}'
+            result[label] = (dict(zip(grouping, values, strict=True)), indices)
+    return result
+
+
+def _label(name: str, value: str) -> str:
+    # A bare '5' says nothing; 'Level 5' needs no help.
+    return f'level {value}' if name == 'level' and value[:1].isdigit() else value
