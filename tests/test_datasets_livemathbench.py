@@ -18,7 +18,7 @@ from opencompass_gpassk.datasets.settings import VERSIONS as SETTINGS_VERSIONS
 
 COLUMNS = {
     *('problem_id', 'question', 'answer', 'prompt', 'split', 'language', 'level', 'subject'),
-    *('question_type', 'cluster', 'benchmark', 'data_version'),
+    *('question_type', 'cluster', 'version', 'benchmark', 'data_version'),
 }
 OFFLINE = {'hub': None, 'modelscope': None, 'download': False}
 

@@ -152,7 +152,7 @@ def test_the_counts_are_those_of_the_trials(whole: tuple[Path, str]) -> None:
         verdicts = [t['verdict'] for t in trials if t['problem_id'] == problem['problem_id']]
         assert problem['c'] == verdicts.count('correct')
         assert problem['n'] == len(verdicts) - verdicts.count('unjudged')
-    assert sum(0 < problem['c'] < 4 for problem in details) >= 6
+    assert sum(0 < problem['c'] < 4 for problem in details) >= 3
 
 
 def test_the_judge_was_asked_once_about_what_the_rules_did_not_confirm(

@@ -144,7 +144,7 @@ def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
         # Samples that give the same answer are shown once.
         alike: dict[tuple[object, ...], list[tuple[AuditTrial, Opinion, Opinion]]] = {}
         for trial, first, second in found:
-            key = *trial.identity[:4], trial.triple.answer, first.verdict
+            key = *trial.identity[:-1], trial.triple.answer, first.verdict  # whatever the replica
             alike.setdefault(key, []).append((trial, first, second))
         parts += [_disagreement(rows, names) for rows in alike.values()]
     return '\n'.join(parts)
