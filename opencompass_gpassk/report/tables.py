@@ -29,6 +29,7 @@ class Table:
         rows: A cell a column. Figures are floats, in percent: NaN is undefined, None not measured.
         notes: What must be known to read the figures.
         breakdown: What its rows break the problems down by, '' where they don't.
+        decimals: How many of each figure are shown.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = field(default=())
     breakdown: str = ''
+    decimals: int = 1
 
 
 def benchmark_tables(results: Results) -> list[Table]:
@@ -53,7 +55,7 @@ def to_text(table: Table) -> str:
     from tabulate import tabulate
 
     body = tabulate(
-        [[_show(cell) for cell in row] for row in table.rows],
+        [[_show(cell, table.decimals) for cell in row] for row in table.rows],
         headers=list(table.columns),
         colalign=[_alignment(column) for column in zip(*table.rows, strict=True)] or None,
         disable_numparse=True,
@@ -68,7 +70,7 @@ def to_markdown(table: Table) -> str:
         '---:' if side == 'right' else '---'
         for side in map(_alignment, zip(*table.rows, strict=True))
     ] or ['---'] * len(table.columns)
-    rows = [[escape_markdown(_show(cell)) for cell in row] for row in table.rows]
+    rows = [[escape_markdown(_show(cell, table.decimals)) for cell in row] for row in table.rows]
     lines = [[escape_markdown(column) for column in table.columns], rule, *rows]
     body = '\n'.join(f'| {" | ".join(line)} |' for line in lines)
     notes = ''.join(f'- {escape_markdown(note)}\n' for note in table.notes)
@@ -170,12 +172,12 @@ def _kind(fields: Mapping[str, object]) -> str:
     return CROSSED if set(names) <= {'split', 'language'} else ' and '.join(names)
 
 
-def _show(cell: Cell) -> str:
+def _show(cell: Cell, decimals: int) -> str:
     if cell is None:
         return '-'
     if isinstance(cell, float):
         # Nothing is -0.0.
-        return '–' if math.isnan(cell) else f'{round(cell, 1) + 0.0:.1f}'
+        return '–' if math.isnan(cell) else f'{round(cell, decimals) + 0.0:.{decimals}f}'
     return one_line(str(cell))
 
 

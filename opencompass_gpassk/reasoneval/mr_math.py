@@ -1,0 +1,195 @@
+"""MR-MATH: solutions whose wrong, or redundant, steps people marked (arXiv 2404.05692).
+
+Two sets of JSON lines, each row with ``id``, ``question`` and ``model_output_step_format``, a list
+of steps, each a list of lines:
+
+* ``…invalid_errors.json`` says which step is the first wrong one,
+  ``model_output_solution_first_error_step``, counted from 1, or "N/A", and whether the answer is
+  right, ``model_output_answer_correctness``.
+* ``…redundant_errors.json`` has a ``rating`` a step, 0 for a redundant one, else 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+
+__all__ = ['ErrorKind', 'LabelledSolution', 'find_sets', 'kind_named', 'read_id', 'read_set']
+
+STEPS = 'model_output_step_format'
+FIRST_ERROR = 'model_output_solution_first_error_step'
+SOLUTION = 'model_output_solution_correctness'
+ANSWER = 'model_output_answer_correctness'
+NO_ERROR = 'N/A'
+ENDINGS = ('.json', '.jsonl', '.json.gz', '.jsonl.gz')
+
+
+class ErrorKind(Enum):
+    """What people looked for in a set of solutions."""
+
+    INVALID = 'invalid'
+    REDUNDANT = 'redundant'
+
+
+@dataclass(frozen=True)
+class LabelledSolution:
+    """A solution, and what people say of its steps.
+
+    Attributes:
+        solution_id: Unique in its set.
+        question: What is solved.
+        steps: S steps of at least one line each.
+        errors: Whether each step is an error. In the invalid set it is of the steps up to the
+            first wrong one, at most S: what follows is not labelled.
+        answer_right: Whether the final answer is right; None where nobody says.
+    """
+
+    solution_id: str
+    question: str
+    steps: tuple[tuple[str, ...], ...]
+    errors: tuple[bool, ...]
+    answer_right: bool | None = None
+
+    @property
+    def lines(self) -> int:
+        """Lines of all steps."""
+        return sum(map(len, self.steps))
+
+
+def kind_named(name: str) -> ErrorKind | None:
+    """Return the kind of errors that the name of a file or folder tells, None if it tells none."""
+    for kind in ErrorKind:
+        if f'{kind.value}_errors' in name.lower():
+            return kind
+    return None
+
+
+def find_sets(folder: Path) -> dict[ErrorKind, Path]:
+    """Return the sets that lie in a folder, by the names of the files.
+
+    Raises:
+        ValueError: If there is none, or two of a kind.
+    """
+    found: dict[ErrorKind, Path] = {}
+    for path in sorted(folder.iterdir()):
+        kind = kind_named(path.name)
+        if kind and path.name.lower().endswith(ENDINGS) and path.is_file():
+            if kind in found:
+                raise ValueError(f'{found[kind]} and {path}: two sets of one kind; remove one')
+            found[kind] = path
+    if not found:
+        raise ValueError(
+            f'{folder} holds neither set; put mr-math_invalid_errors.json or '
+            'mr-math_redundant_errors.json there'
+        )
+    return found
+
+
+def read_set(path: Path, kind: ErrorKind) -> list[LabelledSolution]:
+    """Return the solutions of a set, in their order.
+
+    Raises:
+        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+    """
+    solutions: dict[str, LabelledSolution] = {}
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        if not line.strip():
+            continue
+        try:
+            one = _solution(parse_row(line), kind)
+            if one.solution_id in solutions:
+                raise ValueError(f'field id: {one.solution_id} stands twice; give each its own')
+        except ValueError as error:
+            raise ValueError(f'{path}, line {number}: {error}') from error
+        solutions[one.solution_id] = one
+    if not solutions:
+        raise ValueError(f'{path}: there is no solution in it; give one a line')
+    return list(solutions.values())
+
+
+def read_id(row: dict[str, Any]) -> str:
+    """Return the id of a row.
+
+    Raises:
+        ValueError: If it has none.
+    """
+    value = row.get('id')
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f'field id is {_shown(value)}; give a text or an integer')
+    return str(value)
+
+
+def _solution(row: dict[str, Any], kind: ErrorKind) -> LabelledSolution:
+    steps = _steps(row.get(STEPS))
+    question = row.get('question')
+    if not isinstance(question, str):
+        raise ValueError(f'field question is {_shown(question)}; give a text')
+    invalid = kind is ErrorKind.INVALID
+    return LabelledSolution(
+        solution_id=read_id(row),
+        question=question,
+        steps=steps,
+        errors=_until_first_error(row, len(steps)) if invalid else _ratings(row, len(steps)),
+        answer_right=_choice(row, ANSWER) if ANSWER in row else None,
+    )
+
+
+def _steps(value: Any) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError(f'field {STEPS} is {_shown(value)}; give a list of at least one step')
+    for index, step in enumerate(value):
+        if (
+            not isinstance(step, list)
+            or not step
+            or not all(isinstance(line, str) for line in step)
+        ):
+            raise ValueError(
+                f'field {STEPS}[{index}] is {_shown(step)}; give a list of at least one line'
+            )
+    return tuple(map(tuple, value))
+
+
+def _until_first_error(row: dict[str, Any], count: int) -> tuple[bool, ...]:
+    first = row.get(FIRST_ERROR)
+    if SOLUTION in row and _choice(row, SOLUTION) != (first == NO_ERROR):
+        raise ValueError(
+            f'field {FIRST_ERROR} is {_shown(first)} where {SOLUTION} is {_shown(row[SOLUTION])}; '
+            f'give the number of the first wrong step, "{NO_ERROR}" for a correct solution'
+        )
+    if first == NO_ERROR:
+        return (False,) * count
+    if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 10:
+        first = int(first)
+    if isinstance(first, bool) or not isinstance(first, int) or not 1 <= first <= count:
+        raise ValueError(
+            f'field {FIRST_ERROR} is {_shown(first)}; give the number of a step, 1 to {count}, or '
+            f'"{NO_ERROR}"'
+        )
+    return (False,) * (first - 1) + (True,)
+
+
+def _ratings(row: dict[str, Any], count: int) -> tuple[bool, ...]:
+    ratings = row.get('rating')
+    if not isinstance(ratings, list) or len(ratings) != count:
+        raise ValueError(f'field rating is {_shown(ratings)}; give a list of {count}, one a step')
+    for index, rating in enumerate(ratings):
+        if isinstance(rating, bool) or rating not in (0, 1):
+            raise ValueError(
+                f'field rating[{index}] is {_shown(rating)}; give 0 for a redundant step, else 1'
+            )
+    return tuple(rating == 0 for rating in ratings)
+
+
+def _choice(row: dict[str, Any], name: str) -> bool:
+    if row[name] not in ('correct', 'wrong'):
+        raise ValueError(f'field {name} is {_shown(row[name])}; give "correct" or "wrong"')
+    return bool(row[name] == 'correct')
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f'{text[:60]}…'

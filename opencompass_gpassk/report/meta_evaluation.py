@@ -1,0 +1,131 @@
+"""How well evaluators of steps find errors, as tables and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from opencompass_gpassk.reasoneval.meta import MetaEvaluation
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.thresholds import THRESHOLDS, labelled_rate, threshold_rows
+from opencompass_gpassk.report.export import without_nan
+from opencompass_gpassk.report.tables import Cell, Table
+
+__all__ = ['meta_json', 'meta_tables', 'threshold_tables']
+
+DECIMALS = 3
+
+
+def meta_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
+    """Return a table for each kind of errors, a row an evaluator: F1 and AUC at both levels."""
+    found = list(evaluations)
+    tables = []
+    for kind in ErrorKind:
+        if rows := [one for one in found if one.kind is kind]:
+            tables.append(_figures(kind, rows))
+    return tables
+
+
+def threshold_tables(
+    evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
+) -> list[Table]:
+    """Return a table for each evaluator of invalid errors, a row a threshold of validity.
+
+    Raises:
+        ValueError: If a threshold isn't a share.
+    """
+    return [
+        Table(
+            f'{one.evaluator}: right answers by the threshold of validity',
+            ['threshold', 'FPR', 'precision', 'recall', 'macro F1'],
+            [
+                # A threshold is a name here: 0.025 has its own decimals.
+                [f'{row.threshold:g}', *list(asdict(row).values())[1:]]
+                for row in threshold_rows(one, thresholds)
+            ],
+            [
+                'FPR is the share of the solutions with right answers that have a lower validity; '
+                f'people found {labelled_rate(one):.{DECIMALS}f}',
+                'precision and recall are of the wrong solutions among them',
+            ],
+            decimals=DECIMALS,
+        )
+        for one in evaluations
+        if one.kind is ErrorKind.INVALID and one.answer_right.any()
+    ]
+
+
+def meta_json(
+    evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
+) -> str:
+    """Return the figures as a JSON document, shares in [0, 1] and null where undefined.
+
+    Its schema::
+
+        {"evaluators": {name: {"invalid" or "redundant": {
+            "aggregate": str,
+            "solution": {"units": int, "errors": int, "unscored": int, "threshold": float,
+                         "macro_f1": float, "auc": float},
+            "step": the same,
+            "labelled_false_positive_rate": float,       (these two of invalid alone)
+            "thresholds": [{"threshold": float, "false_positive_rate": float, "precision": float,
+                            "recall": float, "macro_f1": float}]}}}}
+
+    Raises:
+        ValueError: If a threshold isn't a share.
+    """
+    evaluators: dict[str, dict[str, Any]] = {}
+    for one in evaluations:
+        figures: dict[str, Any] = {
+            'aggregate': one.aggregate,
+            'solution': asdict(one.solution),
+            'step': asdict(one.step),
+        }
+        if one.kind is ErrorKind.INVALID:
+            figures['labelled_false_positive_rate'] = labelled_rate(one)
+            figures['thresholds'] = [asdict(row) for row in threshold_rows(one, thresholds)]
+        evaluators.setdefault(one.evaluator, {})[one.kind.value] = figures
+    document = without_nan({'evaluators': evaluators})
+    return json.dumps(document, indent=1, allow_nan=False) + '\n'
+
+
+def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
+    units = {
+        f'{len(one.errors)} solutions, {int(one.errors.sum())} with an error; '
+        f'{one.step.units + one.step.unscored} labelled steps'
+        for one in rows
+    }
+    cells: list[list[Cell]] = [
+        [
+            one.evaluator,
+            f'{one.solution.threshold:g}',
+            *(
+                figure
+                for found in (one.solution, one.step)
+                for figure in (found.macro_f1, found.auc)
+            ),
+            one.solution.unscored,
+        ]
+        for one in rows
+    ]
+    aggregates = ', '.join(sorted({one.aggregate for one in rows}))
+    return Table(
+        f'{kind.value} errors: {"; ".join(sorted(units))}',
+        [
+            'evaluator',
+            'threshold',
+            'solution F1',
+            'solution AUC',
+            'step F1',
+            'step AUC',
+            'refused',
+        ],
+        cells,
+        [
+            'F1 is the mean of that of errors and that of the others',
+            f'the score of a solution is the {aggregates} of its steps',
+        ],
+        decimals=DECIMALS,
+    )
