@@ -22,8 +22,8 @@ checking answers alone by the threshold of validity.
 FOLDER holds mr-math_invalid_errors.json, mr-math_redundant_errors.json, or both. A file of scores
 has a JSON line a solution, with a score for each of its lines, or each of its steps:
 
-  {"id": 0, "scores": [[0.01, 0.33, 0.66], …]}    negative, neutral, positive
-  {"id": 0, "scores": [0.69, …]}                  one number, of a process reward model
+  {"id": 0, "scores": [[0.01, 0.33, 0.66], ...]}    negative, neutral, positive
+  {"id": 0, "scores": [0.69, ...]}                  one number, of a process reward model
   {"id": 0, "scores": null}                       refused
 
 Its name, or that of its folder, says of which set it is, invalid_errors or redundant_errors.
@@ -60,12 +60,15 @@ def _add_meta(actions: Any) -> None:
         metavar='PATH',
         help='files of scores, or folders of them',
     )
-    for kind, beyond, usual in (('validity', 'below', '0.5'), ('redundancy', 'above', '0.15')):
+    for kind, beyond, usual in (
+        ('validity', 'below', '0.5'),
+        ('redundancy', 'above', '0.15, of a process reward model 0.5'),
+    ):
         parser.add_argument(
             f'--{kind}-threshold',
             type=float,
             metavar='SHARE',
-            help=f'{beyond} it is an error (default: {usual}; 0.5 for a process reward model)',
+            help=f'{beyond} it is an error (default: {usual})',
         )
     for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
         parser.add_argument(
@@ -79,7 +82,7 @@ def _add_meta(actions: Any) -> None:
         type=float,
         nargs='+',
         metavar='SHARE',
-        help='of validity, to choose one from (default: 0.05, 0.1, … 0.5)',
+        help='of validity, to choose one from (default: 0.05, 0.1, ... 0.5)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
     parser.set_defaults(run=run_meta)
