@@ -1,0 +1,71 @@
+"""Forward passes: the class probabilities of a batch of passages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.reasoneval.batches import pad
+from opencompass_gpassk.reasoneval.solutions import Refusal
+from opencompass_gpassk.reasoneval.windows import Passage
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.model import StepClassifier
+
+__all__ = ['Passes', 'Rows']
+
+Rows = NDArray[np.float64]
+
+
+class Passes:
+    """Runs a model on batches. One that runs out of memory is run again in halves.
+
+    Args:
+        model: Which.
+        padding_side: ``left`` or ``right``.
+    """
+
+    def __init__(self, model: StepClassifier, padding_side: str) -> None:
+        self.model = model
+        self.padding_side = padding_side
+        self.positions = 'position_ids' in inspect.signature(model.model.forward).parameters
+
+    def run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
+        """Return the probabilities of each passage's steps, shape (R, 3), or why there are none."""
+        rows = self._try(passages)
+        if rows is not None:
+            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
+        if len(passages) == 1:
+            return [Refusal.OUT_OF_MEMORY]
+        half = len(passages) // 2
+        return [*self.run(passages[:half]), *self.run(passages[half:])]
+
+    def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
+        """Return None where memory runs out; what the failed pass held is free then."""
+        import torch
+
+        try:
+            return self._probabilities(passages)
+        except torch.cuda.OutOfMemoryError:
+            pass
+        torch.cuda.empty_cache()
+        return None
+
+    def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
+        import torch
+
+        batch = pad(passages, self.padding_side, self.model.device)
+        with torch.inference_mode():
+            logits = self.model(
+                batch.input_ids,
+                batch.attention_mask,
+                batch.position_ids if self.positions else None,
+                batch.reads,
+            )
+            rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
+        borders = np.cumsum([len(passage.reads) for passage in passages])[:-1]
+        return np.split(rows, borders)

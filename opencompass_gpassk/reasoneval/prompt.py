@@ -1,0 +1,148 @@
+"""The prompt of ReasonEval: question and steps as tokens, and where each step ends among them.
+
+Prompt and steps are tokenised in one text, a separator after each, which is a special token: it
+keeps tokens from reaching over the border of two steps. The separators are then taken out, so
+that the model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' code).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+
+__all__ = ['PROMPT', 'Encoded', 'StepTokenizer']
+
+PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
+PROBE = 'a'
+SURROGATES = re.compile('[\ud800-\udfff]')  # texts with them are no Unicode; tokenizers fail on it
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A solution of S steps in T tokens.
+
+    Attributes:
+        ids: The tokens of prompt and steps, int32, shape (T,).
+        prompt: How many of them are the prompt's.
+        ends: Index of the last token of each step, rising, shape (S,).
+    """
+
+    ids: NDArray[np.int32]
+    prompt: int
+    ends: NDArray[np.int64]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the steps."""
+        return len(self.ids) - self.prompt
+
+
+class StepTokenizer:
+    """Makes tokens of solutions. A special token's text in a solution stays a text.
+
+    Args:
+        tokenizer: Of ``transformers``, fast or slow. What it puts before a text, such as a BOS
+            token, is put before the prompt. The separator is its pad token; its end-of-text or
+            BOS token where it has none, or one that it also takes for unknown characters.
+
+    Raises:
+        ValueError: If it has no token that can separate steps.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.separator, self.separator_id = _separator(tokenizer)
+        self.prefix = _prefix(tokenizer)
+        special = {str(text) for text in tokenizer.all_special_tokens}
+        special |= {
+            str(token) for token in tokenizer.added_tokens_decoder.values() if token.special
+        }
+        self.special_ids = set(tokenizer.convert_tokens_to_ids(sorted(special)))
+        self.special_ids -= {tokenizer.unk_token_id}
+        longest_first = sorted(filter(None, special), key=len, reverse=True)
+        self.special = re.compile('|'.join(map(re.escape, longest_first)))
+
+    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
+        """Return the tokens of each solution, or why there are none. Lone surrogates become �."""
+        encoded: list[Encoded | Refusal | None] = [_unfit(solution) for solution in solutions]
+        wanted = [index for index, refusal in enumerate(encoded) if refusal is None]
+        if wanted:
+            parts = [self._parts(solutions[index]) for index in wanted]
+            texts = [self.separator.join([*texts, '']) for texts, _ in parts]
+            tokenised = self.tokenizer(
+                texts,
+                add_special_tokens=False,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+                verbose=False,  # else it warns of long texts, which are dealt with
+            )['input_ids']
+            for index, ids, (_, closes) in zip(wanted, tokenised, parts, strict=True):
+                encoded[index] = self._without_separators(ids, closes)
+        return [item for item in encoded if item is not None]
+
+    def _parts(self, solution: Solution) -> tuple[list[str], list[bool]]:
+        """Return the texts to put separators behind, and which of them end the prompt or a step.
+
+        A special token's text in the midst is parted after its first character. The separator that
+        stands there goes again, as all of them do.
+        """
+        texts: list[str] = []
+        closes: list[bool] = []
+        for text in (PROMPT.replace('{question}', solution.question), *solution.steps):
+            text = SURROGATES.sub('\ufffd', text)
+            start = 0
+            for found in self.special.finditer(text):
+                texts.append(text[start : found.start() + 1])
+                closes.append(False)
+                start = found.start() + 1
+            texts.append(text[start:])
+            closes.append(True)
+        return texts, closes
+
+    def _without_separators(self, ids: Iterable[int], closes: Sequence[bool]) -> Encoded | Refusal:
+        row = np.fromiter(ids, np.int32)
+        here = row == self.separator_id
+        at = np.flatnonzero(here)
+        kept = row[~here]
+        if len(at) != len(closes) or self.special_ids.intersection(kept.tolist()):
+            return Refusal.SPECIAL_TOKENS
+        # The separators before it are gone, and it is itself behind the last token.
+        lasts = (at - np.arange(len(at)) - 1)[np.array(closes)] + len(self.prefix)
+        if np.any(np.diff(lasts) == 0):
+            return Refusal.BLANK_STEP
+        whole = np.concatenate([np.array(self.prefix, np.int32), kept])
+        return Encoded(whole, int(lasts[0]) + 1, lasts[1:])
+
+
+def _unfit(solution: Solution) -> Refusal | None:
+    blank = [not step.strip() for step in solution.steps]
+    if all(blank):
+        return Refusal.EMPTY
+    return Refusal.BLANK_STEP if any(blank) else None
+
+
+def _separator(tokenizer: Any) -> tuple[str, int]:
+    for token in (tokenizer.pad_token, tokenizer.eos_token, tokenizer.bos_token):
+        if token and token != tokenizer.unk_token:
+            return str(token), int(tokenizer.convert_tokens_to_ids(token))
+    raise ValueError(
+        'the tokenizer has neither pad nor end-of-text nor BOS token to separate steps with; set '
+        "its pad token: tokenizer.add_special_tokens({'pad_token': '<pad>'})"
+    )
+
+
+def _prefix(tokenizer: Any) -> list[int]:
+    """Return the tokens that it puts before each text."""
+    plain = tokenizer(PROBE, add_special_tokens=False)['input_ids']
+    whole = tokenizer(PROBE)['input_ids']
+    for start in range(len(whole) - len(plain) + 1):
+        if whole[start : start + len(plain)] == plain:
+            return list(whole[:start])
+    return []

@@ -1,0 +1,85 @@
+"""What is scored, and what comes back: solutions in steps, and class probabilities of each step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'count_refusals']
+
+CLASSES = ('negative', 'neutral', 'positive')
+
+
+class Refusal(str, Enum):
+    """Why a solution has no scores."""
+
+    EMPTY = 'it has no steps, or only blank ones'
+    BLANK_STEP = 'one of its steps is blank'
+    SPECIAL_TOKENS = "it holds a special token's text that the tokenizer can't be kept from reading"
+    TOO_LONG = 'it has more tokens than the model takes'
+    NOT_FINITE = 'the model gave numbers that are not finite'
+    OUT_OF_MEMORY = 'it alone runs out of memory'
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A question and the steps of one answer to it. Equal ones are scored once.
+
+    Args:
+        question: The text asked; it may be empty.
+        steps: S texts, in their order. Kept as a tuple.
+
+    Raises:
+        ValueError: If something else than a text stands in its place.
+    """
+
+    question: str
+    steps: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.question, str):
+            raise ValueError(f'question of Solution: {self.question!r} is not a text')
+        if isinstance(self.steps, str):
+            raise ValueError(
+                'steps of Solution: a text was given; split it into a list of steps first'
+            )
+        for index, step in enumerate(self.steps):
+            if not isinstance(step, str):
+                raise ValueError(f'steps[{index}] of Solution: {step!r} is not a text')
+        object.__setattr__(self, 'steps', tuple(self.steps))  # hashable, whatever was given
+
+
+@dataclass(frozen=True, eq=False)
+class StepScores:
+    """Scores of one solution of S steps.
+
+    Attributes:
+        probabilities: Of the classes [negative, neutral, positive], shape (S, 3), float64; all
+            are NaN where the solution is refused.
+        refusal: Why there are none; None where there are.
+        tokens: How many tokens the steps have, without the prompt; 0 where nobody counted.
+    """
+
+    probabilities: NDArray[np.float64]
+    refusal: Refusal | None = None
+    tokens: int = 0
+
+    @classmethod
+    def refused(cls, steps: int, refusal: Refusal, tokens: int = 0) -> Self:
+        """Return the scores of a solution that can't be scored: NaN for each step."""
+        return cls(np.full((steps, len(CLASSES)), np.nan), refusal, tokens)
+
+
+def count_refusals(scores: Iterable[StepScores]) -> dict[Refusal, int]:
+    """Return how many solutions were refused for which reason, the most frequent first."""
+    reasons = Counter(score.refusal for score in scores if score.refusal is not None)
+    return dict(reasons.most_common())

@@ -1,0 +1,433 @@
+"""The batched scorer beside a plain one, one solution at a time; and what it does with trouble."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_reasoneval import Published, publish
+
+from opencompass_gpassk.reasoneval.prompt import Encoded, StepTokenizer
+from opencompass_gpassk.reasoneval.scorer import (
+    Refusal,
+    Solution,
+    StepScorer,
+    StepScores,
+    count_refusals,
+)
+from opencompass_gpassk.reasoneval.windows import passages
+
+CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
+WORDS = [
+    *('so', 'we', 'add', 'x', '$y = 3$', ',', 'then', 'the sum', 'is', '12', '.', 'hence', '\n'),
+    *(r'\frac{1}{2}', 'of', 'it', '第二步'),
+]
+
+
+@pytest.fixture(scope='module')
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Published]:
+    """A checkpoint of each published layout."""
+    folder = tmp_path_factory.mktemp('checkpoints')
+    return {layout: publish(folder / layout, layout) for layout in ('7b', '34b')}
+
+
+@pytest.fixture(scope='module')
+def scorers(checkpoints: dict[str, Published]) -> dict[str, StepScorer]:
+    """A scorer of each, with the settings that are the default."""
+    return {name: StepScorer.load(each.folder) for name, each in checkpoints.items()}
+
+
+def remade(scorer: StepScorer, **settings: Any) -> StepScorer:
+    """Return a scorer of the same model with other settings."""
+    return StepScorer(scorer.model, scorer.tokenizer.tokenizer, **settings)
+
+
+def make_solutions(count: int, seed: int = 0, steps: int = 6) -> list[Solution]:
+    """Return different solutions of very different length."""
+    rng = random.Random(seed)
+
+    def text(longest: int) -> str:
+        return ' '.join(rng.choices(WORDS, k=rng.randint(1, longest)))
+
+    return [
+        Solution(text(8), [f'{i}. {text(9)}' for i in range(rng.randint(1, steps))])
+        for _ in range(count)
+    ]
+
+
+SOLUTIONS = make_solutions(11)
+
+
+@pytest.fixture(scope='module')
+def plain(checkpoints: dict[str, Published]) -> dict[tuple[str, str], list[np.ndarray]]:
+    """What the plain scorer says, for each layout and position."""
+    return {
+        (layout, position): [each.plain(s.question, s.steps, position) for s in SOLUTIONS]
+        for layout, each in checkpoints.items()
+        for position in ('published', 'last')
+    }
+
+
+def assert_same(scores: Sequence[StepScores], expected: Sequence[np.ndarray]) -> None:
+    """Check probabilities to 1e-4."""
+    assert [score.refusal for score in scores] == [None] * len(expected)
+    for score, rows in zip(scores, expected, strict=True):
+        np.testing.assert_allclose(score.probabilities, rows, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize('padding_side', ['left', 'right'])
+@pytest.mark.parametrize('position', ['published', 'last'])
+@pytest.mark.parametrize('layout', ['7b', '34b'])
+@pytest.mark.parametrize('sizes', [(1, 10**6), (3, 10**6), (64, 10**6), (64, 250)], ids=str)
+def test_scores_are_the_plain_ones(
+    layout: str,
+    position: str,
+    padding_side: str,
+    sizes: tuple[int, int],
+    scorers: dict[str, StepScorer],
+    plain: dict[tuple[str, str], list[np.ndarray]],
+) -> None:
+    """Neither batches, padding nor order show in a score, wherever steps are read."""
+    scorer = remade(
+        scorers[layout],
+        position=position,
+        padding_side=padding_side,
+        batch_size=sizes[0],
+        batch_tokens=sizes[1],
+    )
+    expected = plain[layout, position]
+    order = random.Random(1).sample(range(len(SOLUTIONS)), len(SOLUTIONS))
+    assert_same(scorer.score([SOLUTIONS[i] for i in order]), [expected[i] for i in order])
+
+
+def test_positions_differ(
+    plain: dict[tuple[str, str], list[np.ndarray]], scorers: dict[str, StepScorer]
+) -> None:
+    """One token earlier is another score, and the 7B layout alone is read there by default."""
+    for layout, default in (('7b', 'published'), ('34b', 'last')):
+        assert np.abs(plain[layout, 'published'][0] - plain[layout, 'last'][0]).max() > 1e-2
+        assert scorers[layout].position == default
+        assert_same(scorers[layout].score(SOLUTIONS[:3]), plain[layout, default][:3])
+
+
+@pytest.mark.parametrize('padding_side', ['left', 'right'])
+@pytest.mark.parametrize('attention', ['sdpa', 'eager'])
+def test_sliding_window_is_kept(padding_side: str, attention: str, tmp_path: Path) -> None:
+    """A backbone whose attention slides scores the same in batches, by either attention."""
+    published = publish(tmp_path / 'm', '7b')
+    config = json.loads((published.folder / 'config.json').read_text()) | {'sliding_window': 8}
+    (published.folder / 'config.json').write_text(json.dumps(config))
+    published.backbone.config.sliding_window = 8
+    scorer = StepScorer.load(
+        published.folder, model={'attn_implementation': attention}, padding_side=padding_side
+    )
+    expected = [published.plain(s.question, s.steps, 'published') for s in SOLUTIONS[:5]]
+    assert_same(scorer.score(SOLUTIONS[:5]), expected)
+
+
+class Counter:
+    """Counts forward passes and the rows in them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, scorer: StepScorer) -> None:
+        self.rows: list[int] = []
+        forward = scorer.model.model.forward
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.rows.append(len(kwargs['input_ids']))
+            return forward(*args, **kwargs)
+
+        monkeypatch.setattr(scorer.model.model, 'forward', counted)
+
+
+def test_one_pass_a_solution(
+    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solution is read once whatever its number of steps, and equal ones are one."""
+    scorer = remade(scorers['34b'], batch_size=4)
+    counter = Counter(monkeypatch, scorer)
+    scores = scorer.score([*SOLUTIONS[:9], *SOLUTIONS[:5]])
+    assert sum(counter.rows) == 9
+    assert max(counter.rows) == 4
+    for index in range(5):
+        assert scores[index] is scores[9 + index]
+
+
+def test_other_question_is_another_solution(scorers: dict[str, StepScorer]) -> None:
+    """The same steps under another question, or cut elsewhere, have their own scores."""
+    one, two, three = scorers['34b'].score(
+        [
+            Solution('a', ['1 + 1', ' = 2']),
+            Solution('b', ['1 + 1', ' = 2']),
+            Solution('a', ['1', ' + 1 = 2']),
+        ]
+    )
+    assert np.abs(one.probabilities - two.probabilities).max() > 1e-4
+    assert np.abs(one.probabilities[0] - three.probabilities[0]).max() > 1e-4
+
+
+def test_batches_are_of_like_length(
+    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Little is padded: the longest come first, and a batch has no more tokens than it may."""
+    scorer = remade(scorers['34b'], batch_tokens=400)
+    shapes: list[tuple[int, ...]] = []
+    forward = scorer.model.model.forward
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        shapes.append(tuple(kwargs['input_ids'].shape))
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(scorer.model.model, 'forward', noted)
+    scorer.score(make_solutions(60, seed=4))
+    widths = [width for _, width in shapes]
+    assert widths == sorted(widths, reverse=True)
+    assert all(rows * width <= 400 or rows == 1 for rows, width in shapes)
+    assert len(shapes) > 3
+
+
+@pytest.mark.parametrize('layout', ['7b', '34b'])
+def test_hostile_inputs_together(layout: str, scorers: dict[str, StepScorer]) -> None:
+    """Each gets a score or a reason, and none disturbs the others."""
+    given = [hostile(case) for case in CASES]
+    scores = scorers[layout].score([*given, *SOLUTIONS[:2]])
+    for case, solution, score in zip(CASES, given, scores, strict=False):
+        expected = case['refusal'] and Refusal[case['refusal']]
+        assert (case['id'], score.refusal) == (case['id'], expected)
+        assert score.probabilities.shape == (len(solution.steps), 3)
+        if expected:
+            assert np.isnan(score.probabilities).all()
+        else:
+            np.testing.assert_allclose(score.probabilities.sum(axis=1), 1, atol=1e-5)
+            assert score.tokens > 0
+    assert count_refusals(scores) == {Refusal.EMPTY: 3, Refusal.TOO_LONG: 3, Refusal.BLANK_STEP: 1}
+    assert_same(scores[-2:], [s.probabilities for s in scorers[layout].score(SOLUTIONS[:2])])
+
+
+def hostile(case: dict[str, Any]) -> Solution:
+    """Return the solution of a case."""
+    steps = [step * case.get('repeat_text', 1) for step in case['steps']]
+    question = case['question'] * case.get('repeat_question', 1)
+    return Solution(question, steps * case.get('repeat_steps', 1))
+
+
+@pytest.mark.parametrize('layout', ['7b', '34b'])
+def test_special_text_stays_text(layout: str, checkpoints: dict[str, Published]) -> None:
+    """The text of a special token is read as the characters that it is made of."""
+    tokenizer = checkpoints[layout].tokenizer
+    special = set(tokenizer.all_special_ids)
+    texts = ['a<s>b', 'c<|pad|><|end|>d']
+    (encoded,) = StepTokenizer(tokenizer).encode([Solution('<s>?<|pad|>', texts)])
+    assert isinstance(encoded, Encoded)
+    ids = encoded.ids.tolist()
+    assert ids[0] == tokenizer.bos_token_id
+    assert not special.intersection(ids[1:])
+    starts = [encoded.prompt, *(encoded.ends[:-1] + 1)]
+    read = [tokenizer.decode(ids[a : b + 1]) for a, b in zip(starts, encoded.ends, strict=True)]
+    assert read == texts
+    assert '<s>?<|pad|>' in tokenizer.decode(ids[1 : encoded.prompt])
+
+
+def test_special_token_that_cannot_be_parted_is_refused(
+    checkpoints: dict[str, Published],
+) -> None:
+    """A special token of one character can't be told from its text: that solution is refused."""
+    tokenizer = publish_tokenizer(checkpoints['34b'], '§')
+    encoded = StepTokenizer(tokenizer).encode([Solution('q', ['see §2']), Solution('q', ['ok'])])
+    assert encoded[0] is Refusal.SPECIAL_TOKENS
+    assert isinstance(encoded[1], Encoded)
+
+
+def publish_tokenizer(published: Published, special: str) -> Any:
+    """Return a copy of a tokenizer with one more special token."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(published.folder)
+    tokenizer.add_special_tokens({'additional_special_tokens': [special]})
+    return tokenizer
+
+
+def test_separator_is_found_without_pad_token(checkpoints: dict[str, Published]) -> None:
+    """Without a pad token, or with one for unknown characters, another special token parts."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(checkpoints['34b'].folder)
+    usual = StepTokenizer(tokenizer).encode(SOLUTIONS)
+    for pad in (None, '<|user|>'):
+        tokenizer.pad_token = tokenizer.unk_token = pad
+        other = StepTokenizer(tokenizer)
+        assert other.separator == '<|end|>'
+        for one, two in zip(usual, other.encode(SOLUTIONS), strict=True):
+            assert isinstance(one, Encoded) and isinstance(two, Encoded)
+            assert one.ids.tolist() == two.ids.tolist()
+            assert one.ends.tolist() == two.ends.tolist()
+    tokenizer.pad_token = tokenizer.eos_token = tokenizer.bos_token = None
+    with pytest.raises(ValueError, match='add_special_tokens'):
+        StepTokenizer(tokenizer)
+
+
+@pytest.mark.parametrize('seed', range(30))
+def test_windows_read_each_step_once_at_its_end(seed: int) -> None:
+    """Windows keep to the limit, hold the prompt, and read every step with some context."""
+    rng = np.random.default_rng((77, seed))
+    lengths = rng.integers(1, rng.choice([3, 20, 120]), rng.integers(1, 40))
+    prompt, limit, shift = int(rng.integers(1, 15)), int(rng.integers(30, 80)), int(seed % 2)
+    ends = prompt + np.cumsum(lengths) - 1
+    encoded = Encoded(np.arange(ends[-1] + 1, dtype=np.int32), prompt, ends)
+    found = passages(encoded, shift=shift, limit=limit, window=True)
+    assert not isinstance(found, Refusal)
+    read = [int(token) for passage in found for token in passage.ids[passage.reads]]
+    assert read == (ends - shift).tolist()
+    room = limit - prompt
+    for index, passage in enumerate(found):
+        assert len(passage.ids) <= limit
+        assert passage.ids[:prompt].tolist() == list(range(prompt))
+        body = passage.ids[prompt:]
+        assert (np.diff(body) == 1).all()
+        assert passage.first == sum(len(other.reads) for other in found[:index])
+        before = passage.reads[0] + shift - prompt  # tokens of steps before the first end
+        assert before >= room // 4 or body[0] == prompt
+    refused = passages(encoded, shift=shift, limit=limit, window=False)
+    assert (refused is Refusal.TOO_LONG) == (len(encoded.ids) > limit)
+
+
+def test_long_solution_in_windows(
+    checkpoints: dict[str, Published], scorers: dict[str, StepScorer]
+) -> None:
+    """Long solutions are refused with their length, or read in windows that reach back."""
+    solution = Solution('What is 1 + 1?', [f'{i} and so on.' for i in range(60)])
+    (whole,) = scorers['34b'].score([solution])
+    limited = remade(scorers['34b'], max_tokens=128)
+    (refused,) = limited.score([solution])
+    assert refused.refusal is Refusal.TOO_LONG
+    assert refused.tokens == whole.tokens > 128
+    assert refused.probabilities.shape == (60, 3)
+    (windowed,) = remade(scorers['34b'], max_tokens=128, long='window').score([solution])
+    assert windowed.refusal is None
+    np.testing.assert_allclose(windowed.probabilities[:5], whole.probabilities[:5], atol=1e-4)
+    assert np.isfinite(windowed.probabilities).all()
+    # The last window holds whole steps: it is the prompt with some of the last steps.
+    expected = [
+        checkpoints['34b'].plain(solution.question, solution.steps[start:], 'last')[-1]
+        for start in range(60)
+    ]
+    assert min(np.abs(windowed.probabilities[-1] - row).max() for row in expected[30:]) < 1e-4
+
+
+def test_window_of_a_huge_step(scorers: dict[str, StepScorer]) -> None:
+    """A step of 100,000 characters is scored by its end; a huge question leaves no room."""
+    scorer = remade(scorers['7b'], long='window')
+    step, question = Solution('q', ['x = 1; ' * 14286, 'so']), Solution('why ' * 9000, ['so'])
+    scores = scorer.score([step, question])
+    assert scores[0].refusal is None
+    assert scores[0].probabilities.shape == (2, 3)
+    assert scores[1].refusal is Refusal.TOO_LONG
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    """A model that overflows gives no scores, and says so."""
+    scorer = StepScorer.load(publish(tmp_path / 'm', '7b').folder)
+    with torch.no_grad():
+        scorer.model.score_head.weight[1] = torch.inf
+    (score,) = scorer.score(SOLUTIONS[:1])
+    assert score.refusal is Refusal.NOT_FINITE
+    assert np.isnan(score.probabilities).all()
+
+
+def test_batch_out_of_memory_is_halved(
+    scorers: dict[str, StepScorer],
+    plain: dict[tuple[str, str], list[np.ndarray]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A batch that is too large is read in halves; what fails alone is refused."""
+    scorer = remade(scorers['34b'])
+    forward = scorer.model.model.forward
+    allowed = 3
+    longest = max(range(11), key=lambda i: scorer.score([SOLUTIONS[i]])[0].tokens)
+
+    def scarce(*args: Any, **kwargs: Any) -> Any:
+        if len(kwargs['input_ids']) > allowed:
+            raise torch.cuda.OutOfMemoryError
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(scorer.model.model, 'forward', scarce)
+    assert_same(scorer.score(SOLUTIONS), plain['34b', 'last'])
+    allowed = 0
+    (score,) = scorer.score([SOLUTIONS[longest]])
+    assert score.refusal is Refusal.OUT_OF_MEMORY
+
+
+def test_stream_yields_as_it_goes(
+    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores come batch by batch, so that a killed run can have kept the first ones."""
+    scorer = remade(scorers['34b'], batch_size=4)
+    counter = Counter(monkeypatch, scorer)
+    stream = scorer.stream([Solution('q', []), *SOLUTIONS])
+    assert next(stream)[1].refusal is Refusal.EMPTY
+    assert counter.rows == []
+    first = [next(stream)[0] for _ in range(4)]
+    assert counter.rows == [4]
+    assert sorted([*first, *(index for index, _ in stream)]) == list(range(1, 12))
+    assert sum(counter.rows) == len(SOLUTIONS)
+
+
+def test_progress_is_shown_on_demand(
+    scorers: dict[str, StepScorer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bar counts solutions and refusals on standard error, if it is wanted."""
+    scorers['34b'].score(SOLUTIONS[:2])
+    assert capsys.readouterr() == ('', '')
+    scorers['34b'].score([*SOLUTIONS[:2], Solution('q', [])], progress=True)
+    shown = capsys.readouterr().err
+    assert '3/3' in shown
+    assert 'refused=1' in shown
+
+
+def test_nothing_is_scored(scorers: dict[str, StepScorer]) -> None:
+    """No solutions have no scores."""
+    assert scorers['34b'].score([]) == []
+
+
+def test_settings_are_what_scores_depend_on(scorers: dict[str, StepScorer]) -> None:
+    """They are JSON, tell positions, limits and heads apart, and leave out what is only speed."""
+    scorer = scorers['7b']
+    settings = remade(scorer).settings
+    assert json.loads(json.dumps(settings)) == settings
+    assert remade(scorer, batch_size=2, padding_side='left').settings == settings
+    for other in ({'position': 'last'}, {'max_tokens': 99}, {'long': 'window'}, {'name': 'n'}):
+        assert remade(scorer, **other).settings != settings
+    assert remade(scorers['34b'], position='published', name=settings['model']).settings != settings
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'position': 'first'}, "position of StepScorer: 'first' is unknown; give published, last"),
+        ({'padding_side': 'up'}, 'give left, right'),
+        ({'long': 'cut'}, 'give refuse, window'),
+        ({'batch_size': 0}, 'batch_size of StepScorer: 0'),
+        ({'max_tokens': 0}, 'max_tokens of StepScorer: 0'),
+    ],
+)
+def test_bad_setting_is_refused(
+    settings: dict[str, Any], message: str, scorers: dict[str, StepScorer]
+) -> None:
+    """A setting out of range is named with its remedy."""
+    with pytest.raises(ValueError, match=message):
+        remade(scorers['34b'], **settings)
+
+
+@pytest.mark.parametrize(
+    ('question', 'steps', 'message'),
+    [('q', 'a text', 'split it'), ('q', ['a', None], r'steps\[1\]'), (None, ['a'], 'question')],
+)
+def test_solution_that_is_none_is_refused(question: Any, steps: Any, message: str) -> None:
+    """Texts in the wrong place are found before anything is scored."""
+    with pytest.raises(ValueError, match=message):
+        Solution(question, steps)
