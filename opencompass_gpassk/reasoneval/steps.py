@@ -1,0 +1,197 @@
+"""From a response to the steps of its solution."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from opencompass_gpassk.answers.thinking import CHANNEL, CHANNEL_END, THINK_TAG, spoken
+from opencompass_gpassk.reasoneval.markers import marked_steps
+from opencompass_gpassk.reasoneval.protected import Protected
+from opencompass_gpassk.reasoneval.sentences import sentence_starts
+
+__all__ = ['split_steps']
+
+LINE_END = re.compile('\r\n|[\r\x0b\x0c\x85\u2028]')
+PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
+LINE = re.compile(r'\n\s*')
+RULE = re.compile(r'\s*(?:-{3,}|\*{3,}|_{3,})\s*')
+ANNOUNCING = (':', '：', ':**', '：**')
+RULERS = frozenset('-*_')
+HEADING = re.compile(r'\#{1,6}\s|(\*\*|__)(?![*_]).{1,200}(?<![.!?。！？])\1\Z')
+NUMBER = re.compile(r'[*_(（]{0,3}\d{1,3}[.)）]{1,2}[*_]{0,2}')
+REPLY_START = re.compile(r'<\|start\|>\w{0,40}')
+
+
+def split_steps(
+    response: str, *, delimiter: str | None = None, thinking: str = 'drop'
+) -> list[str]:
+    """Split a response into the steps of its solution.
+
+    The first of these that finds two steps or more is used:
+
+    1. markers that begin lines and count from 1 (Step 1, **Step 2**, 第一步, 步骤 2, ``1.``,
+       ``(1)``, 一、); what no marker covers is split at blank lines;
+    2. blank lines;
+    3. lines;
+    4. sentences.
+
+    In 2 and 3 a heading, or a text that ends in a colon, stays with what it announces: by itself it
+    states nothing to be judged. Nothing is cut inside mathematics, code or an environment
+    (:class:`~opencompass_gpassk.reasoneval.protected.Protected`). All text of the response is kept,
+    in order, but for white space, rules (``---``) between steps, delimiters and what is thought.
+    The time taken is about linear in the length of the response.
+
+    Args:
+        response: What the model replied.
+        delimiter: A text that separates the steps; none of the rules above is used then.
+        thinking: Whether thinking blocks, also those never closed, are left out (``drop``) or split
+            as solutions of their own, without their tags (``keep``).
+
+    Returns:
+        The steps, none of them empty or with white space around it. There are none if the response
+        is empty, white space, or a thought that was to be dropped. Every line ends with ``\\n``,
+        unless a delimiter is given.
+
+    Raises:
+        ValueError: If the delimiter is empty or ``thinking`` is neither setting.
+    """
+    if delimiter == '':
+        raise ValueError("delimiter='' separates nothing; give a text, or None for the rules")
+    if thinking not in ('drop', 'keep'):
+        raise ValueError(f"thinking={thinking!r} is no setting; choose 'drop' or 'keep'")
+    parts = [spoken(response)] if thinking == 'drop' else _all_parts(response)
+    split = _by_rules if delimiter is None else lambda part: _by_delimiter(part, delimiter)
+    return [step for part in parts if part.strip() for step in split(part)]
+
+
+def _all_parts(response: str) -> list[str]:
+    """Return what is thought and what is said as separate texts, without their tags."""
+    tags = (
+        [THINK_TAG, CHANNEL, REPLY_START, CHANNEL_END] if CHANNEL.search(response) else [THINK_TAG]
+    )
+    parts = [response]
+    for tag in tags:
+        parts = [piece for part in parts for piece in _pieces(part, tag)]
+    return parts
+
+
+def _pieces(text: str, separator: re.Pattern[str]) -> Iterator[str]:
+    start = 0
+    for match in separator.finditer(text):
+        yield text[start : match.start()]
+        start = match.end()
+    yield text[start:]
+
+
+def _by_delimiter(text: str, delimiter: str) -> list[str]:
+    protected = Protected(text)
+    steps = []
+    start, found = 0, text.find(delimiter)
+    while found >= 0:
+        end = found + len(delimiter)
+        if protected.inside(found) or protected.inside(end):
+            # A delimiter that is itself protected cuts nothing; go on where the span ends.
+            found = text.find(delimiter, max(found + 1, protected.end_of(found)))
+            continue
+        steps.append(text[start:found].strip())
+        start, found = end, text.find(delimiter, end)
+    steps.append(text[start:].strip())
+    return [step for step in steps if step]
+
+
+def _by_rules(text: str) -> list[str]:
+    text = LINE_END.sub('\n', text).replace('\u2029', '\n\n')
+    protected = Protected(text)
+    marked = marked_steps(text, protected)
+    if marked:
+        return list(_around_marked(text, marked, protected))
+    for starts in (
+        (match.end() for match in PARAGRAPH.finditer(text)),
+        (match.end() for match in LINE.finditer(text)),
+    ):
+        steps = _joined(_cut(text, starts, protected))
+        if len(steps) > 1:
+            return steps
+    return _numbers_joined(_cut(text, sentence_starts(text), protected))
+
+
+def _around_marked(
+    text: str, marked: Iterable[tuple[int, int]], protected: Protected
+) -> Iterator[str]:
+    """Yield the marked steps, and the paragraphs before, between and behind them."""
+    paragraphs = [match.end() for match in PARAGRAPH.finditer(text)]
+    position = 0
+    for start, end in [*marked, (len(text), len(text))]:
+        if position < start:
+            index = bisect_right(paragraphs, position)
+            within = paragraphs[index : bisect_left(paragraphs, start)]
+            yield from _joined(_cut(text, within, protected, position, start))
+        step = _without_rules(text[start:end])
+        if step:
+            yield step
+        position = end
+
+
+def _cut(
+    text: str, starts: Iterable[int], protected: Protected, first: int = 0, end: int | None = None
+) -> list[str]:
+    """Cut a part of a text where pieces may start, and leave out those without content."""
+    if protected.spans:
+        starts = (start for start in starts if not protected.inside(start))
+    pieces = []
+    for start in starts:
+        pieces.append(text[first:start])
+        first = start
+    pieces.append(text[first:end])
+    stripped = (_without_rules(piece) for piece in pieces)
+    return [piece for piece in stripped if piece]
+
+
+def _without_rules(piece: str) -> str:
+    """Strip white space and rules such as ``---`` at either end."""
+    piece = piece.strip()
+    if piece[:1] not in RULERS and piece[-1:] not in RULERS:
+        return piece
+    lines = piece.split('\n')
+    first, last = 0, len(lines)
+    while first < last and (not lines[first].strip() or RULE.fullmatch(lines[first])):
+        first += 1
+    while first < last and (not lines[last - 1].strip() or RULE.fullmatch(lines[last - 1])):
+        last -= 1
+    return '\n'.join(lines[first:last]).strip()
+
+
+def _joined(pieces: Iterable[str]) -> list[str]:
+    """Join each piece that only announces the next with it."""
+    steps: list[str] = []
+    announcing: list[str] = []
+    for piece in pieces:
+        if piece.endswith(ANNOUNCING) or (piece[0] in '#*_' and _is_heading(piece)):
+            announcing.append(piece)
+        elif announcing:
+            steps.append('\n'.join([*announcing, piece]))
+            announcing = []
+        else:
+            steps.append(piece)
+    if announcing:
+        steps.append('\n'.join(announcing))
+    return steps
+
+
+def _is_heading(piece: str) -> bool:
+    return '\n' not in piece and HEADING.match(piece) is not None
+
+
+def _numbers_joined(pieces: Iterable[str]) -> list[str]:
+    """Join each number of a list, such as ``1.``, with the sentence behind it."""
+    steps: list[str] = []
+    number = ''
+    for piece in pieces:
+        if NUMBER.fullmatch(piece):
+            number += f'{piece} '
+        else:
+            steps.append(number + piece)
+            number = ''
+    return [*steps, number.strip()] if number else steps
