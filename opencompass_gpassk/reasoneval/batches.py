@@ -20,13 +20,13 @@ class Batch(NamedTuple):
 
     Attributes:
         input_ids: Shape (B, T).
-        attention_mask: Shape (B, T), or None where a decoder needs none.
+        attention_mask: 1 where a token is, 0 where there is padding that could be seen, (B, T).
         position_ids: Shape (B, T), or None where each row begins at 0.
         reads: Row and column of each step, shape (R, 2), passage after passage.
     """
 
     input_ids: torch.Tensor
-    attention_mask: torch.Tensor | None
+    attention_mask: torch.Tensor
     position_ids: torch.Tensor | None
     reads: torch.Tensor
 
@@ -53,7 +53,8 @@ def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
     """Return passages as tensors on a device, padded on the ``left`` or ``right``.
 
     On the right nothing has to be masked, since the tokens of a decoder don't see what follows
-    them; attention without a mask is also the fast kind. On the left, mask and positions keep a
+    them. The mask is full then, by which transformers knows plain causal attention, the fast kind;
+    without any mask it would look for packed sequences. On the left, mask and positions keep a
     passage from noticing.
     """
     import torch
@@ -72,7 +73,7 @@ def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
         return torch.from_numpy(array).to(device)
 
     columns = tensor(np.concatenate(reads))
-    if side == 'right' or mask.all():
-        return Batch(tensor(ids), None, None, columns)
+    if side == 'right':
+        return Batch(tensor(ids), tensor(np.ones_like(mask)), None, columns)
     positions = np.maximum(mask.cumsum(axis=1) - 1, 0)
     return Batch(tensor(ids), tensor(mask), tensor(positions), columns)

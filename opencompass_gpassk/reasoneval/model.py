@@ -156,7 +156,8 @@ class StepClassifier(torch.nn.Module):
         Args:
             input_ids: B rows of T token ids.
             attention_mask: 1 where a token is, 0 where a row is padded, shape (B, T). Rows that
-                are padded on the right need none: a decoder's tokens don't see what follows.
+                are padded on the right can have 1 throughout: a decoder's tokens don't see what
+                follows, and ``transformers`` is slower without any mask.
             position_ids: Positions of the tokens, shape (B, T); by default each row begins at 0.
             reads: R pairs of row and column, shape (R, 2); by default every token is read.
 

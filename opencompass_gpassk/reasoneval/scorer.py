@@ -50,12 +50,13 @@ class StepScorer:
             ``GAIR/ReasonEval-7B`` did, which puts a BOS token in front without moving its
             positions. By default where the checkpoint is to be read.
         batch_size: Solutions in a forward pass at most.
-        batch_tokens: Tokens in one at most, padding among them. A longer solution is read alone.
+        batch_tokens: Tokens in one at most, padding among them; a longer solution is read alone.
+            By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
         max_tokens: Tokens that the model takes, prompt and steps together; by default as many as
             it has positions.
         long: What happens to longer solutions: ``refuse``, or ``window``, which reads the prompt
             with as many of the steps as fit, a few times.
-        padding_side: ``right``, which needs no mask and is faster, or ``left``.
+        padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
         name: Of the model, in :attr:`settings`; by default what it was loaded from.
 
     Raises:
@@ -70,7 +71,7 @@ class StepScorer:
         *,
         position: str | None = None,
         batch_size: int = 64,
-        batch_tokens: int = 16384,
+        batch_tokens: int | None = None,
         max_tokens: int | None = None,
         long: str = 'refuse',
         padding_side: str = 'right',
@@ -89,7 +90,7 @@ class StepScorer:
         self.tokenizer = StepTokenizer(tokenizer)
         self.position = position or model.position
         self.batch_size = batch_size
-        self.batch_tokens = batch_tokens
+        self.batch_tokens = batch_tokens or (2048 if model.device.type == 'cpu' else 16384)
         positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
         self.max_tokens: int | None = max_tokens or positions
         self.long = long
