@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import torch
 from tiny_reasoneval import Published, publish
+from transformers import GPT2Config, GPT2Model
 
+from opencompass_gpassk.reasoneval.model import StepClassifier
 from opencompass_gpassk.reasoneval.prompt import Encoded, StepTokenizer
 from opencompass_gpassk.reasoneval.scorer import (
     Refusal,
@@ -129,6 +131,17 @@ def test_sliding_window_is_kept(padding_side: str, attention: str, tmp_path: Pat
     )
     expected = [published.plain(s.question, s.steps, 'published') for s in SOLUTIONS[:5]]
     assert_same(scorer.score(SOLUTIONS[:5]), expected)
+
+
+def test_absolute_positions_do_not_see_padding(checkpoints: dict[str, Published]) -> None:
+    """Where a token's number itself is embedded, padding on the left doesn't move it."""
+    tokenizer = checkpoints['34b'].tokenizer
+    torch.manual_seed(2)
+    backbone = GPT2Model(GPT2Config(len(tokenizer), 512, 32, 2, 4, initializer_range=0.3))
+    model = StepClassifier(backbone, generator=torch.Generator().manual_seed(1))
+    alone = StepScorer(model, tokenizer, batch_size=1).score(SOLUTIONS)
+    together = StepScorer(model, tokenizer, padding_side='left').score(SOLUTIONS)
+    assert_same(together, [score.probabilities for score in alone])
 
 
 class Counter:
