@@ -1,0 +1,183 @@
+"""Files of solutions, JSON lines: what is to be scored, and the same with its scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.metrics.reasoning import (
+    redundancy,
+    solution_redundancy,
+    solution_validity,
+    validity,
+)
+from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
+from opencompass_gpassk.reasoneval.steps import split_steps
+
+__all__ = ['Selection', 'SolutionRow', 'read_solutions', 'scored_row', 'select']
+
+
+@dataclass(frozen=True)
+class SolutionRow:
+    """A row of a file and the solution in it.
+
+    Attributes:
+        fields: All that the row holds.
+        solution: Its question and steps.
+    """
+
+    fields: Mapping[str, Any]
+    solution: Solution
+
+
+def read_solutions(
+    path: str,
+    *,
+    delimiter: str | None = None,
+    thinking: str = 'drop',
+    skip_bad: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> list[SolutionRow]:
+    """Read rows with ``question`` and either ``steps``, a list of texts, or ``solution``, a text.
+
+    Args:
+        path: JSON lines, gzipped or not; ``-`` is standard input.
+        delimiter: What stands between steps of a ``solution``; by default they are found by
+            :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
+        thinking: ``drop`` or ``keep`` the thoughts of a ``solution``.
+        skip_bad: Leave malformed rows out and go on.
+        report: Is told of each row left out.
+
+    Raises:
+        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+    """
+    rows = []
+    for place, line in _lines(path):
+        try:
+            rows.append(_row(parse_row(line), delimiter, thinking))
+        except ValueError as error:
+            if not skip_bad:
+                raise ValueError(f'{place}: {error} (--skip-bad leaves such rows out)') from error
+            if report:
+                report(f'left out: {place}: {error}')
+    if not rows:
+        raise ValueError(f'{path}: there is no usable row; see gpassk reasoneval score --help')
+    return rows
+
+
+def scored_row(
+    row: SolutionRow, scores: StepScores, *, validity_by: str = 'min', redundancy_by: str = 'max'
+) -> dict[str, Any]:
+    """Return a row with its steps, the scores of each, and those of the whole.
+
+    ``scores`` are the probabilities [negative, neutral, positive] of each step. They and what is
+    computed from them are None where the solution is refused; ``refusal`` says why.
+
+    Args:
+        row: What was scored.
+        scores: Its scores.
+        validity_by: Makes the solution's validity of its steps': ``min``, ``mean`` …
+        redundancy_by: The same of redundancy: ``max``, ``mean`` …
+    """
+    found = {**row.fields, 'steps': list(row.solution.steps)}
+    names = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
+    if scores.refusal is not None:
+        return {**found, **dict.fromkeys(names), 'refusal': scores.refusal.value}
+    valid, idle = validity(scores.probabilities), redundancy(scores.probabilities)
+    values = (
+        scores.probabilities.tolist(),
+        valid.tolist(),
+        idle.tolist(),
+        float(solution_validity(valid, validity_by)),
+        float(solution_redundancy(idle, redundancy_by)),
+    )
+    return {**found, **dict(zip(names, values, strict=True)), 'tokens': scores.tokens}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows that are good enough, and why the others are not.
+
+    Attributes:
+        kept: The rows, as they stood in the file.
+        invalid: Rows below the least validity.
+        redundant: Rows that are valid, but above the greatest redundancy.
+        refused: Rows without scores.
+    """
+
+    kept: list[dict[str, Any]]
+    invalid: int = 0
+    redundant: int = 0
+    refused: int = 0
+
+    @property
+    def total(self) -> int:
+        """All rows."""
+        return len(self.kept) + self.invalid + self.redundant + self.refused
+
+
+def select(path: str, *, min_validity: float, max_redundancy: float) -> Selection:
+    """Select scored rows by quality, as for training data (arXiv 2404.05692, section 5.2).
+
+    Args:
+        path: What ``gpassk reasoneval score`` wrote.
+        min_validity: Least validity, in [0, 1].
+        max_redundancy: Greatest redundancy, in [0, 1].
+
+    Raises:
+        ValueError: If a limit is no share, or a row has no scores, naming file, line and field.
+    """
+    for name, limit in (('min_validity', min_validity), ('max_redundancy', max_redundancy)):
+        if not 0 <= limit <= 1:
+            raise ValueError(f'{name} is {limit}; it is a share from 0 to 1')
+    kept, invalid, redundant, refused = [], 0, 0, 0
+    for place, line in _lines(path):
+        try:
+            row = parse_row(line)
+            if 'refusal' in row and row.get('validity') is None:
+                refused += 1
+                continue
+            values = [_share(row, name) for name in ('validity', 'redundancy')]
+        except ValueError as error:
+            raise ValueError(f'{place}: {error}') from error
+        if values[0] < min_validity:
+            invalid += 1
+        elif values[1] > max_redundancy:
+            redundant += 1
+        else:
+            kept.append(row)
+    return Selection(kept, invalid, redundant, refused)
+
+
+def _lines(path: str) -> Iterator[tuple[str, str]]:
+    name = 'standard input' if path == '-' else path
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            yield f'{name}, line {number}', line
+
+
+def _row(fields: dict[str, Any], delimiter: str | None, thinking: str) -> SolutionRow:
+    question = fields.get('question', '')
+    if not isinstance(question, str):
+        raise ValueError(f'field question: {type(question).__name__} is not a text')
+    steps: Sequence[Any] | None = fields.get('steps')
+    if steps is None:
+        text = fields.get('solution')
+        if not isinstance(text, str):
+            raise ValueError('field solution: a text is needed, or a list of texts in steps')
+        steps = split_steps(text, delimiter=delimiter, thinking=thinking)
+    elif not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+        raise ValueError('field steps: a list of texts is needed')
+    return SolutionRow(fields, Solution(question, steps))
+
+
+def _share(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(
+            f'field {name}: {value!r} is not a number; score the file with gpassk reasoneval score'
+        )
+    return float(value)
