@@ -68,10 +68,10 @@ class KeptScores:
         return found
 
     def keep(self, solution: Solution, scores: StepScores) -> None:
-        """Add the scores of a solution; a lack of memory is left out, since it may pass."""
+        """Add the scores of a solution; what may pass, as a lack of memory, is left out."""
         if self._file is None:
             raise ValueError(f'{self.path}: open it first: with KeptScores(…) as kept')
-        if scores.refusal is Refusal.OUT_OF_MEMORY:
+        if scores.refusal in (Refusal.OUT_OF_MEMORY, Refusal.UNJUDGED):
             return
         row = {
             'settings': self.settings,

@@ -28,6 +28,7 @@ class Refusal(str, Enum):
     TOO_LONG = 'it has more tokens than the model takes'
     NOT_FINITE = 'the model gave numbers that are not finite'
     OUT_OF_MEMORY = 'it alone runs out of memory'
+    UNJUDGED = 'the judge gave no answer, or none that can be read'
 
 
 @dataclass(frozen=True)
