@@ -1,0 +1,157 @@
+"""A run of training: the model it begins with, the trainer of ``transformers``, checkpoints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opencompass_gpassk.reasoneval.checkpoint import WHERE, find_layout
+from opencompass_gpassk.reasoneval.training_data import Example, collate, step_loss
+from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from transformers import Trainer
+
+    from opencompass_gpassk.reasoneval.model import StepClassifier
+
+__all__ = ['last_checkpoint', 'load_for_training', 'make_trainer']
+
+SIGNATURE = 'run.txt'  # what a run that goes on must have in common with the one before
+
+
+def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
+    """Load a decoder with a fresh head, or a checkpoint that has a head already, to go on with it.
+
+    Args:
+        source: A folder or an id on the hub, such as that of a language model, whose head for
+            words is left out.
+        seed: Of the fresh head's weights.
+        settings: What ``AutoModel.from_pretrained`` takes; weights are in float32 by default, as
+            small updates vanish in bfloat16.
+
+    Raises:
+        ValueError: If the checkpoint misses weights of the backbone.
+        OSError: If there is no such checkpoint.
+    """
+    import torch
+    from packaging.version import Version
+    from transformers import AutoConfig, AutoModel, __version__
+
+    from opencompass_gpassk.reasoneval.model import StepClassifier
+
+    dtype = settings.pop('dtype', 'float32')
+    where = {name: settings[name] for name in WHERE if name in settings}
+    if find_layout(AutoConfig.from_pretrained(str(source), **where)):
+        return StepClassifier.load(source, dtype=dtype, **settings)
+    settings['dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'] = dtype
+    backbone, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **settings)
+    if report['missing_keys']:
+        raise ValueError(
+            f'{source}: the checkpoint misses {sorted(report["missing_keys"])[:5]} of its '
+            'backbone; the files may be cut short, or of another model'
+        )
+    return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+
+
+def make_trainer(
+    model: StepClassifier,
+    examples: list[Example],
+    folder: Path,
+    settings: TrainingSettings,
+    progress: bool,
+) -> Trainer:
+    """Return what trains the model by the steps' loss, and keeps checkpoints in the folder.
+
+    Raises:
+        ValueError: If the processes can't share a batch, or are to share the model.
+        ImportError: If ``accelerate`` is not installed.
+    """
+    try:
+        from accelerate import PartialState
+    except ImportError as error:
+        raise ImportError(
+            "training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'"
+        ) from error
+    import torch
+    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
+
+    rows, accumulation = settings.shares(PartialState().num_processes)
+    can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        learning_rate=settings.learning_rate,
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=rows,
+        gradient_accumulation_steps=accumulation,
+        lr_scheduler_type='cosine',
+        warmup_ratio=settings.warmup,
+        weight_decay=settings.weight_decay,
+        adam_beta1=settings.betas[0],
+        adam_beta2=settings.betas[1],
+        bf16=can if settings.bf16 is None else settings.bf16,
+        save_steps=settings.checkpoint_every,
+        save_total_limit=2,
+        seed=settings.seed,
+        logging_steps=1,
+        report_to=[],
+        dataloader_pin_memory=torch.cuda.is_available(),
+        disable_tqdm=not progress,
+        remove_unused_columns=False,
+        label_names=['labels'],
+    )
+    # One process uses one GPU: the other way, threads, is slower and counts steps wrongly.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    if settings.gradient_checkpointing:
+        model.model.gradient_checkpointing_enable({'use_reentrant': False})
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=examples,
+        data_collator=collate,
+        compute_loss_func=step_loss,
+    )
+    # Both write a line to standard output for each loss.
+    trainer.remove_callback(PrinterCallback)
+    if progress:
+        trainer.remove_callback(ProgressCallback)
+        trainer.add_callback(_quiet(ProgressCallback))
+    if str(trainer.accelerator.distributed_type).split('.')[-1] in ('FSDP', 'DEEPSPEED'):
+        raise ValueError(
+            'accelerate is configured to part the model among the GPUs (FSDP or DeepSpeed); '
+            'configure it for plain multi-GPU training'
+        )
+    return trainer
+
+
+def _quiet(bar: type) -> type:
+    """Return a progress bar that shows losses behind itself."""
+
+    def on_log(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        if getattr(self, 'training_bar', None) is not None and logs and 'loss' in logs:
+            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
+
+    return type('QuietBar', (bar,), {'on_log': on_log})
+
+
+def last_checkpoint(folder: Path, signature: str) -> Path | None:
+    """Return the last whole checkpoint of a run, and note what run it is.
+
+    Raises:
+        ValueError: If the folder holds checkpoints of another run.
+    """
+    kept = folder / SIGNATURE
+    found = {
+        int(name[1]): path
+        for path in folder.glob('checkpoint-*')
+        if (name := re.fullmatch(r'checkpoint-(\d+)', path.name))
+        and (path / 'trainer_state.json').is_file()  # written last
+    }
+    if found and (not kept.is_file() or kept.read_text('utf-8') != signature):
+        raise ValueError(
+            f'{folder} holds checkpoints of a run with other data, settings or backbone; remove '
+            'it, or train into another folder'
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    kept.write_text(signature, 'utf-8')
+    return found[max(found)] if found else None
