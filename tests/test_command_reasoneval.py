@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.cli import main
@@ -106,6 +107,29 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
         if one['scores']:
             np.testing.assert_allclose(one['scores'], other['scores'], atol=1e-6)
     assert not part.exists()
+
+
+def test_a_judge_may_be_asked_instead(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names the first wrong step and the redundant ones; nobody or two to ask is misuse."""
+
+    def second_is_wrong(prompt: str) -> str:
+        return '\\boxed{2}' if '[Step 2]' in prompt and 'Add.' in prompt else '\\boxed{none}'
+
+    output = file.with_name('scored.jsonl')
+    argv = ['reasoneval', 'score', str(file), '-o', str(output)]
+    with JudgeServer(second_is_wrong) as server:
+        monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
+        monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
+        assert main([*argv, '--judge', 'llm']) == 0
+    rows = read(output)
+    assert rows[0]['step_validity'] == [1.0, 0.0]
+    assert [row['validity'] for row in rows] == [0.0, 0.0, 1.0, None, 1.0]
+    for wrong in ([], ['--judge', 'llm', '--model', 'x']):
+        with pytest.raises(SystemExit):
+            main([*argv, *wrong])
+    assert 'one of the arguments --model --judge is required' in capsys.readouterr().err
 
 
 def test_other_settings_are_other_scores(published: Published, file: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
     from opencompass_gpassk.reasoneval.scorer import StepScorer
     from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 
@@ -23,8 +24,8 @@ Is each step of a solution valid, and does it help (ReasonEval, arXiv 2404.05692
   gpassk reasoneval meta --data FOLDER --scores PATH        how well do scores find people's errors?
 """
 SCORE = """\
-Score each step of solutions with a ReasonEval model. FILE is JSON lines, gzipped or not, or - for
-standard input, each line a solution:
+Score each step of solutions with a ReasonEval model, or by a judge, who says 0 or 1. FILE is JSON
+lines, gzipped or not, or - for standard input, each line a solution:
 
   {"question": "1 + 1 = ?", "solution": "Step 1: ... Step 2: ..."}    split into steps
   {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  in steps already
@@ -76,8 +77,13 @@ def _add_score(actions: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
-    parser.add_argument(
-        '--model', required=True, help='folder or hub id, such as GAIR/ReasonEval-7B'
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument('--model', help='folder or hub id, such as GAIR/ReasonEval-7B')
+    who.add_argument(
+        '--judge',
+        metavar='JUDGE',
+        help='ask a language model for the first wrong step and for redundant ones instead: llm, '
+        'which OC_JUDGE_MODEL and OC_JUDGE_API_BASE name, or a JSON file of its settings',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='SCORED', help='file (default: print)')
     parser.add_argument(
@@ -179,8 +185,8 @@ def run_score(args: argparse.Namespace) -> int:
     """Score a file; what is there is kept as it comes."""
     from opencompass_gpassk.jsonlines import row_line
     from opencompass_gpassk.metrics.reasoning import AGGREGATES
-    from opencompass_gpassk.reasoneval.scorer import StepScorer, count_refusals
     from opencompass_gpassk.reasoneval.solution_rows import read_solutions, scored_row
+    from opencompass_gpassk.reasoneval.solutions import count_refusals
 
     for name in ('validity_by', 'redundancy_by'):
         if getattr(args, name) not in (None, *AGGREGATES):
@@ -195,14 +201,7 @@ def run_score(args: argparse.Namespace) -> int:
         skip_bad=args.skip_bad,
         report=_note,
     )
-    scorer = StepScorer.load(
-        args.model,
-        model={'dtype': args.dtype, 'device_map': args.device_map},
-        position=args.position,
-        batch_size=args.batch_size,
-        max_tokens=args.max_tokens,
-        long=args.long,
-    )
+    scorer = _scorer(args)
     part = args.output.with_name(f'{args.output.name}.part') if args.output else None
     solutions = [row.solution for row in rows]
     scores = _scores(scorer, solutions, part)
@@ -216,8 +215,27 @@ def run_score(args: argparse.Namespace) -> int:
     return 0
 
 
+def _scorer(args: argparse.Namespace) -> StepScorer | PromptedStepJudge:
+    """Return who is to score."""
+    if args.judge:
+        from opencompass_gpassk.judging.settings import read_settings
+        from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
+
+        return PromptedStepJudge(read_settings(args.judge))
+    from opencompass_gpassk.reasoneval.scorer import StepScorer
+
+    return StepScorer.load(
+        args.model,
+        model={'dtype': args.dtype, 'device_map': args.device_map},
+        position=args.position,
+        batch_size=args.batch_size,
+        max_tokens=args.max_tokens,
+        long=args.long,
+    )
+
+
 def _scores(
-    scorer: StepScorer, solutions: Sequence[Solution], part: Path | None
+    scorer: StepScorer | PromptedStepJudge, solutions: Sequence[Solution], part: Path | None
 ) -> dict[Solution, StepScores]:
     """Score what isn't in the file of an earlier run; add to it what comes."""
     from opencompass_gpassk.reasoneval.kept_scores import KeptScores
