@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import re
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import torch
 from real_data import DATA, needs_data
 from tiny_reasoneval import SHAPE, publish
 from tiny_reasoneval import tokenizer as make_tokenizer
+from torch.multiprocessing import start_processes
 from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel, Trainer
 
 from opencompass_gpassk.reasoneval import train as training
@@ -66,7 +69,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, training.Tr
     """A model that learned from counting."""
     folder = tmp_path_factory.mktemp('trained') / 'm'
     settings = TrainingSettings(
-        learning_rate=5e-3, epochs=6, batch_size=64, device_batch=64, warmup=0.1
+        learning_rate=1e-2, epochs=6, batch_size=64, device_batch=64, warmup=0.1
     )
     return folder, train(make_labelled(1500, 0), make_model(), TOKENIZER, folder, settings=settings)
 
@@ -80,7 +83,6 @@ def test_learns_to_tell_steps_apart(trained: tuple[Path, training.Trained]) -> N
     assert len(held_out) > 200
     found = detect_errors(StepScorer.load(folder), held_out)
     before = detect_errors(StepScorer(make_model(), TOKENIZER), held_out)
-    print(outcome, {kind.value: detection for kind, detection in found.items()})
     for kind in ErrorKind:
         assert found[kind].macro_f1 > 0.85, found[kind]
         assert found[kind].auc > 0.95, found[kind]
@@ -158,13 +160,39 @@ def test_update_does_not_depend_on_its_batches(tmp_path: Path) -> None:
     weights = []
     for rows in (4, 1):
         model = make_model(1)
-        settings = TrainingSettings(1e-3, 1, batch_size=4, device_batch=rows, warmup=0)
+        settings = TrainingSettings(
+            1e-3, 1, batch_size=4, device_batch=rows, warmup=0, gradient_checkpointing=rows == 1
+        )
         train(make_labelled(8, 5), model, TOKENIZER, tmp_path / str(rows), settings=settings)
         weights.append(model.state_dict())
     for name, tensor in weights[0].items():
         torch.testing.assert_close(weights[1][name], tensor, rtol=0, atol=2e-4)
     start = make_model(1).state_dict()
     assert max((start[name] - weights[0][name]).abs().max() for name in start) > 1.5e-3
+
+
+def run_process(rank: int, port: int, folder: Path) -> None:
+    """Train as one of two processes, as ``accelerate launch`` starts them."""
+    settings = {'RANK': rank, 'LOCAL_RANK': rank, 'WORLD_SIZE': 2, 'LOCAL_WORLD_SIZE': 2}
+    settings |= {'MASTER_PORT': port, 'MASTER_ADDR': '127.0.0.1', 'ACCELERATE_USE_CPU': 'true'}
+    os.environ.update({name: str(value) for name, value in settings.items()})
+    train(make_labelled(24, 5), make_model(1), TOKENIZER, folder, settings=SHARED)
+
+
+SHARED = TrainingSettings(3e-3, 1, batch_size=8, device_batch=2)
+
+
+def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
+    """Work is shared between processes without a trace in the weights, and saved once."""
+    model = make_model(1)
+    train(make_labelled(24, 5), model, TOKENIZER, tmp_path / 'one', settings=SHARED)
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    start_processes(run_process, (port, tmp_path / 'two'), nprocs=2, start_method='fork')
+    together = StepClassifier.load(tmp_path / 'two').state_dict()
+    for name, tensor in model.state_dict().items():
+        torch.testing.assert_close(together[name], tensor, rtol=0, atol=1e-5)
 
 
 class KilledError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,23 +68,16 @@ def make_trainer(
         ValueError: If the processes can't share a batch, or are to share the model.
         ImportError: If ``accelerate`` is not installed.
     """
-    try:
-        from accelerate import PartialState
-    except ImportError as error:
-        raise ImportError(
-            "training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'"
-        ) from error
+    if find_spec('accelerate') is None:
+        raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
     import torch
     from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
 
-    rows, accumulation = settings.shares(PartialState().num_processes)
     can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     arguments = TrainingArguments(
         output_dir=str(folder),
         learning_rate=settings.learning_rate,
         num_train_epochs=settings.epochs,
-        per_device_train_batch_size=rows,
-        gradient_accumulation_steps=accumulation,
         lr_scheduler_type='cosine',
         warmup_ratio=settings.warmup,
         weight_decay=settings.weight_decay,
@@ -97,9 +91,14 @@ def make_trainer(
         report_to=[],
         dataloader_pin_memory=torch.cuda.is_available(),
         disable_tqdm=not progress,
+        ddp_find_unused_parameters=False,
         remove_unused_columns=False,
         label_names=['labels'],
     )
+    # Only now is it known how many processes there are.
+    rows, accumulation = settings.shares(arguments.world_size)
+    arguments.per_device_train_batch_size = rows
+    arguments.gradient_accumulation_steps = accumulation
     # One process uses one GPU: the other way, threads, is slower and counts steps wrongly.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     if settings.gradient_checkpointing:
