@@ -98,7 +98,7 @@ def test_saved_as_published(trained: tuple[Path, training.Trained]) -> None:
     assert (config['score_dim'], config['step_position']) == (3, 'last')
     scorer = StepScorer.load(folder)
     assert scorer.position == 'last'
-    (score,) = scorer.score([Solution('add 1', ['2 3', '2 2', '2 9'])])
+    (score,) = scorer.score([Solution('add 1', ['2 3', '2 2', '2 5'])])
     assert score.probabilities.argmax(axis=1).tolist() == [2, 1, 0]
 
 
