@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,10 @@ from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.cli import main
+from opencompass_gpassk.reasoneval.kept_scores import KeptScores
 from opencompass_gpassk.reasoneval.passes import Passes
+from opencompass_gpassk.reasoneval.scorer import StepScorer
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 ROWS: list[dict[str, Any]] = [
     {'id': 'a', 'question': '1 + 1 = ?', 'solution': 'Step 1: Add.\nStep 2: It is 2.'},
@@ -133,23 +139,127 @@ def test_a_judge_may_be_asked_instead(
 
 
 def test_other_settings_are_other_scores(published: Published, file: Path) -> None:
-    """What another position gave is not taken."""
-    output = file.with_name('scored.jsonl')
+    """What another position gave is not taken, nor what is no score; the same settings' is."""
     last = score(published, file, '--position', 'last')
-    part = output.with_name('scored.jsonl.part')
-    part.write_text(
-        json.dumps({'settings': 'other', 'solution': 'x', 'scores': [[1, 0, 0]]}) + '\nnonsense\n'
-    )
+    solution = Solution(ROWS[2]['question'], ROWS[2]['steps'])
+    other = StepScores(np.array([[0.25, 0.25, 0.5]]), tokens=7)
+    part = file.with_name('scored.jsonl.part')
+    scorer = StepScorer.load(published.folder, position='last')
+    with KeptScores(part, scorer.settings) as kept:
+        kept.keep(solution, other)
+    planted = part.read_text()
     published_way = score(published, file, '--position', 'published')
-    assert last[2]['scores'] != published_way[2]['scores']
+    assert published_way[2]['scores'] not in ([[0.25, 0.25, 0.5]], last[2]['scores'])
+    part.write_text(planted)
+    assert score(published, file, '--position', 'last')[2]['scores'] == [[0.25, 0.25, 0.5]]
+    row = json.loads(planted)
+    damaged = [
+        {**row, 'scores': [[5, 0, 0]]},
+        {**row, 'scores': [[1, 0, 0], [1, 0, 0]]},
+        {**row, 'refusal': ['a'], 'scores': None},
+        {**row, 'solution': ['a']},
+        {**row, 'tokens': None},
+    ]
+    part.write_text('[' * 100_000 + '\n' + ''.join(json.dumps(row) + '\n' for row in damaged))
+    again = score(published, file, '--position', 'last')
+    np.testing.assert_allclose(again[2]['scores'], last[2]['scores'], atol=1e-6)
+
+
+def test_refusals_are_kept_but_for_those_that_may_pass(tmp_path: Path) -> None:
+    """A lack of memory is tried again."""
+    solutions = [Solution('q', [name]) for name in 'ab']
+    refusals = [Refusal.TOO_LONG, Refusal.OUT_OF_MEMORY]
+    with KeptScores(tmp_path / 'x.part', {}) as kept:
+        for solution, refusal in zip(solutions, refusals, strict=True):
+            kept.keep(solution, StepScores.refused(1, refusal))
+        found = kept.restore(solutions)
+    assert {solution: one.refusal for solution, one in found.items()} == {
+        solutions[0]: Refusal.TOO_LONG
+    }
+
+
+def test_options_reach_the_model_and_the_splitter(published: Published, file: Path) -> None:
+    """Lengths, windows, delimiters and thoughts; a second scoring leaves nothing of the first."""
+    file.write_text(
+        json.dumps({'question': 'q', 'solution': '<think>so|x</think>' + 'one|' * 20 + 'two'})
+    )
+    assert len(score(published, file, '--delimiter', '|')[0]['steps']) == 21
+    assert len(score(published, file, '--delimiter', '|', '--thinking', 'keep')[0]['steps']) == 23
+    limits = ['--delimiter', '|', '--max-tokens', '40']
+    assert 'more tokens' in score(published, file, *limits)[0]['refusal']
+    file.write_text(file.with_name('scored.jsonl').read_text())
+    windowed = score(published, file, *limits, '--long', 'window', '--redundancy-by', 'mean')[0]
+    assert 'refusal' not in windowed
+    assert windowed['redundancy'] == pytest.approx(np.mean(windowed['step_redundancy']))
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        (['--max-tokens', '5000000'], 'is more than the 2048 positions'),
+        (['--dtype', 'bf16'], "--dtype is 'bf16'"),
+        (['--delimiter', ''], "--delimiter is ''"),
+        (['--validity-by', 'median'], "--validity-by is 'median'"),
+    ],
+)
+def test_misuse_is_named(
+    published: Published,
+    file: Path,
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The option, its value and what to give."""
+    argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
+    assert main([*argv, *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_damaged_weights_are_named(
+    published: Published, file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """No traceback of a library."""
+    broken = tmp_path / 'broken'
+    shutil.copytree(published.folder, broken)
+    weights = broken / 'model.safetensors'
+    weights.write_bytes(weights.read_bytes()[:1000])
+    assert main(['reasoneval', 'score', str(file), '--model', str(broken)]) == 1
+    assert 'broken' in capsys.readouterr().err
+
+
+def test_what_is_no_file_is_written_to_and_never_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe stays a pipe, and a link names the file that it named."""
+    scored = tmp_path / 'scored.jsonl'
+    scored.write_text('{"validity": 1.0, "redundancy": 0.0}\n')
+    target, link, pipe = tmp_path / 'target', tmp_path / 'link', tmp_path / 'pipe'
+    target.write_text('old')
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    argv = ['reasoneval', 'filter', str(scored), '-o']
+    assert main([*argv, str(link)]) == 0
+    assert link.is_symlink()
+    assert read(target) == [{'validity': 1.0, 'redundancy': 0.0}]
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    got: list[str] = []
+    reader.start()
+    assert main([*argv, str(pipe)]) == 0
+    reader.join(10)
+    assert got == [scored.read_text()]
+    assert pipe.is_fifo()
+    scored.write_text('')
+    assert main([*argv, str(target)]) == 1
+    assert 'there is no row in it' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ('row', 'message'),
     [
         ('{"question": "q"}', 'field solution: a text is needed'),
+        ('{"problem": "q", "solution": "s"}', 'field question: missing'),
         ('{"question": 1, "solution": "s"}', 'field question: int is not a text'),
-        ('{"steps": ["a", 2]}', 'field steps: a list of texts'),
+        ('{"question": "q", "steps": ["a", 2]}', 'field steps: a list of texts'),
         ('[1]', 'a row is an object'),
     ],
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +32,7 @@ lines, gzipped or not, or - for standard input, each line a solution:
   {"question": "1 + 1 = ?", "solution": "Step 1: ... Step 2: ..."}    split into steps
   {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  in steps already
 
-A row comes back with all it had, its "steps", "scores" (negative, neutral, positive of each step),
+A row comes back with what it had, its "steps", "scores" (negative, neutral, positive of each step),
 "step_validity", "step_redundancy", and "validity", "redundancy" and "tokens" of the whole. What
 can't be scored has null there, and the reason in "refusal". An interrupted run with -o goes on
 where it stopped, when it is started again with the same model and settings.
@@ -194,6 +196,8 @@ def run_score(args: argparse.Namespace) -> int:
             raise ValueError(f'{option} is {getattr(args, name)!r}; use {", ".join(AGGREGATES)}')
     if args.output and args.output.is_dir():
         raise ValueError(f'--output {args.output} is a folder; name the file to write')
+    if args.delimiter == '':
+        raise ValueError("--delimiter is ''; give a text, or leave it out")
     rows = read_solutions(
         args.file,
         delimiter=args.delimiter,
@@ -202,7 +206,9 @@ def run_score(args: argparse.Namespace) -> int:
         report=_note,
     )
     scorer = _scorer(args)
-    part = args.output.with_name(f'{args.output.name}.part') if args.output else None
+    # A device or a pipe is written to as it is; nothing of an earlier run can lie beside it.
+    kept = args.output and (args.output.is_file() or not args.output.exists())
+    part = args.output.with_name(f'{args.output.name}.part') if kept else None
     solutions = [row.solution for row in rows]
     scores = _scores(scorer, solutions, part)
     how = {'validity_by': args.validity_by or 'min', 'redundancy_by': args.redundancy_by or 'max'}
@@ -211,7 +217,7 @@ def run_score(args: argparse.Namespace) -> int:
         _note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
     _write(lines, args.output)
     if part:
-        part.unlink()
+        part.unlink(missing_ok=True)
     return 0
 
 
@@ -222,16 +228,30 @@ def _scorer(args: argparse.Namespace) -> StepScorer | PromptedStepJudge:
         from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
 
         return PromptedStepJudge(read_settings(args.judge))
+    import torch
+
     from opencompass_gpassk.reasoneval.scorer import StepScorer
 
-    return StepScorer.load(
-        args.model,
-        model={'dtype': args.dtype, 'device_map': args.device_map},
-        position=args.position,
-        batch_size=args.batch_size,
-        max_tokens=args.max_tokens,
-        long=args.long,
-    )
+    if args.dtype != 'auto' and not isinstance(getattr(torch, args.dtype, None), torch.dtype):
+        raise ValueError(f'--dtype is {args.dtype!r}; use auto, bfloat16, float16 or float32')
+    if str(args.device_map).startswith('cuda') and not torch.cuda.is_available():
+        raise ValueError(f'--device-map is {args.device_map!r}, but torch finds no GPU here')
+    try:
+        return StepScorer.load(
+            args.model,
+            model={'dtype': args.dtype, 'device_map': args.device_map},
+            position=args.position,
+            batch_size=args.batch_size,
+            max_tokens=args.max_tokens,
+            long=args.long,
+        )
+    except (ValueError, OSError):
+        raise  # these say what is wrong
+    except Exception as error:  # damaged weights and missing tokenizers fail in many ways
+        raise ValueError(
+            f'--model {args.model}: not a checkpoint that can be loaded ({type(error).__name__}: '
+            f'{error}); are its weights whole, and its tokenizer there?'
+        ) from error
 
 
 def _scores(
@@ -273,12 +293,19 @@ def run_filter(args: argparse.Namespace) -> int:
 
 def _write(lines: list[str], output: Path | None) -> None:
     """Print lines, or write a file that appears whole or not at all."""
+    text = ''.join(lines)
     if output is None:
-        sys.stdout.writelines(lines)
+        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the terminal is
+            sys.stdout.reconfigure(encoding='utf-8')
+        sys.stdout.write(text)
         return
     output.parent.mkdir(parents=True, exist_ok=True)
-    new = output.with_name(f'{output.name}.new')
-    new.write_text(''.join(lines), encoding='utf-8', newline='\n')
+    if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
+        output.write_text(text, encoding='utf-8', newline='\n')
+        return
+    output = output.resolve()  # of a link, what it names
+    new = output.with_name(f'{output.name}.{os.getpid()}.new')
+    new.write_text(text, encoding='utf-8', newline='\n')
     new.replace(output)
     _note(f'{output} written')
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ['KeptScores']
 
+ROUNDING = 0.01  # that a softmax in half precision may lack of 1
+
 
 class KeptScores:
     """A file of JSON lines to which each solution's scores are added the moment they are there.
@@ -60,8 +62,8 @@ class KeptScores:
         found = {}
         for line in self.path.read_text('ascii', errors='replace').split('\n'):
             row = _parsed(line)
-            if row.get('settings') == self.settings and row.get('solution') in wanted:
-                solution = wanted[row['solution']]
+            solution = wanted.get(str(row.get('solution')))
+            if row.get('settings') == self.settings and solution is not None:
                 scores = _scores(row, len(solution.steps))
                 if scores is not None:
                     found[solution] = scores
@@ -91,19 +93,23 @@ def _key(solution: Solution) -> str:
 def _parsed(line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:  # torn, or another program's
+    except (ValueError, RecursionError):  # torn, or another program's
         return {}
     return row if isinstance(row, dict) else {}
 
 
 def _scores(row: Mapping[str, Any], steps: int) -> StepScores | None:
     """Return the scores in a row, None if they aren't those of so many steps."""
-    tokens = row.get('tokens', 0)
-    if row.get('refusal') in Refusal.__members__:
-        return StepScores.refused(steps, Refusal[row['refusal']], tokens)
+    tokens, refusal = row.get('tokens'), row.get('refusal')
+    if not isinstance(tokens, int):
+        return None
+    if isinstance(refusal, str) and refusal in Refusal.__members__:
+        return StepScores.refused(steps, Refusal[refusal], tokens)
     try:
         probabilities = np.array(row.get('scores'), dtype=np.float64)
     except (TypeError, ValueError):
         return None
-    shaped = probabilities.shape == (steps, 3) and bool(np.isfinite(probabilities).all())
-    return StepScores(probabilities, tokens=tokens) if shaped else None
+    sound = probabilities.shape == (steps, 3) and bool(
+        (probabilities >= 0).all() and (abs(probabilities.sum(axis=1) - 1) < ROUNDING).all()
+    )
+    return StepScores(probabilities, tokens=tokens) if sound else None

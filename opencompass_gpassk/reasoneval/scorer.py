@@ -92,6 +92,11 @@ class StepScorer:
         self.batch_size = batch_size
         self.batch_tokens = batch_tokens or (2048 if model.device.type == 'cpu' else 16384)
         positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
+        if positions and max_tokens and max_tokens > positions:
+            raise ValueError(
+                f'max_tokens of StepScorer: {max_tokens} is more than the {positions} positions '
+                "that the model has; give less, or long='window'"
+            )
         self.max_tokens: int | None = max_tokens or positions
         self.long = long
         self.passes = Passes(model, padding_side)

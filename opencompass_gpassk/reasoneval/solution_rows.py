@@ -20,6 +20,10 @@ from opencompass_gpassk.reasoneval.steps import split_steps
 __all__ = ['Selection', 'SolutionRow', 'read_solutions', 'scored_row', 'select']
 
 
+RESULTS = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
+ENDS = ('refusal', 'tokens')
+
+
 @dataclass(frozen=True)
 class SolutionRow:
     """A row of a file and the solution in it.
@@ -82,10 +86,11 @@ def scored_row(
         validity_by: Makes the solution's validity of its steps': ``min``, ``mean`` …
         redundancy_by: The same of redundancy: ``max``, ``mean`` …
     """
-    found = {**row.fields, 'steps': list(row.solution.steps)}
-    names = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
+    # What an earlier scoring said of the row is not to stand beside what this one says.
+    given = {name: value for name, value in row.fields.items() if name not in (*RESULTS, *ENDS)}
+    found = {**given, 'steps': list(row.solution.steps)}
     if scores.refusal is not None:
-        return {**found, **dict.fromkeys(names), 'refusal': scores.refusal.value}
+        return {**found, **dict.fromkeys(RESULTS), 'refusal': scores.refusal.value}
     valid, idle = validity(scores.probabilities), redundancy(scores.probabilities)
     values = (
         scores.probabilities.tolist(),
@@ -94,7 +99,7 @@ def scored_row(
         float(solution_validity(valid, validity_by)),
         float(solution_redundancy(idle, redundancy_by)),
     )
-    return {**found, **dict(zip(names, values, strict=True)), 'tokens': scores.tokens}
+    return {**found, **dict(zip(RESULTS, values, strict=True)), 'tokens': scores.tokens}
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,8 @@ def select(path: str, *, min_validity: float, max_redundancy: float) -> Selectio
             redundant += 1
         else:
             kept.append(row)
+    if not kept and not invalid + redundant + refused:
+        raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
     return Selection(kept, invalid, redundant, refused)
 
 
@@ -160,9 +167,10 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _row(fields: dict[str, Any], delimiter: str | None, thinking: str) -> SolutionRow:
-    question = fields.get('question', '')
+    question = fields.get('question')
     if not isinstance(question, str):
-        raise ValueError(f'field question: {type(question).__name__} is not a text')
+        found = f'{type(question).__name__} is not a text' if 'question' in fields else 'missing'
+        raise ValueError(f'field question: {found}; give the question as a text')
     steps: Sequence[Any] | None = fields.get('steps')
     if steps is None:
         text = fields.get('solution')
