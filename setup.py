@@ -38,6 +38,7 @@ EXTRAS = {
     'report': ['matplotlib>=3.8'],
     'reasoneval': ['accelerate>=1.0'],
     'test': [
+        'accelerate>=1.0',
         'matplotlib>=3.8',
         'hypothesis>=6.100',
         'mypy>=1.11',
