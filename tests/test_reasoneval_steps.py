@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import DATA, needs_data
 
 from opencompass_gpassk.answers.thinking import spoken
 from opencompass_gpassk.reasoneval.protected import Protected
 from opencompass_gpassk.reasoneval.steps import split_steps
-from tests.real_data import DATA, needs_data
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_steps.json').read_text('utf-8'))
 SIZE = 250_000
