@@ -21,12 +21,22 @@ if TYPE_CHECKING:
     from opencompass_gpassk.results import Protocol
     from opencompass_gpassk.trials import Problem, TrialTable
 
-__all__ = ['DROP', 'ORIGINAL', 'SP_ACCURACY', 'VersionGroups', 'find_groups', 'monotone']
+__all__ = [
+    'DROP',
+    'ORIGINAL',
+    'SP_ACCURACY',
+    'UNDERSTANDING',
+    'UNDERSTANDING_SCORE',
+    'VersionGroups',
+    'find_groups',
+    'monotone',
+]
 
 ORIGINAL = 'original'
 SP_ACCURACY = 'SP accuracy'
 DROP = 'SP-RV drop'
-SHARES = ('complete', 'partial', 'collapsed')
+UNDERSTANDING = {f'{share} understanding': share for share in ('complete', 'partial', 'collapsed')}
+UNDERSTANDING_SCORE = 'understanding score'
 # What is sure to grow when wrong responses turn right.
 GROWING = (SP_ACCURACY, 'GA@', 'CR', 'G-Pass over', 'pooled G-Pass@')
 
@@ -99,8 +109,8 @@ class VersionGroups:
         shares = understanding.understanding(
             *self._counts(table), protocol.complete, protocol.collapsed
         ).shares()
-        found = {f'{name} understanding': getattr(shares, name) for name in SHARES}
-        return {**found, 'understanding score': shares.score / self.size}
+        found = {name: getattr(shares, share) for name, share in UNDERSTANDING.items()}
+        return {**found, UNDERSTANDING_SCORE: shares.score / self.size}
 
     def _counts(self, table: TrialTable) -> GroupCounts:
         """Return n and c of the versions, then of the originals; 0 where there is none."""

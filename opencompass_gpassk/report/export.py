@@ -18,7 +18,12 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.text import spreadsheet_text
-from opencompass_gpassk.version_groups import DROP, SP_ACCURACY
+from opencompass_gpassk.version_groups import (
+    DROP,
+    SP_ACCURACY,
+    UNDERSTANDING,
+    UNDERSTANDING_SCORE,
+)
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
@@ -26,8 +31,8 @@ FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
 FIGURES = ('problems', 'metric', 'k', 'tau', 'percent')
 OF_VERSIONS = (
-    *('CR', 'OOR', SP_ACCURACY, DROP, 'understanding score'),
-    *(f'{share} understanding' for share in ('complete', 'partial', 'collapsed')),
+    *('CR', 'OOR', SP_ACCURACY, DROP, UNDERSTANDING_SCORE),
+    *UNDERSTANDING,
     *('variance between versions', 'variance between samples'),
 )
 SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')

@@ -18,7 +18,7 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.report.tables import Cell, Table, group_order
 from opencompass_gpassk.results import accuracy_key
-from opencompass_gpassk.version_groups import DROP, SP_ACCURACY
+from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING, UNDERSTANDING_SCORE
 
 __all__ = ['VariableResult', 'variable_results', 'variable_tables']
 
@@ -203,8 +203,7 @@ def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
 
 def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
     """Return drop, understanding, G-Pass over versions and the variances."""
-    shares = [f'{kind} understanding' for kind in ('complete', 'partial', 'collapsed')]
-    names = [DROP, *shares, 'understanding score']
+    names = [DROP, *UNDERSTANDING, UNDERSTANDING_SCORE]
     names += [
         key
         for key in dict.fromkeys(key for one in measured for key in one.result)

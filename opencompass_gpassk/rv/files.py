@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,4 @@ def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
 
 
 def _numbered(versions: Iterable[PosedQuestion]) -> list[PosedQuestion]:
-    return [
-        PosedQuestion(**{**asdict(row), 'version': str(number)})
-        for number, row in enumerate(versions, start=1)
-    ]
+    return [replace(row, version=str(number)) for number, row in enumerate(versions, start=1)]
