@@ -1,0 +1,109 @@
+"""How reasoning is scored in a sweep: by whom, in which steps, and what counts as sound."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
+
+__all__ = ['ReasoningSettings']
+
+THINKING = ('drop', 'keep')
+WHO = ('model', 'reward_model', 'judge', 'type')
+
+
+@dataclass(frozen=True)
+class ReasoningSettings:
+    """Who scores the steps of responses, and how. One of the first four says who.
+
+    Args:
+        model: A step classifier, such as ``GAIR/ReasonEval-7B``, from a folder or the hub.
+        reward_model: A process reward model of one number a step, such as
+            ``peiyi9979/math-shepherd-mistral-7b-prm``, from a folder or the hub.
+        judge: A judge that is asked with prompts: ``'llm'`` for the one that the environment
+            variables OC_JUDGE_* name, or settings of
+            :class:`~opencompass_gpassk.judging.settings.JudgeSettings`.
+        type: A scorer of your own: a class, or where it stands (``package.module.Class``), with
+            ``settings`` and ``stream`` as in :class:`~.scorers.SolutionScorer`.
+        options: What that scorer takes further: ``batch_size``, ``position``, ``long`` … of
+            :class:`~.scorer.StepScorer`; ``step_tag``, ``good``, ``bad`` of a reward model.
+        model_kwargs: What the model is loaded with: ``dtype``, ``device_map``,
+            ``attn_implementation``, ``quantization_config``.
+        threshold: A right response is sound if its validity is at least this.
+        validity_by: Makes a solution's validity of its steps': ``min``, ``mean`` …
+        redundancy_by: The same of redundancy: ``max``, ``mean`` …
+        delimiter: What stands between steps; by default they are found by
+            :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
+        thinking: ``drop`` or ``keep`` the thoughts of a response.
+
+    Raises:
+        ValueError: If a setting is out of its range, or nobody or several are to score.
+    """
+
+    model: str = ''
+    reward_model: str = ''
+    judge: str | Mapping[str, Any] | None = None
+    type: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    threshold: float = SOUND_THRESHOLD
+    validity_by: str = 'min'
+    redundancy_by: str = 'max'
+    delimiter: str | None = None
+    thinking: str = 'drop'
+
+    def __post_init__(self) -> None:
+        named = [name for name in WHO if getattr(self, name)]
+        if len(named) != 1:
+            raise ValueError(
+                f'reasoning names {" and ".join(named) or "nobody"}; give one of '
+                f"{', '.join(WHO)}, such as reasoning=dict(model='GAIR/ReasonEval-7B')"
+            )
+        if self.model_kwargs and self.judge:
+            raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
+        if isinstance(self.threshold, bool) or not 0 <= self.threshold <= 1:
+            raise ValueError(
+                f'threshold of reasoning is {self.threshold!r}; it is a share from 0 to 1'
+            )
+        for name in ('validity_by', 'redundancy_by'):
+            if getattr(self, name) not in AGGREGATES:
+                raise ValueError(
+                    f'{name} of reasoning is {getattr(self, name)!r}; use {", ".join(AGGREGATES)}'
+                )
+        if self.delimiter == '':
+            raise ValueError("delimiter of reasoning is ''; give a text, or leave it out")
+        if self.thinking not in THINKING:
+            raise ValueError(
+                f'thinking of reasoning is {self.thinking!r}; use {" or ".join(THINKING)}'
+            )
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any] | ReasoningSettings) -> ReasoningSettings:
+        """Return settings from a config's: a model's name, or a dictionary of the arguments.
+
+        Raises:
+            ValueError: As the class does, or if a name is unknown.
+        """
+        if isinstance(given, ReasoningSettings):
+            return given
+        if isinstance(given, str):
+            return cls(model=given)
+        if not isinstance(given, Mapping):
+            raise ValueError(
+                f"reasoning is {given!r}; give settings such as dict(model='GAIR/ReasonEval-7B')"
+            )
+        known = [one.name for one in dataclasses.fields(cls)]
+        if unknown := set(given).difference(known):
+            raise ValueError(
+                f'reasoning has {", ".join(sorted(map(str, unknown)))}, which is unknown; '
+                f'there are {", ".join(known)}'
+            )
+        return cls(**given)
+
+    @property
+    def scorer(self) -> str:
+        """Who scores, in a word or two."""
+        return self.model or self.reward_model or ('judge' if self.judge else str(self.type))
