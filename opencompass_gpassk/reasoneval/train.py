@@ -18,6 +18,7 @@ from opencompass_gpassk.reasoneval.prompt import StepTokenizer
 from opencompass_gpassk.reasoneval.scorer import StepScorer
 from opencompass_gpassk.reasoneval.step_detection import detect_errors
 from opencompass_gpassk.reasoneval.step_labels import LabelledSteps, read_step_labels
+from opencompass_gpassk.reasoneval.training_arguments import add_arguments, settings_of
 from opencompass_gpassk.reasoneval.training_data import make_examples
 from opencompass_gpassk.reasoneval.training_run import (
     last_checkpoint,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = [
     'Trained',
     'TrainingSettings',
-    'add_arguments',
     'load_for_training',
     'run',
     'train',
@@ -40,17 +40,6 @@ __all__ = [
 
 CHECKPOINTS = 'checkpoints'
 RECENT = 10  # updates over which the loss at the end is taken
-NUMBERS = {
-    'learning_rate': float,
-    'epochs': float,
-    'batch_size': int,
-    'device_batch': int,
-    'warmup': float,
-    'weight_decay': float,
-    'max_tokens': int,
-    'checkpoint_every': int,
-    'seed': int,
-}
 
 
 @dataclass(frozen=True)
@@ -142,33 +131,6 @@ def _signature(
     return stable_hash([model.config.to_dict(), model.fingerprint, data, how])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what :func:`run` needs to a command line."""
-    usual = TrainingSettings()
-    parser.add_argument(
-        'labels', nargs='+', type=Path, metavar='FILE', help='step labels: PRM800K or MR-MATH'
-    )
-    parser.add_argument(
-        '--backbone', required=True, help='a language model or a ReasonEval model: folder or hub id'
-    )
-    parser.add_argument('-o', '--output', required=True, type=Path, help='folder for the model')
-    parser.add_argument(
-        '--held-out', nargs='+', default=[], type=Path, metavar='FILE', help='labels to test on'
-    )
-    parser.add_argument(
-        '--alternatives', action='store_true', help='train on all rated completions of PRM800K'
-    )
-    parser.add_argument('--layout', choices=('7b', '34b'), help='default: by the backbone')
-    for name, kind in NUMBERS.items():
-        parser.add_argument(
-            f'--{name.replace("_", "-")}',
-            type=kind,
-            default=getattr(usual, name),
-            help='default: %(default)s',
-        )
-    parser.add_argument('--gradient-checkpointing', action='store_true', help='save memory')
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Train as a command line says, and print what came of it."""
     from transformers import AutoTokenizer
@@ -178,8 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
         return [solution for each in found for solution in each]
 
     solutions, held_out = read(arguments.labels), read(arguments.held_out)
-    numbers = {name: getattr(arguments, name) for name in NUMBERS}
-    settings = TrainingSettings(**numbers, gradient_checkpointing=arguments.gradient_checkpointing)
+    settings = settings_of(arguments)
     model = load_for_training(arguments.backbone, seed=settings.seed)
     tokenizer = AutoTokenizer.from_pretrained(arguments.backbone)
     trained = train(

@@ -1,0 +1,54 @@
+"""``gpassk reasoneval filter``: the solutions whose steps are good."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.commands.reasoneval.output import note, write_lines
+
+__all__ = ['add_action', 'run']
+
+DESCRIPTION = """\
+Keep the solutions that are valid and to the point, such as for training (arXiv 2404.05692, 5.2).
+SCORED is what `gpassk reasoneval score` wrote; the rows come back as they stand in it.
+"""
+
+
+def add_action(actions: Any) -> None:
+    """Add the action to the command line."""
+    parser = actions.add_parser(
+        'filter',
+        help='keep the good solutions',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('file', metavar='SCORED', help='JSON lines, or - for standard input')
+    parser.add_argument(
+        '--min-validity', type=float, default=0.5, metavar='SHARE', help='default: 0.5'
+    )
+    parser.add_argument(
+        '--max-redundancy', type=float, default=0.15, metavar='SHARE', help='default: 0.15'
+    )
+    parser.add_argument('-o', '--output', type=Path, metavar='KEPT', help='file (default: print)')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the rows that are good enough, and say what share they are."""
+    from opencompass_gpassk.jsonlines import row_line
+    from opencompass_gpassk.reasoneval.solution_rows import select
+
+    found = select(args.file, min_validity=args.min_validity, max_redundancy=args.max_redundancy)
+    write_lines([row_line(row) for row in found.kept], args.output)
+    for name, count in (
+        ('kept', len(found.kept)),
+        (f'below validity {args.min_validity}', found.invalid),
+        (f'above redundancy {args.max_redundancy}', found.redundant),
+        ('without scores', found.refused),
+    ):
+        share = 100 * count / found.total if found.total else math.nan
+        note(f'{name}: {count} of {found.total} ({share:.1f} %)')
+    return 0

@@ -1,0 +1,94 @@
+"""``gpassk reasoneval meta``: how well scores find the errors that people found."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.commands.reasoneval.aggregates import add_aggregates
+from opencompass_gpassk.commands.reasoneval.output import note
+
+__all__ = ['add_action', 'run']
+
+DESCRIPTION = """\
+Compare the scores that evaluators gave to the steps of MR-MATH with people's labels: macro F1 and
+AUC for invalid and for redundant errors, of solutions and of steps, and the false-positive rate of
+checking answers alone by the threshold of validity.
+
+FOLDER holds mr-math_invalid_errors.json, mr-math_redundant_errors.json, or both. A file of scores
+has a JSON line a solution, with a score for each of its lines, or each of its steps:
+
+  {"id": 0, "scores": [[0.01, 0.33, 0.66], ...]}    negative, neutral, positive
+  {"id": 0, "scores": [0.69, ...]}                  one number, of a process reward model
+  {"id": 0, "scores": null}                       refused
+
+Its name, or that of its folder, says of which set it is, invalid_errors or redundant_errors.
+"""
+
+
+def add_action(actions: Any) -> None:
+    """Add the action to the command line."""
+    parser = actions.add_parser(
+        'meta',
+        help="how well do scores find people's errors?",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        '--data', type=Path, required=True, metavar='FOLDER', help='with the sets of MR-MATH'
+    )
+    parser.add_argument(
+        '--scores',
+        type=Path,
+        nargs='+',
+        required=True,
+        metavar='PATH',
+        help='files of scores, or folders of them',
+    )
+    for kind, beyond, usual in (
+        ('validity', 'below', '0.5'),
+        ('redundancy', 'above', '0.15, of a process reward model 0.5'),
+    ):
+        parser.add_argument(
+            f'--{kind}-threshold',
+            type=float,
+            metavar='SHARE',
+            help=f'{beyond} it is an error (default: {usual})',
+        )
+    add_aggregates(parser)
+    parser.add_argument(
+        '--thresholds',
+        type=float,
+        nargs='+',
+        metavar='SHARE',
+        help='of validity, to choose one from (default: 0.05, 0.1, ... 0.5)',
+    )
+    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the figures of all evaluators, and write them."""
+    from opencompass_gpassk.reasoneval.meta import evaluate_files
+    from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+    from opencompass_gpassk.reasoneval.thresholds import THRESHOLDS
+    from opencompass_gpassk.report.meta_evaluation import meta_json, meta_tables, threshold_tables
+    from opencompass_gpassk.report.tables import to_text
+
+    limits = {
+        ErrorKind.INVALID: args.validity_threshold,
+        ErrorKind.REDUNDANT: args.redundancy_threshold,
+    }
+    aggregates = {ErrorKind.INVALID: args.validity_by, ErrorKind.REDUNDANT: args.redundancy_by}
+    found = evaluate_files(
+        args.data, args.scores, thresholds=limits, aggregates=aggregates, report=note
+    )
+    thresholds = THRESHOLDS if args.thresholds is None else args.thresholds
+    for table in [*meta_tables(found), *threshold_tables(found, thresholds)]:
+        print(to_text(table))
+    if args.output:
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        args.output.write_text(meta_json(found, thresholds), encoding='ascii')
+        note(f'{args.output} written')
+    return 0

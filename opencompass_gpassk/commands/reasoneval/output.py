@@ -1,0 +1,34 @@
+"""What the actions of ``gpassk reasoneval`` write and tell."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+__all__ = ['note', 'write_lines']
+
+
+def write_lines(lines: list[str], output: Path | None) -> None:
+    """Print lines, or write a file that appears whole or not at all."""
+    text = ''.join(lines)
+    if output is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the terminal is
+            sys.stdout.reconfigure(encoding='utf-8')
+        sys.stdout.write(text)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
+        output.write_text(text, encoding='utf-8', newline='\n')
+        return
+    output = output.resolve()  # of a link, what it names
+    new = output.with_name(f'{output.name}.{os.getpid()}.new')
+    new.write_text(text, encoding='utf-8', newline='\n')
+    new.replace(output)
+    note(f'{output} written')
+
+
+def note(message: str) -> None:
+    """Tell the user something that is no result."""
+    print(message, file=sys.stderr)
