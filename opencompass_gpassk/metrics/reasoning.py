@@ -2,7 +2,8 @@
 
 A step is negative (wrong), neutral (right, but of no use) or positive. Its validity is the
 probability that it isn't negative, its redundancy that it is neutral. A solution is as valid as its
-worst step and as redundant as its most redundant one.
+worst step and as redundant as its most redundant one. A process reward model gives each step one
+number, which is its validity; it says nothing of redundancy.
 
 Everywhere a step or solution is *invalid* if its validity is below the threshold, and *redundant*
 if its redundancy is above it: what stands on a threshold is good. NaN is what has no score.
@@ -37,42 +38,47 @@ Scores = NDArray[np.float64]
 
 
 def validity(probabilities: ArrayLike) -> Scores:
-    """Return the validity of each step: p(positive) + p(neutral).
+    """Return the validity of each step: p(positive) + p(neutral), or the only number that it has.
 
     Args:
-        probabilities: Shape (S, 3) in the order negative, neutral, positive; a row of NaN for a
-            step without a score.
+        probabilities: Shape (S, 3) in the order negative, neutral, positive, or (S, 1) of a process
+            reward model; a row of NaN for a step without a score.
 
     Returns:
         Shape (S,), in [0, 1] but for rounding.
 
     Raises:
-        ValueError: If the shape is another, or a row isn't a distribution.
+        ValueError: If the shape is another, or a row isn't a distribution or a share.
 
     >>> validity([[0.25, 0.25, 0.5]])
     array([0.75])
+    >>> validity([[0.9], [0.2]])
+    array([0.9, 0.2])
     """
-    rows = _distributions(probabilities)
-    return rows[:, 1] + rows[:, 2]
+    rows = _rows(probabilities)
+    return rows[:, 0].copy() if rows.shape[1] == 1 else rows[:, 1] + rows[:, 2]
 
 
 def redundancy(probabilities: ArrayLike) -> Scores:
-    """Return the redundancy of each step: p(neutral).
+    """Return the redundancy of each step: p(neutral), NaN where a step has one number alone.
 
     Args:
-        probabilities: Shape (S, 3) in the order negative, neutral, positive; a row of NaN for a
-            step without a score.
+        probabilities: Shape (S, 3) in the order negative, neutral, positive, or (S, 1) of a process
+            reward model; a row of NaN for a step without a score.
 
     Returns:
-        Shape (S,), in [0, 1].
+        Shape (S,), in [0, 1] or NaN.
 
     Raises:
-        ValueError: If the shape is another, or a row isn't a distribution.
+        ValueError: If the shape is another, or a row isn't a distribution or a share.
 
     >>> redundancy([[0.25, 0.25, 0.5]])
     array([0.25])
+    >>> redundancy([[0.9], [0.2]])
+    array([nan, nan])
     """
-    return _distributions(probabilities)[:, 1].copy()
+    rows = _rows(probabilities)
+    return np.full(len(rows), np.nan) if rows.shape[1] == 1 else rows[:, 1].copy()
 
 
 def solution_validity(steps: ArrayLike, how: str = 'min') -> float:
@@ -153,18 +159,22 @@ def _aggregate(name: str, steps: ArrayLike, how: str) -> float:
     return float(plain[how]())
 
 
-def _distributions(probabilities: ArrayLike) -> Scores:
+def _rows(probabilities: ArrayLike) -> Scores:
+    """Return rows of three classes, or of one number, after checking them."""
     rows = np.asarray(probabilities, dtype=np.float64)
     if not rows.size and rows.ndim < 2:
         rows = rows.reshape(0, CLASSES)
-    if rows.ndim != 2 or rows.shape[1] != CLASSES:
+    if rows.ndim != 2 or rows.shape[1] not in (1, CLASSES):
         raise ValueError(
             f'probabilities have shape {rows.shape}; give negative, neutral and positive of each '
-            'step, shape (S, 3)'
+            'step, shape (S, 3), or one number, shape (S, 1)'
         )
-    empty = np.isnan(rows).all(axis=1)
-    near = (np.abs(rows.sum(axis=1) - 1) <= ROUNDING) & (rows >= 0).all(axis=1)
-    if not (near | empty).all():
-        first = rows[~(near | empty)][0].tolist()
-        raise ValueError(f'probabilities hold {first}; take the softmax, so that a row sums to 1')
+    if rows.shape[1] == 1:
+        good, remedy = (rows >= 0) & (rows <= 1), 'give a share from 0 to 1'
+    else:
+        near = (np.abs(rows.sum(axis=1) - 1) <= ROUNDING) & (rows >= 0).all(axis=1)
+        good, remedy = near[:, None], 'take the softmax, so that a row sums to 1'
+    known = good.all(axis=1) | np.isnan(rows).all(axis=1)
+    if not known.all():
+        raise ValueError(f'probabilities hold {rows[~known][0].tolist()}; {remedy}')
     return rows

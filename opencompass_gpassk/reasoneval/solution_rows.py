@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.jsonlines import parse_row, read_lines
-from opencompass_gpassk.metrics.reasoning import (
-    redundancy,
-    solution_redundancy,
-    solution_validity,
-    validity,
-)
+from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 
@@ -77,8 +73,9 @@ def scored_row(
 ) -> dict[str, Any]:
     """Return a row with its steps, the scores of each, and those of the whole.
 
-    ``scores`` are the probabilities [negative, neutral, positive] of each step. They and what is
-    computed from them are None where the solution is refused; ``refusal`` says why.
+    ``scores`` are the probabilities [negative, neutral, positive] of each step, or the one number
+    that a process reward model gives it, whose redundancies are None. All are None where the
+    solution is refused; ``refusal`` says why.
 
     Args:
         row: What was scored.
@@ -91,15 +88,18 @@ def scored_row(
     found = {**given, 'steps': list(row.solution.steps)}
     if scores.refusal is not None:
         return {**found, **dict.fromkeys(RESULTS), 'refusal': scores.refusal.value}
-    valid, idle = validity(scores.probabilities), redundancy(scores.probabilities)
-    values = (
-        scores.probabilities.tolist(),
-        valid.tolist(),
-        idle.tolist(),
-        float(solution_validity(valid, validity_by)),
-        float(solution_redundancy(idle, redundancy_by)),
-    )
-    return {**found, **dict(zip(RESULTS, values, strict=True)), 'tokens': scores.tokens}
+    probabilities, valid = scores.probabilities, scores.validity
+    values: dict[str, Any] = dict.fromkeys(RESULTS)
+    values['step_validity'] = valid.tolist()
+    values['validity'] = solution_validity(valid, validity_by)
+    if probabilities.shape[1] == 1:
+        values['scores'] = probabilities[:, 0].tolist()
+    else:
+        idle = scores.redundancy
+        values['scores'] = probabilities.tolist()
+        values['step_redundancy'] = idle.tolist()
+        values['redundancy'] = solution_redundancy(idle, redundancy_by)
+    return {**found, **values, 'tokens': scores.tokens}
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,15 @@ class Selection:
         invalid: Rows below the least validity.
         redundant: Rows that are valid, but above the greatest redundancy.
         refused: Rows without scores.
+        valid_alone: Rows that were taken or left by their validity alone, since a process reward
+            model scored them.
     """
 
     kept: list[dict[str, Any]]
     invalid: int = 0
     redundant: int = 0
     refused: int = 0
+    valid_alone: int = 0
 
     @property
     def total(self) -> int:
@@ -138,25 +141,31 @@ def select(path: str, *, min_validity: float, max_redundancy: float) -> Selectio
     for name, limit in (('min_validity', min_validity), ('max_redundancy', max_redundancy)):
         if not 0 <= limit <= 1:
             raise ValueError(f'{name} is {limit}; it is a share from 0 to 1')
-    kept, invalid, redundant, refused = [], 0, 0, 0
+    kept: list[dict[str, Any]] = []
+    count: Counter[str] = Counter()
     for place, line in _lines(path):
         try:
             row = parse_row(line)
             if 'refusal' in row and row.get('validity') is None:
-                refused += 1
+                count['refused'] += 1
                 continue
-            values = [_share(row, name) for name in ('validity', 'redundancy')]
+            validity = _share(row, 'validity')
+            # Null, not missing: a process reward model says nothing of redundancy.
+            unknown = row.get('redundancy', 0) is None
+            redundancy = 0.0 if unknown else _share(row, 'redundancy')
         except ValueError as error:
             raise ValueError(f'{place}: {error}') from error
-        if values[0] < min_validity:
-            invalid += 1
-        elif values[1] > max_redundancy:
-            redundant += 1
+        count['valid_alone'] += unknown
+        if validity < min_validity:
+            count['invalid'] += 1
+        elif redundancy > max_redundancy:
+            count['redundant'] += 1
         else:
             kept.append(row)
-    if not kept and not invalid + redundant + refused:
+    found = Selection(kept, **count)
+    if not found.total:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
-    return Selection(kept, invalid, redundant, refused)
+    return found
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:

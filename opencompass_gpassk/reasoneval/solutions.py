@@ -1,4 +1,4 @@
-"""What is scored, and what comes back: solutions in steps, and class probabilities of each step."""
+"""What is scored, and what comes back: solutions in steps, and the scores of each step."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from opencompass_gpassk.metrics.reasoning import redundancy, validity
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -64,8 +66,9 @@ class StepScores:
     """Scores of one solution of S steps.
 
     Attributes:
-        probabilities: Of the classes [negative, neutral, positive], shape (S, 3), float64; all
-            are NaN where the solution is refused.
+        probabilities: Of the classes [negative, neutral, positive], shape (S, 3), float64; of a
+            process reward model that a step is good, shape (S, 1). All are NaN where the solution
+            is refused.
         refusal: Why there are none; None where there are.
         tokens: How many tokens the steps have, without the prompt; 0 where nobody counted.
     """
@@ -78,6 +81,16 @@ class StepScores:
     def refused(cls, steps: int, refusal: Refusal, tokens: int = 0) -> Self:
         """Return the scores of a solution that can't be scored: NaN for each step."""
         return cls(np.full((steps, len(CLASSES)), np.nan), refusal, tokens)
+
+    @property
+    def validity(self) -> NDArray[np.float64]:
+        """Validity of each step, shape (S,); NaN where the solution is refused."""
+        return validity(self.probabilities)
+
+    @property
+    def redundancy(self) -> NDArray[np.float64]:
+        """Redundancy of each step, shape (S,); NaN also of a model that says nothing of it."""
+        return redundancy(self.probabilities)
 
 
 def count_refusals(scores: Iterable[StepScores]) -> dict[Refusal, int]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from opencompass_gpassk.metrics.detection import Detection, detect_invalid, detect_redundant
-from opencompass_gpassk.metrics.reasoning import redundancy, validity
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Solution
 from opencompass_gpassk.reasoneval.step_labels import LabelledSteps
@@ -34,8 +33,8 @@ def detect_errors(
     for solution, score in zip(solutions, scores, strict=True):
         kept = np.array([label is not None for label in solution.labels], bool)
         labels += [label for label in solution.labels if label is not None]
-        validities += validity(score.probabilities)[kept].tolist()
-        redundancies += redundancy(score.probabilities)[kept].tolist()
+        validities += score.validity[kept].tolist()
+        redundancies += score.redundancy[kept].tolist()
     said = np.array(labels, np.int64)
     return {
         ErrorKind.INVALID: detect_invalid(said == -1, np.array(validities)),

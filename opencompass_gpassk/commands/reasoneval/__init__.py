@@ -15,7 +15,7 @@ Is each step of a solution valid, and does it help (ReasonEval, arXiv 2404.05692
   gpassk reasoneval score FILE --model MODEL -o SCORED        score the steps of solutions
   gpassk reasoneval filter SCORED -o KEPT                     keep the good ones, as training data
   gpassk reasoneval meta --data FOLDER --scores PATH          do scores find people's errors?
-  gpassk reasoneval train LABELS --backbone MODEL -o FOLDER  train a model on step labels
+  gpassk reasoneval train LABELS --backbone MODEL -o FOLDER   train a model on step labels
 """
 
 

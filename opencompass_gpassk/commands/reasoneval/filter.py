@@ -42,6 +42,11 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.solution_rows import select
 
     found = select(args.file, min_validity=args.min_validity, max_redundancy=args.max_redundancy)
+    if found.valid_alone:
+        note(
+            f'{found.valid_alone} of {found.total} rows have no redundancy, as of a process reward '
+            'model: validity alone decides on them'
+        )
     write_lines([row_line(row) for row in found.kept], args.output)
     for name, count in (
         ('kept', len(found.kept)),
