@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from opencompass_gpassk.results import (
@@ -11,6 +12,7 @@ from opencompass_gpassk.results import (
     headline_figures,
     problem_figures,
 )
+from opencompass_gpassk.soundness import SOUND
 from opencompass_gpassk.trials import TrialTable, Verdict
 from opencompass_gpassk.version_groups import monotone
 
@@ -23,12 +25,24 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     A metric of n and c grows with c, so whatever verdicts the unjudged ones would get, it lies
     between the two. Lost responses are unjudged too. The majority vote is left out: it depends on
     which answers would turn out to be the same one. So is what compares versions with originals,
-    such as OOR, which falls where a version turns right.
+    such as OOR, which falls where a version turns right. Of the sound figures it is right answers
+    without scores of their reasoning, too, that may be sound or not.
 
     Returns:
         Name of the metric → [lowest, highest] in percent, NaN where undefined; empty where nothing
         is unjudged.
     """
+    if protocol.sound is not None:
+        plain = dataclasses.replace(protocol, sound=None)
+        of_sound = _bounds(table.sound(protocol.sound), plain)
+        names = set(problem_figures(table, plain)) - {MAJORITY_VOTE}
+        return _bounds(table, plain) | {
+            f'{SOUND}{name}': ends for name, ends in of_sound.items() if name in names
+        }
+    return _bounds(table, protocol)
+
+
+def _bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     if table.judged.all():
         return {}
     lowest, highest = (
@@ -43,12 +57,19 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     }
 
 
-def bounds_line(found: dict[str, list[float]], protocol: Protocol) -> str:
-    """Return the bounds of the headline metrics as text, such as ``pass@4 50.0 to 62.5``."""
+def bounds_line(found: dict[str, list[float]], protocol: Protocol, *, sound: bool = False) -> str:
+    """Return the bounds of the headline metrics as text, such as ``pass@4 50.0 to 62.5``.
+
+    Args:
+        found: The bounds.
+        protocol: What was measured.
+        sound: Tell of the sound figures instead of the plain ones.
+    """
     names = [accuracy_key(protocol.n)]
     names += [name for name in found if name.startswith('GA@') or name == 'CR']
     if protocol.ks:
         k, tau = max(protocol.ks), max(protocol.taus, default=1.0)
         names += [f'pass@{k}', f'G-Pass@{k}_{float(tau)}', f'mG-Pass@{k}']
+    names = [f'{SOUND}{name}' for name in names] if sound else names
     shown = [name for name in names if name in found and not math.isnan(sum(found[name]))]
     return ', '.join(f'{name} {found[name][0]:.1f} to {found[name][1]:.1f}' for name in shown)

@@ -7,7 +7,6 @@ alone, since OpenCompass's summarizer asks that of all models.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.groupings import group_members, headline_problems
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
-from opencompass_gpassk.trials import Trial, TrialTable, Verdict
-from opencompass_gpassk.version_groups import ORIGINAL, VersionGroups, find_groups
+from opencompass_gpassk.soundness import ReasoningColumns, sound_rows
+from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.version_groups import ORIGINAL, find_groups
 
 __all__ = [
     'DEFAULT_GROUPS',
@@ -29,7 +29,7 @@ __all__ = [
     'headline_figures',
     'percent',
     'problem_figures',
-    'problem_rows',
+    'reasoning_figures',
     'signature_line',
 ]
 
@@ -50,6 +50,8 @@ class Protocol:
         groups: Breakdowns; each is a tuple of the problems' group fields.
         complete: Share of a question's versions that must be right for complete understanding.
         collapsed: Share at which understanding has collapsed, if no more are right.
+        sound: Least validity of the reasoning behind a right answer, in [0, 1], for what
+            :mod:`~opencompass_gpassk.soundness` adds; None where no reasoning is scored.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -61,6 +63,7 @@ class Protocol:
     groups: tuple[tuple[str, ...], ...] = field(default=DEFAULT_GROUPS)
     complete: float = 0.8
     collapsed: float = 0.2
+    sound: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.n, int) or self.n < 1:
@@ -76,6 +79,10 @@ class Protocol:
                 f'collapsed is {self.collapsed}, complete is {self.complete}; they are shares from '
                 '0 to 1, and complete is the greater'
             )
+        if self.sound is not None and not 0 <= self.sound <= 1:
+            raise ValueError(
+                f'sound is {self.sound}; a threshold of validity is a share from 0 to 1'
+            )
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -89,7 +96,20 @@ def accuracy_key(n: int) -> str:
 
 
 def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
-    """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN."""
+    """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN.
+
+    Where reasoning is scored, ``sound …`` and ``drop to sound …`` stand beside them.
+    """
+    rows = _rows(table, protocol)
+    if protocol.sound is not None:
+        # Which answer leads has nothing to do with how it was found.
+        sound = _rows(table.sound(protocol.sound), protocol)
+        sound.pop(MAJORITY_VOTE, None)
+        rows |= sound_rows(rows, sound)
+    return rows
+
+
+def _rows(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
     n, c = table.counts()
     rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
     if protocol.n > 1:
@@ -111,18 +131,17 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     group. Shares are of all trials (coverage), of those not lost (no answer) and of those whose end
     is known (truncated).
     """
-    per_problem = problem_figures(table, protocol)
-    versions = find_groups(table.problems)
+    means = _Means(table, protocol)
+    versions = means.versions
     headline = headline_problems(table.problems)
     groups = group_members(table.problems, protocol.groups, headline)
-    result: dict[str, object] = dict(_means(table, protocol, per_problem, versions, headline))
+    result: dict[str, object] = dict(means.of(headline))
     for label, (_, members) in groups.items():
-        of_group = _means(table, protocol, per_problem, versions, members)
-        result |= {f'{label}/{name}': value for name, value in of_group.items()}
+        result |= {f'{label}/{name}': value for name, value in means.of(members).items()}
     if len(headline) < len(table.problems):
         originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
         groups[ORIGINAL] = ({'version': ORIGINAL}, originals)
-        of_originals = _means(table, protocol, per_problem, None, originals)
+        of_originals = means.of(originals, versions=False)
         result |= {f'{ORIGINAL}/{name}': value for name, value in of_originals.items()}
     counts = _counts(table) | {'problems': len(headline)}
     if versions:
@@ -135,87 +154,64 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
             'complete': protocol.complete,
             'collapsed': protocol.collapsed,
         }
-    ends_known = sum(trial.truncated is not None for trial in table.trials)
-    for name, count, of in (
-        ('coverage', counts['correct'] + counts['incorrect'], counts['trials']),
-        ('no answer', counts['no_answer'], counts['trials'] - counts['lost']),
-        ('truncated', counts['truncated'], ends_known),
-    ):
-        result[name] = 100.0 * count / of if of else math.nan
+    judged, present = counts['correct'] + counts['incorrect'], counts['trials'] - counts['lost']
+    result['coverage'] = _share(judged, counts['trials'])
+    result['no answer'] = _share(counts['no_answer'], present)
+    result['truncated'] = _truncated(table)
     result['counts'] = counts | {
         'excluded': {
-            str(k): int(np.isnan(per_problem[f'pass@{k}'][headline]).sum()) for k in protocol.ks
+            str(k): int(np.isnan(means.rows[f'pass@{k}'][headline]).sum()) for k in protocol.ks
         }
     }
-    result['groups'] = {
-        label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
-    }
+    result['groups'] = _group_rows(groups)
     return result
+
+
+def reasoning_figures(table: TrialTable, groupings: Sequence[tuple[str, ...]]) -> dict[str, object]:
+    """Return the figures of a table whose reasoning is scored and whose answers nobody judged.
+
+    Args:
+        table: The trials.
+        groupings: Breakdowns; each is a tuple of the problems' group fields.
+    """
+    columns = ReasoningColumns.of(table)
+    groups = group_members(table.problems, groupings)
+    result: dict[str, object] = dict(columns.figures(None))
+    for label, (_, members) in groups.items():
+        of_group = columns.within(members).figures(None)
+        result |= {f'{label}/{name}': value for name, value in of_group.items()}
+    names = ('problems', 'trials', 'lost', 'truncated')
+    counts = {name: count for name, count in _counts(table).items() if name in names}
+    result['truncated'] = _truncated(table)
+    return result | {'counts': counts, 'groups': _group_rows(groups)}
 
 
 def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
     """Return the figures of a table, in percent, without those of its groups."""
-    problems = table.problems
-    per_problem = problem_figures(table, protocol)
-    return _means(table, protocol, per_problem, find_groups(problems), headline_problems(problems))
+    return _Means(table, protocol).of(headline_problems(table.problems))
 
 
-def _means(
-    table: TrialTable,
-    protocol: Protocol,
-    per_problem: Mapping[str, NDArray[np.float64]],
-    versions: VersionGroups | None,
-    members: Sequence[int],
-) -> dict[str, float]:
-    """Return the figures of these problems, and of the groups of versions among them."""
-    means = {name: percent(values[members]) for name, values in per_problem.items()}
-    if versions:
-        of_groups = versions.within(members)
-        means |= {k: percent(values) for k, values in of_groups.rows(table, protocol).items()}
-        means |= {k: 100 * v for k, v in of_groups.understanding(table, protocol).items()}
-    return means
+class _Means:
+    """Means over any of a table's problems, and over the groups of versions among them."""
 
+    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
+        self.table = table
+        self.protocol = protocol
+        self.rows = problem_figures(table, protocol)
+        self.versions = find_groups(table.problems)
+        self.reasoning = None if protocol.sound is None else ReasoningColumns.of(table)
 
-def problem_rows(table: TrialTable) -> list[dict[str, object]]:
-    """Return n, c and the distinct answers with their counts, for each problem."""
-    n, c = table.counts()
-    return [
-        {
-            'problem_id': problem.problem_id,
-            **({'version': problem.version} if problem.version else {}),
-            **problem.groups,
-            'gold': problem.gold,
-            'n': int(n[index]),
-            'c': int(c[index]),
-            'answers': _answers(trials),
-        }
-        for index, (problem, trials) in enumerate(
-            zip(table.problems, table.by_problem(), strict=True)
-        )
-    ]
-
-
-def _answers(trials: Sequence[Trial]) -> list[dict[str, object]]:
-    first: dict[tuple[int, Verdict, str], Trial] = {}
-    counts: Counter[tuple[int, Verdict, str]] = Counter()
-    for trial in trials:
-        key = (trial.answer_class, trial.verdict, trial.source)
-        first.setdefault(key, trial)
-        counts[key] += 1
-    return [
-        {
-            'answer': _printable(first[key].answer),
-            'count': count,
-            'verdict': key[1].value,
-            'source': key[2],
-        }
-        for key, count in counts.most_common()
-    ]
-
-
-def _printable(answer: str | None) -> str | None:
-    # OpenCompass writes results unescaped, which a lone surrogate of a model would break off.
-    return answer and answer.encode('utf-8', 'replace').decode('utf-8')
+    def of(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:
+        """Return the figures of these problems, in percent."""
+        table, protocol = self.table, self.protocol
+        means = {name: percent(values[members]) for name, values in self.rows.items()}
+        if self.reasoning:
+            means |= self.reasoning.within(members).figures(protocol.sound)
+        if versions and self.versions:
+            groups = self.versions.within(members)
+            means |= {k: percent(values) for k, values in groups.rows(table, protocol).items()}
+            means |= {k: 100 * v for k, v in groups.understanding(table, protocol).items()}
+        return means
 
 
 def _counts(table: TrialTable) -> dict[str, int]:
@@ -227,6 +223,22 @@ def _counts(table: TrialTable) -> dict[str, int]:
         'incorrect': int((table.judged & ~table.correct).sum()),
         'unjudged': int((~table.judged).sum()),
         **flags,
+    }
+
+
+def _share(count: int, of: int) -> float:
+    return 100.0 * count / of if of else math.nan
+
+
+def _truncated(table: TrialTable) -> float:
+    """Return the share of cut off trials among those whose end is known, in percent."""
+    ends_known = sum(trial.truncated is not None for trial in table.trials)
+    return _share(int(table.flag('truncated').sum()), ends_known)
+
+
+def _group_rows(groups: Mapping[str, tuple[dict[str, str], list[int]]]) -> dict[str, object]:
+    return {
+        label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
     }
 
 

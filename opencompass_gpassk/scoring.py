@@ -4,41 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.bounds import bounds, bounds_line
+from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.results import Protocol, figures, problem_rows
+from opencompass_gpassk.problem_rows import problem_rows
+from opencompass_gpassk.result_warnings import response_warnings, result_warnings
+from opencompass_gpassk.results import Protocol, figures, reasoning_figures
+from opencompass_gpassk.soundness import ReasoningColumns
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
 
-__all__ = ['MANY_TRUNCATED', 'audit_responses', 'make_result', 'make_table', 'store']
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.responses import ResponseScores, ScoredResponse
 
-MANY_TRUNCATED = 1.0  # percent
+__all__ = [
+    'NOBODY',
+    'audit_responses',
+    'make_reasoning_result',
+    'make_result',
+    'make_table',
+    'store',
+]
+
+NOBODY = 'none'  # judged: the signature of a result without verdicts
 
 
 def make_table(
     problems: Sequence[Problem],
     responses: Sequence[Response],
     judgements: Sequence[Judgement],
+    reasoning: Sequence[ScoredResponse] | None = None,
     *,
     progress: bool = False,
 ) -> TrialTable:
-    """Join responses (which must hold their identity) and judgements to a trial table.
+    """Join responses (which must hold their identity), judgements and scores to a trial table.
 
-    ``judgements`` belong to the responses that are not lost, in their order.
+    ``judgements`` and ``reasoning``, where it is scored, belong to the responses that are not lost,
+    in their order.
     """
     judged = iter(judgements)
     rows = [
         Judgement(Verdict.UNJUDGED, None, response.lost, '') if response.lost else next(judged)
         for response in responses
     ]
+    scored = iter(reasoning or ())
+    scores = [None if one.lost or reasoning is None else next(scored) for one in responses]
     identities = [_identity(response) for response in responses]
     classes = answer_classes([problem for problem, _ in identities], rows, progress=progress)
     trials = [
@@ -53,10 +70,12 @@ def make_table(
             lost=bool(response.lost),
             truncated=response.truncated,
             num_tokens=response.num_tokens,
+            values=score.values if score else {},
+            unscored=score.unscored if score else '',
             response=response.location,
         )
-        for (problem_id, replica), response, row, answer_class in zip(
-            identities, responses, rows, classes, strict=True
+        for (problem_id, replica), response, row, answer_class, score in zip(
+            identities, responses, rows, classes, scores, strict=True
         )
     ]
     return TrialTable(problems, trials)
@@ -85,6 +104,7 @@ def make_result(
     judge: str,
     prompt: str,
     judging: Mapping[str, Any] | None = None,
+    reasoning: ResponseScores | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
@@ -98,14 +118,13 @@ def make_result(
         judge: Who judged.
         prompt: Hash of the prompts.
         judging: How the verdicts came about, and what they cost.
+        reasoning: The scores of the responses' reasoning, where ``protocol.sound`` asks for it.
         notes: Warnings besides those that the responses and the figures give cause for.
     """
     result = figures(table, protocol)
     audit = audit_responses(responses)
     sampling = _samplings(responses)
-    result |= {
-        'identical': 100 * audit.identical,
-        'duplicates': 100 * audit.duplicates,
+    result |= _shares(audit) | {
         'benchmark': benchmark,
         'k': list(protocol.ks),
         'taus': [float(tau) for tau in protocol.taus],
@@ -114,77 +133,77 @@ def make_result(
             'data': f'{benchmark}:{data_version}',
             'n': protocol.n,
             'k': list(protocol.ks),
-            'sampling': sampling[0] if len(sampling) == 1 else {'mixed': len(sampling)},
+            'sampling': _one(sampling),
             'judge': judge,
             'prompt': prompt,
             **_thresholds(result),
+            **({'reasoning': reasoning.signature} if reasoning else {}),
         },
         'judging': dict(judging or {}),
         'bounds': bounds(table, protocol),
     }
-    result['warnings'] = [*_warnings(table, protocol, result, audit, sampling), *notes]
-    result['details'] = problem_rows(table)
+    if reasoning:
+        summary = ReasoningColumns.of(table).summary(protocol.sound)
+        result['reasoning'] = reasoning.describe() | summary
+        notes = [*notes, *reasoning.notes]
+    result['warnings'] = [*result_warnings(protocol, result, audit, sampling), *notes]
+    result['details'] = problem_rows(table, protocol.sound)
+    return result
+
+
+def make_reasoning_result(
+    table: TrialTable,
+    groups: Sequence[tuple[str, ...]],
+    responses: Sequence[Response],
+    reasoning: ResponseScores,
+    *,
+    n: int,
+    benchmark: str,
+    data_version: str,
+    prompt: str,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the result of scored reasoning whose answers nobody judged.
+
+    Args:
+        table: The trials, all of them unjudged.
+        groups: Breakdowns; each is a tuple of the problems' group fields.
+        responses: The trials' responses.
+        reasoning: The scores of their reasoning.
+        n: Samples of each problem.
+        benchmark: What the problems are, in the name that results are joined by.
+        data_version: Version of the problems.
+        prompt: Hash of the prompts.
+        notes: Warnings besides those that the responses give cause for.
+    """
+    result = reasoning_figures(table, groups)
+    audit = audit_responses(responses)
+    sampling = _samplings(responses)
+    result |= _shares(audit) | {
+        'benchmark': benchmark,
+        'signature': {
+            'package': __version__,
+            'data': f'{benchmark}:{data_version}',
+            'n': n,
+            'sampling': _one(sampling),
+            'judge': NOBODY,
+            'prompt': prompt,
+            'reasoning': reasoning.signature,
+        },
+        'reasoning': reasoning.describe() | ReasoningColumns.of(table).summary(None),
+    }
+    told = response_warnings(result, n, audit, sampling)
+    result['warnings'] = [*told, *notes, *reasoning.notes]
     return result
 
 
 def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     """Write the trials behind a result, whose ``trials_file`` then names the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    meta = {key: result[key] for key in ('benchmark', 'k', 'taus', 'signature')}
+    names = ('benchmark', 'k', 'taus', 'signature')
+    meta: dict[str, object] = {name: result[name] for name in names if name in result}
     write_trials(path, table, meta)
     result['trials_file'] = path.name
-
-
-def _warnings(
-    table: TrialTable,
-    protocol: Protocol,
-    result: Mapping[str, Any],
-    audit: Independence,
-    sampling: Sequence[Mapping[str, Any]],
-) -> list[str]:
-    counts, found = result['counts'], []
-    unjudged = counts['unjudged'] - counts['lost']
-    if unjudged:
-        found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged: they are not counted as '
-            'wrong, but leave their problems with fewer samples'
-        )
-    if result['bounds'] and (line := bounds_line(result['bounds'], protocol)):
-        found.append(
-            f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
-            f'or all right, the figures would be {line}'
-        )
-    ks = protocol.ks
-    if ks and protocol.n < 3 * max(ks):
-        found.append(
-            f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
-            'are noisy; sample each problem more often'
-        )
-    if protocol.n > 1 and (copies := audit.warning()):
-        found.append(copies)
-    if versions := result.get('versions'):
-        found += _version_warnings(versions)
-    if counts['lost']:
-        found.append(
-            f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
-        )
-    for k, excluded in counts['excluded'].items():
-        if excluded:
-            found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged '
-                f'responses and are left out of the figures at {k}'
-            )
-    if result['truncated'] > MANY_TRUNCATED:
-        found.append(
-            f'{result["truncated"]:.1f} % of the responses are cut off, at max_out_len or where '
-            'the model has no more room; raise what is the lower'
-        )
-    if len(sampling) > 1:
-        found.append(
-            f'the responses were drawn under {len(sampling)} different sampling settings; '
-            'run the inference again under one of them'
-        )
-    return found
 
 
 def _thresholds(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,32 +212,13 @@ def _thresholds(result: Mapping[str, Any]) -> dict[str, Any]:
     return {name: versions[name] for name in ('complete', 'collapsed') if name in versions}
 
 
-def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
-    found = []
-    groups = versions['groups']
-    if versions['incomplete']:
-        found.append(
-            f'{versions["incomplete"]} of {groups + versions["incomplete"]} questions have fewer '
-            f'than {versions["per_group"]} versions here: they count for the accuracy on versions, '
-            'but not for what relates the versions of a question'
-        )
-    missing = groups - versions['originals']
-    if missing:
-        found.append(
-            f'the originals of {missing} of {groups} questions are not in this data set: their CR, '
-            'OOR, understanding and drop are undefined'
-        )
-    unjudged = {
-        name: count - (0 if name.startswith('GA@') else missing)
-        for name, count in versions['excluded'].items()
-    }
-    if any(count > 0 for count in unjudged.values()):
-        told = ', '.join(f'{name} ({count})' for name, count in unjudged.items() if count > 0)
-        found.append(
-            f'of {groups} questions some have a version or an original without a judged response '
-            f'and are left out of {told}'
-        )
-    return found
+def _shares(audit: Independence) -> dict[str, float]:
+    return {'identical': 100 * audit.identical, 'duplicates': 100 * audit.duplicates}
+
+
+def _one(samplings: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the one setting that responses were drawn under, or how many there are."""
+    return samplings[0] if len(samplings) == 1 else {'mixed': len(samplings)}
 
 
 def _samplings(responses: Sequence[Response]) -> list[dict[str, Any]]:

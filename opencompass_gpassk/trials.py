@@ -64,7 +64,9 @@ class Trial:
         lost: There is no response: inference failed.
         truncated: The response ran into the length limit; None where nobody knows.
         num_tokens: Length of the response, None where nobody knows.
-        values: Further numbers, such as validity and redundancy.
+        values: Further numbers: ``validity`` and ``redundancy`` of the reasoning in [0, 1], its
+            ``steps`` and ``tokens``.
+        unscored: Why its reasoning has no scores, '' where it has, or where nobody asked.
         response: Where the response is found: ``file#key``.
     """
 
@@ -79,6 +81,7 @@ class Trial:
     truncated: bool | None = None
     num_tokens: int | None = None
     values: dict[str, float] = field(default_factory=dict)
+    unscored: str = ''
     response: str = ''
 
 
@@ -186,6 +189,30 @@ class TrialTable:
             ],
         )
 
+    def sound(self, threshold: float) -> TrialTable:
+        """Return the table in which a trial is right only if its reasoning is valid, too.
+
+        A right trial whose ``validity`` is below the threshold is wrong in it; one whose reasoning
+        has no scores is unjudged, since nobody knows whether it is sound. A wrong answer is never
+        sound, whatever led to it.
+
+        Args:
+            threshold: Of the validity, in [0, 1]; what stands on it is valid.
+        """
+        return TrialTable(
+            self.problems,
+            [
+                replace(trial, verdict=_soundness(trial, threshold))
+                if trial.verdict is Verdict.CORRECT
+                else trial
+                for trial in self.trials
+            ],
+        )
+
+    def values(self, name: str) -> NDArray[np.float64]:
+        """Return a number of every trial, shape (T,), such as ``validity``; NaN where none is."""
+        return np.array([trial.values.get(name, np.nan) for trial in self.trials], dtype=np.float64)
+
     def flag(self, name: str) -> NDArray[np.bool_]:
         """Return a flag of every trial, shape (T,): ``lost``, ``truncated`` or ``no_answer``."""
         if name == 'no_answer':
@@ -201,3 +228,11 @@ class TrialTable:
 
     def _verdict_is(self, verdict: Verdict) -> NDArray[np.bool_]:
         return np.array([trial.verdict is verdict for trial in self.trials], dtype=bool)
+
+
+def _soundness(trial: Trial, threshold: float) -> Verdict:
+    """Return what a right trial is worth, its reasoning considered."""
+    validity = trial.values.get('validity', np.nan)
+    if np.isnan(validity):
+        return Verdict.UNJUDGED
+    return Verdict.CORRECT if validity >= threshold else Verdict.INCORRECT

@@ -10,7 +10,8 @@ from math import comb
 import pytest
 
 from opencompass_gpassk.groupings import group_members
-from opencompass_gpassk.results import Protocol, figures, problem_rows
+from opencompass_gpassk.problem_rows import problem_rows
+from opencompass_gpassk.results import Protocol, figures
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.judging.setting_values import named, secret_in
+from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 __all__ = ['ReasoningSettings']
@@ -62,8 +67,21 @@ class ReasoningSettings:
                 f'reasoning names {" and ".join(named) or "nobody"}; give one of '
                 f"{', '.join(WHO)}, such as reasoning=dict(model='GAIR/ReasonEval-7B')"
             )
-        if self.model_kwargs and self.judge:
-            raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
+        if self.judge:
+            if self.model_kwargs:
+                raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
+            if JudgeSettings.of(self.judge).mode == 'rule':  # its other errors are told now, too
+                raise ValueError(
+                    f"judge of reasoning is {self.judge!r}; steps are judged by a model: use 'llm' "
+                    "or settings such as dict(model='…', api_base='http://…/v1')"
+                )
+        for name in ('options', 'model_kwargs'):
+            if secret := secret_in(getattr(self, name)):
+                raise ValueError(
+                    f'{name} of reasoning holds {secret!r}: a key must not stand in a config, '
+                    'which is written to the work dir; leave it to the environment, such as '
+                    'HF_TOKEN'
+                )
         if isinstance(self.threshold, bool) or not 0 <= self.threshold <= 1:
             raise ValueError(
                 f'threshold of reasoning is {self.threshold!r}; it is a share from 0 to 1'
@@ -103,7 +121,23 @@ class ReasoningSettings:
             )
         return cls(**given)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings that aren't at their default, as JSON can hold them."""
+        given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        default: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(self)}
+        default |= {'options': {}, 'model_kwargs': {}}
+        changed = {name: named(value) for name, value in given.items() if value != default[name]}
+        found: dict[str, Any] = json.loads(json.dumps(changed, default=str))
+        return found
+
     @property
     def scorer(self) -> str:
-        """Who scores, in a word or two."""
-        return self.model or self.reward_model or ('judge' if self.judge else str(self.type))
+        """The name of who scores: a model's, of one in a folder without the way there."""
+        if self.judge:
+            settings = JudgeSettings.of(self.judge)
+            name = settings.model if settings.model else os.environ.get('OC_JUDGE_MODEL', '')
+            return name if isinstance(name, str) and name else 'judge'
+        name = self.model or self.reward_model
+        if not name:
+            return str(named(self.type)).rpartition('.')[2]
+        return Path(name).resolve().name if Path(name).is_dir() else name

@@ -1,0 +1,146 @@
+"""From responses to the scores of their reasoning: what an evaluator asks of a scorer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
+from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.reasoneval.score_store import score_solutions
+from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.steps import split_steps
+from opencompass_gpassk.trials import Problem
+
+__all__ = ['ResponseScores', 'ScoredResponse', 'score_responses']
+
+MAY_PASS = (Refusal.UNJUDGED, Refusal.OUT_OF_MEMORY)
+
+
+@dataclass(frozen=True)
+class ScoredResponse:
+    """The reasoning in one response.
+
+    Attributes:
+        solution: The question and the response's steps.
+        scores: Of each step.
+        values: ``validity``, ``redundancy``, ``steps`` and ``tokens``, as far as they are known.
+    """
+
+    solution: Solution
+    scores: StepScores
+    values: dict[str, float]
+
+    @property
+    def unscored(self) -> str:
+        """Why there are no scores, '' where there are."""
+        return self.scores.refusal.value if self.scores.refusal else ''
+
+
+@dataclass(frozen=True)
+class ResponseScores:
+    """The scores of a data set's responses, and what a result says of them.
+
+    Attributes:
+        settings: How they were made.
+        scored: One for each response that is not lost, in their order.
+        signature: Who scored, under settings that a hash names.
+        notes: What a reader of the result has to know.
+    """
+
+    settings: ReasoningSettings
+    scored: list[ScoredResponse]
+    signature: str
+    notes: list[str]
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a result says of who scored, and how."""
+        return {
+            'scorer': self.settings.scorer,
+            'settings': self.settings.as_dict(),
+            'threshold': float(self.settings.threshold),
+            'validity_by': self.settings.validity_by,
+            'redundancy_by': self.settings.redundancy_by,
+        }
+
+
+def score_responses(
+    problems: Sequence[Problem],
+    responses: Sequence[Response],
+    settings: ReasoningSettings,
+    store: Path | None,
+    *,
+    report: Callable[[str], None],
+) -> ResponseScores:
+    """Score the steps of the responses that are not lost.
+
+    What the model said is scored, before OpenCompass's postprocessing, which may leave no more of
+    it than the answer.
+
+    Args:
+        problems: What they answer.
+        responses: T responses, each with its identity.
+        settings: Who scores, and how.
+        store: The file that keeps scores; None keeps none.
+        report: Is told of what happened on the way.
+
+    Raises:
+        JudgeError: If a judge as scorer can't be asked; its answers are kept.
+        ValueError: If settings or model are no good.
+    """
+    questions = {problem.problem_id: problem.question for problem in problems}
+    scorer = make_scorer(settings)
+    solutions = [
+        Solution(
+            questions.get(response.identity[0], '') if response.identity else '',
+            split_steps(response.raw, delimiter=settings.delimiter, thinking=settings.thinking),
+        )
+        for response in responses
+        if not response.lost
+    ]
+    found = score_solutions(scorer, solutions, store, progress=True, report=report)
+    scored = [_scored(solution, found[solution], settings) for solution in solutions]
+    return ResponseScores(settings, scored, _signature(settings, scorer), _notes(scored))
+
+
+def _scored(solution: Solution, scores: StepScores, settings: ReasoningSettings) -> ScoredResponse:
+    values = {'steps': float(len(solution.steps))}
+    if scores.tokens:
+        values['tokens'] = float(scores.tokens)
+    if scores.refusal is None:
+        whole = {
+            'validity': solution_validity(scores.validity, settings.validity_by),
+            'redundancy': solution_redundancy(scores.redundancy, settings.redundancy_by),
+        }
+        values |= {name: value for name, value in whole.items() if value == value}  # not NaN
+    return ScoredResponse(solution, scores, values)
+
+
+def _signature(settings: ReasoningSettings, scorer: SolutionScorer) -> str:
+    """Return who scored; the hash is the same wherever a model's folder lies."""
+    name = settings.scorer
+    how = (
+        *({**scorer.settings, 'model': name}, settings.threshold),
+        *(settings.validity_by, settings.redundancy_by, settings.delimiter, settings.thinking),
+    )
+    return f'{name}:{stable_hash(how)[:8]}'
+
+
+def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
+    reasons = Counter(one.scores.refusal for one in scored if one.scores.refusal)
+    if not reasons:
+        return []
+    told = '; '.join(f'{reason.value} ({count})' for reason, count in reasons.most_common())
+    note = (
+        f'the reasoning of {reasons.total()} of {len(scored)} responses has no scores, of which '
+        f'the cause is: {told}'
+    )
+    if any(reason in MAY_PASS for reason in reasons):
+        note += '; gpassk reasoneval run RUN tries those again whose cause may pass'
+    return [note]

@@ -1,0 +1,201 @@
+"""What scores of the reasoning add to a table's figures (ReasonEval, arXiv 2404.05692).
+
+Means of validity and redundancy, the false-positive rate, and what sound reasoning leaves of the
+accuracy and of G-Pass@k. A right answer whose reasoning nobody scored is neither sound nor unsound.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.metrics.reasoning import false_positive_rate
+from opencompass_gpassk.trials import TrialTable
+
+__all__ = [
+    'DROP_TO_SOUND',
+    'FALSE_POSITIVES',
+    'REDUNDANCY',
+    'SCORED',
+    'SOUND',
+    'VALIDITY',
+    'ReasoningColumns',
+    'box',
+    'sound_rows',
+]
+
+VALIDITY, REDUNDANCY = 'validity', 'redundancy'
+SCORED, FALSE_POSITIVES = 'scored', 'false-positive rate'
+SOUND, DROP_TO_SOUND = 'sound ', 'drop to sound '  # before the name of a figure
+WHISKER = 1.5  # times the interquartile range, Tukey's
+
+Row = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def sound_rows(plain: Mapping[str, Row], sound: Mapping[str, Row]) -> dict[str, Row]:
+    """Return each figure of the sound trials, and what it is less than the plain one.
+
+    Args:
+        plain: Figures of a table: name to shape (P,).
+        sound: Those of :meth:`~.TrialTable.sound`.
+
+    Returns:
+        ``sound G-Pass@4_1.0`` and ``drop to sound G-Pass@4_1.0``, … to shape (P,). A drop is NaN
+        where one of the two is: it compares a problem with itself alone.
+    """
+    drops = {f'{DROP_TO_SOUND}{name}': plain[name] - values for name, values in sound.items()}
+    return {f'{SOUND}{name}': values for name, values in sound.items()} | drops
+
+
+@dataclass(frozen=True)
+class ReasoningColumns:
+    """What is known of the reasoning of T trials.
+
+    Attributes:
+        validity: Shape (T,), in [0, 1]; NaN without scores.
+        redundancy: Shape (T,), in [0, 1]; NaN without scores, or from a scorer that tells none.
+        steps: Shape (T,), steps of each solution; NaN where it wasn't split.
+        tokens: Shape (T,), tokens of each solution; NaN where nobody counted.
+        problem: Shape (T,), the index of its problem.
+        right: Shape (T,): the answer is right.
+        wrong: Shape (T,): the answer is wrong.
+        present: Shape (T,): there is a response.
+        unscored: Why there are no scores, '' where there are.
+    """
+
+    validity: Row
+    redundancy: Row
+    steps: Row
+    tokens: Row
+    problem: NDArray[np.int64]
+    right: Mask
+    wrong: Mask
+    present: Mask
+    unscored: Sequence[str]
+
+    @classmethod
+    def of(cls, table: TrialTable) -> ReasoningColumns:
+        """Return the columns of a table."""
+        return cls(
+            validity=table.values(VALIDITY),
+            redundancy=table.values(REDUNDANCY),
+            steps=table.values('steps'),
+            tokens=table.values('tokens'),
+            problem=table.problem_index,
+            right=table.correct,
+            wrong=table.judged & ~table.correct,
+            present=~table.flag('lost'),
+            unscored=[trial.unscored for trial in table.trials],
+        )
+
+    def within(self, problems: Sequence[int]) -> ReasoningColumns:
+        """Return the columns of the trials of these problems."""
+        kept = np.isin(self.problem, problems)
+        arrays = {
+            field.name: getattr(self, field.name)[kept]
+            for field in dataclasses.fields(self)
+            if field.name != 'unscored'
+        }
+        return ReasoningColumns(
+            **arrays, unscored=[self.unscored[index] for index in np.flatnonzero(kept)]
+        )
+
+    def figures(self, threshold: float | None) -> dict[str, float]:
+        """Return means over the scored trials and shares, in percent, NaN where undefined.
+
+        Args:
+            threshold: Of validity; None where answers aren't judged, so that nothing is told of
+                right and wrong ones.
+        """
+        parts = self._parts(judged=threshold is not None)
+        found = {
+            name if part == 'all' else f'{name} ({part})': 100 * _mean(values[chosen])
+            for name, values in ((VALIDITY, self.validity), (REDUNDANCY, self.redundancy))
+            for part, chosen in parts.items()
+        }
+        if threshold is not None:
+            rate = false_positive_rate(self.right, self.validity, threshold)
+            found[FALSE_POSITIVES] = 100 * rate
+        found[SCORED] = 100 * _mean((~np.isnan(self.validity))[self.present].astype(np.float64))
+        return found
+
+    def summary(self, threshold: float | None) -> dict[str, Any]:
+        """Return what stands in a result's ``reasoning``, beside who scored.
+
+        Args:
+            threshold: As for :meth:`figures`.
+
+        Returns:
+            ``refusals``, reason to count; ``lengths``, mean steps and tokens of a solution;
+            ``boxes``, the statistics of box plots; and ``sound``, of how many right answers the
+            reasoning is sound, unsound or unknown, where answers are judged.
+        """
+        parts = self._parts(judged=threshold is not None)
+        refusals = Counter(reason for reason in self.unscored if reason)
+        found: dict[str, Any] = {
+            'refusals': dict(refusals.most_common()),
+            'lengths': {
+                name: {part: _mean(values[chosen]) for part, chosen in parts.items()}
+                for name, values in (('steps', self.steps), ('tokens', self.tokens))
+            },
+            'boxes': {
+                name: {part: box(values[chosen]) for part, chosen in parts.items()}
+                for name, values in ((VALIDITY, self.validity), (REDUNDANCY, self.redundancy))
+            },
+        }
+        if threshold is not None:
+            validity = self.validity[self.right]
+            found['sound'] = {
+                'right': len(validity),
+                'sound': int((validity >= threshold).sum()),
+                'unsound': int((validity < threshold).sum()),
+                'unknown': int(np.isnan(validity).sum()),
+            }
+        return found
+
+    def _parts(self, *, judged: bool) -> dict[str, Mask]:
+        return {
+            'all': self.present,
+            **({'right': self.right, 'wrong': self.wrong} if judged else {}),
+        }
+
+
+def box(values: Row) -> dict[str, float] | None:
+    """Return the statistics of a box plot, named as ``matplotlib.axes.Axes.bxp`` takes them.
+
+    Args:
+        values: Any number of them; those that are NaN are left out.
+
+    Returns:
+        Quartiles ``q1, med, q3``, ``mean``, count ``n``, and the outermost values within 1.5
+        interquartile ranges of the box, ``whislo`` and ``whishi``; None if there is no value.
+    """
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return None
+    q1, med, q3 = (float(value) for value in np.percentile(known, (25, 50, 75)))
+    reach = WHISKER * (q3 - q1)
+    inside = known[(known >= q1 - reach) & (known <= q3 + reach)]
+    return {
+        'q1': q1,
+        'med': med,
+        'q3': q3,
+        # Interpolated quartiles may have no value between them and the end of their whisker.
+        'whislo': min(float(inside.min()), q1) if inside.size else q1,
+        'whishi': max(float(inside.max()), q3) if inside.size else q3,
+        'mean': float(known.mean()),
+        'n': int(known.size),
+    }
+
+
+def _mean(values: Row) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else math.nan
