@@ -1,0 +1,75 @@
+"""Train the demonstration's step classifier: `python -m opencompass_gpassk.demo.train_steps FOLDER`.
+
+It begins with the demonstration model, which knows the arithmetic, and learns from the labels of
+:mod:`~opencompass_gpassk.demo.step_labels`, with the trainer that `gpassk reasoneval train` runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from opencompass_gpassk.demo.evaluate import MODEL
+from opencompass_gpassk.demo.step_labels import COUNT, STREAM, labelled_steps
+from opencompass_gpassk.reasoneval.scorer import StepScorer
+from opencompass_gpassk.reasoneval.step_detection import detect_errors
+from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
+from opencompass_gpassk.reasoneval.training_run import load_for_training
+
+__all__ = ['HELD_OUT', 'SETTINGS', 'STEP_CLASSIFIER', 'train_steps']
+
+STEP_CLASSIFIER = Path(__file__).parent / 'step_classifier'
+HELD_OUT = ('steps/held-out', 2000)  # stream and count
+SETTINGS = TrainingSettings(
+    learning_rate=1e-3,
+    epochs=1,
+    batch_size=32,
+    device_batch=32,
+    checkpoint_every=100_000,
+)
+
+
+def train_steps(folder: Path, count: int = COUNT, *, progress: bool = False) -> Trained:
+    """Train on so many labelled solutions, each once, and write the checkpoint to `folder`."""
+    import torch
+    from transformers import AutoTokenizer
+
+    torch.set_num_threads(1)
+    model = load_for_training(MODEL, seed=SETTINGS.seed)
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    solutions = list(labelled_steps(STREAM, count))
+    with TemporaryDirectory() as whole:
+        trained = train(solutions, model, tokenizer, whole, settings=SETTINGS, progress=progress)
+    model.half().save(folder, '34b', 'last')
+    tokenizer.save_pretrained(folder)
+    # CPUs are slow at half precision: the weights are loaded as the configuration says.
+    path = folder / 'config.json'
+    config = {**json.loads(path.read_text('utf-8')), 'dtype': 'float32'}
+    path.write_text(json.dumps(config, indent=2, sort_keys=True) + '\n', 'utf-8')
+    return trained
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        'folder', type=Path, nargs='?', default=STEP_CLASSIFIER, help='default: %(default)s'
+    )
+    parser.add_argument('--count', type=int, default=COUNT, help='solutions; default: %(default)s')
+    arguments = parser.parse_args()
+    trained = train_steps(arguments.folder, arguments.count, progress=True)
+    print(f'{trained.updates} updates on {trained.steps} steps; loss {trained.loss:.4f}')
+    held_out = list(labelled_steps(*HELD_OUT, held_out=True))
+    for kind, found in detect_errors(StepScorer.load(arguments.folder), held_out).items():
+        print(
+            f'held out, {kind.value} steps: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f} '
+            f'({found.errors} of {found.units})'
+        )
+
+
+if __name__ == '__main__':
+    main()
