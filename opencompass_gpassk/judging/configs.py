@@ -12,7 +12,7 @@ from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.hashing import stable_hash
 
-__all__ = ['check_gpus', 'check_model_gpus', 'config_hash', 'judge_name']
+__all__ = ['check_gpus', 'check_model_gpus', 'config_hash', 'judge_name', 'sees_gpus']
 
 # What changes no verdict, or may change with the machine: a hash that held it would tell apart what
 # judges alike. Secrets are left out too: not even a hash of one belongs into a file's name.
@@ -71,7 +71,7 @@ def check_model_gpus(config: Mapping[str, Any]) -> None:
     place = str((config.get('model_kwargs') or {}).get('device_map', ''))
     if 'cuda' in place:
         reasons.append(f'model_kwargs.device_map is {place!r}')
-    if not reasons or _sees_gpus():
+    if not reasons or sees_gpus():
         return
     raise ValueError(
         f'judge: {name} finds no GPU ({", ".join(reasons)}; CUDA_VISIBLE_DEVICES is '
@@ -81,7 +81,8 @@ def check_model_gpus(config: Mapping[str, Any]) -> None:
     )
 
 
-def _sees_gpus() -> bool:
+def sees_gpus() -> bool:
+    """Tell whether torch finds a GPU that this process may use."""
     if os.environ.get('CUDA_VISIBLE_DEVICES') == '':
         return False
     import torch

@@ -1,4 +1,4 @@
-"""The open file of a verdict store, used by one thread at a time."""
+"""The open file of a store, used by one thread at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from opencompass_gpassk.judging.storage.files import (
     ChangedStoreError,
@@ -19,6 +19,7 @@ from opencompass_gpassk.judging.storage.files import (
     open_file,
 )
 from opencompass_gpassk.judging.storage.rows import DamagedRowError
+from opencompass_gpassk.judging.storage.schema import VERDICTS, Schema
 from opencompass_gpassk.judging.storage.viewing import Stamp, open_read_only, stamp_of
 
 __all__ = ['StoreFile']
@@ -27,9 +28,14 @@ StoreT = TypeVar('StoreT', bound='StoreFile')
 
 
 class StoreFile:
-    """The open file of a :class:`~opencompass_gpassk.judging.store.VerdictStore`, whose arguments
-    these are.
+    """The open file of a store, such as :class:`~opencompass_gpassk.judging.store.VerdictStore`,
+    whose arguments these are.
+
+    Attributes:
+        schema: What is kept in it.
     """
+
+    schema: ClassVar[Schema] = VERDICTS
 
     def __init__(
         self,
@@ -44,7 +50,7 @@ class StoreFile:
         if read_only:
             self._connection, self._stamp = open_read_only(path)
         else:
-            self._connection = open_file(path, report or _tell)
+            self._connection = open_file(path, report or _tell, self.schema)
         self._inode = path.stat().st_ino
         self._turn = threading.RLock()
 
@@ -82,7 +88,8 @@ class StoreFile:
             except (DamagedRowError, UnicodeDecodeError) as error:
                 raise self._damaged(error) from error
             except sqlite3.OperationalError as error:
-                raise StoreError(f'{self.path}: {error}; {_remedy(str(error))}') from error
+                remedy = _remedy(str(error), self.schema)
+                raise StoreError(f'{self.path}: {error}; {remedy}') from error
             except sqlite3.DatabaseError as error:
                 if type(error) is not sqlite3.DatabaseError:  # our own mistake, as is a closed file
                     raise
@@ -97,7 +104,7 @@ class StoreFile:
             StoreError: If the file is damaged, is gone, or can't be read or written.
         """
         if self.read_only:
-            raise ValueError(f'{self.path}: the verdict store was opened to be read only')
+            raise ValueError(f'{self.path}: the {self.schema.noun} was opened to be read only')
         with self.reading() as connection:
             self._require_in_place()
             connection.execute('BEGIN IMMEDIATE')
@@ -115,8 +122,8 @@ class StoreFile:
             inode = -1
         if inode != self._inode:
             raise StoreError(
-                f'{self.path}: the verdict store was removed or set aside while it was in use; '
-                'start again'
+                f'{self.path}: the {self.schema.noun} was removed or set aside while it was in '
+                'use; start again'
             )
 
     def _is_stale(self) -> bool:
@@ -137,16 +144,16 @@ class StoreFile:
             )
         note_damage(self.path, self._inode, str(error))
         return StoreError(
-            f'{self.path}: the verdict store is damaged ({error}); start again, which sets it '
+            f'{self.path}: the {self.schema.noun} is damaged ({error}); start again, which sets it '
             'aside and begins a new one'
         )
 
 
-def _remedy(error: str) -> str:
+def _remedy(error: str, schema: Schema) -> str:
     if 'locked' in error:
         return 'another process has written to it for a minute; is one stopped or hanging?'
     if 'full' in error:
-        return 'make room, or name a file on another disk in GPASSK_VERDICT_STORE'
+        return f'make room, or name a file on another disk in {schema.variable}'
     return 'is the file still there, and may you write to it and its folder?'
 
 

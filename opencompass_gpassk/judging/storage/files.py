@@ -1,4 +1,4 @@
-"""The file of a verdict store: opened, begun, checked, and set aside where it is damaged."""
+"""The file of a store: opened, begun, checked, and set aside where it is damaged."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.storage.filesystems import is_network
-from opencompass_gpassk.judging.storage.reading import require_sound
 from opencompass_gpassk.judging.storage.rows import DamagedRowError
 from opencompass_gpassk.judging.storage.schema import (
-    APPLICATION,
     DATABASE_NAMES,
-    TABLES,
-    VERSION,
+    VERDICTS,
     DamageError,
+    Schema,
     is_new,
 )
 
@@ -38,14 +36,16 @@ CHECKED_WHOLE = 1 << 27  # bytes of a file that is read from end to end when it 
 
 
 class StoreError(JudgeError):
-    """A verdict store can't be used; what it took before is kept."""
+    """A store can't be used; what it took before is kept."""
 
 
 class ChangedStoreError(StoreError):
     """A store that is only read was written to meanwhile: what was read may not fit together."""
 
 
-def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
+def open_file(
+    path: Path, report: Callable[[str], None], schema: Schema = VERDICTS
+) -> sqlite3.Connection:
     """Open a store's database, beginning it where there is none.
 
     Processes that open it at once do so one after the other, under a lock on ``<path>.lock``. A
@@ -56,6 +56,7 @@ def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
     Args:
         path: The file; its folder is made if need be.
         report: Is told of a file that was set aside.
+        schema: What is kept in it.
 
     Raises:
         ValueError: If the file is another program's, or of a later version of this one, or a
@@ -63,33 +64,31 @@ def open_file(path: Path, report: Callable[[str], None]) -> sqlite3.Connection:
         StoreError: If it can't be read or written.
     """
     if path.is_dir():
-        raise ValueError(f'{path}: a folder; name a file in it, such as {path / "verdicts.sqlite"}')
+        raise ValueError(f'{path}: a folder; name a file in it, such as {path / schema.name}')
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path) as lock:
             try:
-                connection = _connect(path)
-                _look_into(connection, path, lock)
+                connection = _connect(path, schema)
+                _look_into(connection, path, lock, schema)
                 return connection
             except DamageError as error:
                 damage = str(error)
             moved = _set_aside(path)
             os.ftruncate(lock, 0)
+            told = schema.loss.format(moved=shlex.quote(str(moved)), path=shlex.quote(str(path)))
             report(
-                f'{path}: this verdict store is damaged ({damage}). It is set aside as {moved}, '
-                'and a new one begun: what it held will be asked for again. To save what is sound '
-                f"in it, people's verdicts too: gpassk verdicts export {shlex.quote(str(moved))} "
-                f'-o saved.jsonl, then gpassk verdicts import saved.jsonl --store '
-                f'{shlex.quote(str(path))}'
+                f'{path}: this {schema.noun} is damaged ({damage}). It is set aside as {moved}, '
+                f'and a new one begun: {told}'
             )
-            return _connect(path)
+            return _connect(path, schema)
     except DamageError as error:
         raise StoreError(f'{path}: a new store is damaged at once: {error}') from error
     except OSError as error:
-        raise StoreError(f'{path}: the verdict store can not be opened: {error}') from error
+        raise StoreError(f'{path}: the {schema.noun} can not be opened: {error}') from error
     except sqlite3.OperationalError as error:
         raise StoreError(
-            f'{path}: the verdict store can not be opened: {error}; is its folder writable, and '
+            f'{path}: the {schema.noun} can not be opened: {error}; is its folder writable, and '
             'the disk not full?'
         ) from error
 
@@ -107,7 +106,7 @@ def note_damage(path: Path, inode: int, damage: str) -> None:
         os.pwrite(lock, f'{inode} {damage}'.encode(), 0)
 
 
-def _look_into(connection: sqlite3.Connection, path: Path, lock: int) -> None:
+def _look_into(connection: sqlite3.Connection, path: Path, lock: int, schema: Schema) -> None:
     """Read all of a store that somebody has noted as damaged; take the note away if it is sound.
 
     A sound one may have been put in its place since, as from a backup, under the same inode.
@@ -115,7 +114,7 @@ def _look_into(connection: sqlite3.Connection, path: Path, lock: int) -> None:
     inode, _, noted = os.pread(lock, 4096, 0).decode('utf-8', 'replace').partition(' ')
     if noted and inode == str(path.stat().st_ino):
         try:
-            require_sound(connection)
+            schema.require_sound(connection)
         except (DamagedRowError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
             connection.close()
             if isinstance(error, sqlite3.OperationalError):
@@ -152,7 +151,7 @@ def take_any_bytes(connection: sqlite3.Connection) -> None:
     connection.text_factory = lambda data: data.decode('utf-8', 'replace')
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, schema: Schema) -> sqlite3.Connection:
     wal = path.with_name(f'{path.name}-wal')
     if not _size(path) and _size(wal):
         raise DamageError('its main file is gone, its log is not')
@@ -163,7 +162,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     take_any_bytes(connection)
     try:
-        _prepare(connection, path)
+        _prepare(connection, path, schema)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         connection.close()
         told = str(error)
@@ -171,7 +170,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise
         if 'not a database' in told and path.suffix not in DATABASE_NAMES:
             raise ValueError(
-                f'{path}: this is no SQLite database; name another file for the verdict store, or '
+                f'{path}: this is no SQLite database; name another file for the {schema.noun}, or '
                 'delete this one if it was a store'
             ) from error
         raise DamageError(told) from error
@@ -181,23 +180,23 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
     """Make sure that a connection is to a sound store of this version."""
-    new = is_new(connection, path)
+    new = is_new(connection, path, schema)
     if not new and _size(path) <= CHECKED_WHOLE:
         (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
         if found != 'ok':
             raise DamageError(found)
     mode = _journal_mode(connection, 'delete' if is_network(path) else 'wal')
-    # In WAL mode a power cut can lose the last verdicts but not damage what stands before them.
+    # In WAL mode a power cut can lose the last rows but not damage what stands before them.
     connection.execute(f'PRAGMA synchronous = {"NORMAL" if mode == "wal" else "FULL"}')
     connection.execute('PRAGMA wal_autocheckpoint = 4000')
     if new:
         connection.execute('BEGIN IMMEDIATE')
-        for sql in TABLES.values():
+        for sql in schema.tables.values():
             connection.execute(sql)
-        connection.execute(f'PRAGMA application_id = {APPLICATION}')
-        connection.execute(f'PRAGMA user_version = {VERSION}')
+        connection.execute(f'PRAGMA application_id = {schema.application}')
+        connection.execute(f'PRAGMA user_version = {schema.version}')
         connection.execute('COMMIT')
 
 

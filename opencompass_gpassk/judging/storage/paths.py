@@ -1,16 +1,16 @@
-"""Where a verdict store lies: in a run, or where the environment says."""
+"""Where a store lies: in a run, or where the environment says."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from opencompass_gpassk.judging.storage.schema import DATABASE_NAMES
+from opencompass_gpassk.judging.storage.schema import DATABASE_NAMES, VERDICTS, Schema
 from opencompass_gpassk.runs import find_run
 
-__all__ = ['NAME', 'find_store', 'require_beginnable', 'store_path']
+__all__ = ['NAME', 'find_store', 'named_path', 'require_beginnable', 'store_path']
 
-NAME = 'verdicts.sqlite'
+NAME = VERDICTS.name
 
 
 def store_path(run: Path | None) -> Path | None:
@@ -19,16 +19,26 @@ def store_path(run: Path | None) -> Path | None:
     Raises:
         ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
     """
-    given = os.environ.get('GPASSK_VERDICT_STORE', '').strip()
+    return named_path(VERDICTS, run)
+
+
+def named_path(schema: Schema, run: Path | None) -> Path | None:
+    """Return the store that a kind's environment variable names, else the one in a run, if any.
+
+    Raises:
+        ValueError: If the variable names a folder.
+    """
+    given = os.environ.get(schema.variable, '').strip()
     if not given:
-        return None if run is None else run / NAME
+        return None if run is None else run / schema.name
     try:
         path = Path(given).expanduser().absolute()
     except RuntimeError as error:  # ~somebody unknown
-        raise ValueError(f'GPASSK_VERDICT_STORE is {given}: {error}') from error
+        raise ValueError(f'{schema.variable} is {given}: {error}') from error
     if path.is_dir():
         raise ValueError(
-            f'GPASSK_VERDICT_STORE is {given}, a folder; name a file in it, such as {path / NAME}'
+            f'{schema.variable} is {given}, a folder; name a file in it, such as '
+            f'{path / schema.name}'
         )
     return path
 

@@ -1,0 +1,225 @@
+"""The score store: what was said of the steps of solutions, so that none is scored twice.
+
+An SQLite file that any number of processes may have open at once, also on a network file system.
+What is in it when a process is killed is there when the next one starts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.storage.connection import StoreFile
+from opencompass_gpassk.judging.storage.files import StoreError
+from opencompass_gpassk.judging.storage.paths import named_path
+from opencompass_gpassk.judging.storage.rows import DamagedRowError
+from opencompass_gpassk.judging.storage.schema import Schema
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.scorers import SolutionScorer
+
+__all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
+
+COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
+PASSING = (Refusal.OUT_OF_MEMORY, Refusal.UNJUDGED)
+AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
+
+
+def _require_whole(connection: sqlite3.Connection) -> None:
+    (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
+    if found != 'ok':
+        raise DamagedRowError(found)
+
+
+SCORES = Schema(
+    noun='score store',
+    application=0x47505353,  # 'GPSS'
+    version=1,
+    tables={
+        'scorers': 'CREATE TABLE scorers (digest BLOB PRIMARY KEY, settings TEXT NOT NULL)',
+        'scores': """CREATE TABLE scores (
+    id INTEGER PRIMARY KEY, scorer BLOB NOT NULL, solution BLOB NOT NULL, steps INTEGER NOT NULL,
+    numbers BLOB NOT NULL, refusal TEXT NOT NULL, tokens INTEGER NOT NULL, checksum BLOB NOT NULL,
+    UNIQUE (scorer, solution)
+)""",
+    },
+    variable='GPASSK_SCORE_STORE',
+    name='step_scores.sqlite',
+    loss='what it held is scored again.',
+    require_sound=_require_whole,
+)
+
+
+class ScoreStore(StoreFile):
+    """Scores in a file, found by the scorer's settings and the solution's texts. A context manager.
+
+    Args:
+        path: The file, which is begun where there is none. A damaged one is set aside.
+        settings: What scores depend on beside the solution, as JSON holds it.
+        report: Is told where a damaged one was put; by default standard error is.
+
+    Raises:
+        ValueError: If the file is another program's, or of a later version of this one.
+        StoreError: If it can't be opened.
+    """
+
+    schema: ClassVar[Schema] = SCORES
+
+    def __init__(
+        self,
+        path: Path,
+        settings: Mapping[str, Any],
+        *,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(path, report=report)
+        self.settings = json.dumps(dict(settings), sort_keys=True, default=str)
+        self.scorer = hashlib.sha256(self.settings.encode()).digest()
+
+    def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
+        """Return the scores that are there of these solutions.
+
+        A row that isn't what was written counts as none.
+
+        Raises:
+            StoreError: If the file is damaged, or can't be read.
+        """
+        wanted = {_key(solution): solution for solution in solutions}
+        found = {}
+        pending = iter(wanted)
+        while chunk := list(itertools.islice(pending, AT_ONCE)):
+            marks = ', '.join('?' * len(chunk))
+            with self.reading() as connection:
+                rows = connection.execute(
+                    f'SELECT {COLUMNS}, checksum FROM scores '
+                    f'WHERE scorer = ? AND solution IN ({marks})',
+                    (self.scorer, *chunk),
+                ).fetchall()
+            for *row, checksum in rows:
+                solution = wanted.get(row[1])
+                if solution is None or checksum != _checksum(row) or row[0] != self.scorer:
+                    continue
+                if scores := _read_scores(row, len(solution.steps)):
+                    found[solution] = scores
+        return found
+
+    def keep(self, solution: Solution, scores: StepScores) -> None:
+        """Keep the scores of a solution, for good when this returns.
+
+        Refusals that may pass, as a lack of memory, are left out.
+
+        Raises:
+            StoreError: If they can't be written.
+        """
+        if scores.refusal in PASSING:
+            return
+        numbers = b'' if scores.refusal else scores.probabilities.astype('<f8').tobytes()
+        refusal = scores.refusal.name if scores.refusal else ''
+        row = [
+            *(self.scorer, _key(solution), len(solution.steps)),
+            *(numbers, refusal, int(scores.tokens)),
+        ]
+        with self.writing() as connection:
+            connection.execute(
+                'INSERT OR IGNORE INTO scorers VALUES (?, ?)', (self.scorer, self.settings)
+            )
+            # What stands there is the same, or no longer what was written.
+            connection.execute(
+                f'INSERT OR REPLACE INTO scores ({COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
+                [*row, _checksum(row)],
+            )
+
+
+def score_store_path(run: Path | None) -> Path | None:
+    """Return where scores are kept: ``GPASSK_SCORE_STORE``, else ``step_scores.sqlite`` in a run.
+
+    Raises:
+        ValueError: If ``GPASSK_SCORE_STORE`` is a folder.
+    """
+    return named_path(SCORES, run)
+
+
+def score_solutions(
+    scorer: SolutionScorer,
+    solutions: Sequence[Solution],
+    store: Path | None,
+    *,
+    progress: bool,
+    report: Callable[[str], None],
+) -> dict[Solution, StepScores]:
+    """Return the scores of solutions; each distinct one is scored once, what is kept not at all.
+
+    Args:
+        scorer: Who scores.
+        solutions: What.
+        store: Where scores are kept as soon as they are there; None keeps none.
+        progress: Show a bar on standard error.
+        report: Is told what was found in the store, and where a damaged one was put.
+
+    Raises:
+        StoreError: If the store can't be used; what it took before is kept.
+        ValueError: If the scorer's scores are none of a solution's steps, or some are missing.
+    """
+    distinct = list(dict.fromkeys(solutions))
+    with ExitStack() as stack:
+        kept = None
+        scores: dict[Solution, StepScores] = {}
+        if store is not None:
+            kept = stack.enter_context(ScoreStore(store, scorer.settings, report=report))
+            scores = kept.restore(distinct)
+        if scores:
+            report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
+        missing = [one for one in distinct if one not in scores]
+        for index, found in scorer.stream(missing, progress=progress) if missing else ():
+            _require_fitting(scorer, missing[index], found)
+            scores[missing[index]] = found
+            if kept is not None:
+                kept.keep(missing[index], found)
+    if len(scores) < len(distinct):
+        raise ValueError(
+            f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '
+            'stream() gives scores or a refusal of each'
+        )
+    return scores
+
+
+def _require_fitting(scorer: SolutionScorer, solution: Solution, scores: StepScores) -> None:
+    try:
+        fitting = len(scores.validity) == len(solution.steps)
+    except ValueError as error:
+        raise ValueError(f'{type(scorer).__name__}: {error}') from error
+    if not fitting:
+        raise ValueError(
+            f'{type(scorer).__name__} gave scores of {len(scores.validity)} steps to a solution of '
+            f'{len(solution.steps)}; give a row of scores to each step'
+        )
+
+
+def _key(solution: Solution) -> bytes:
+    return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
+
+
+def _read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
+    """Return the scores in a sound row, None if they aren't those of so many steps."""
+    _, _, counted, numbers, refusal, tokens = row
+    if counted != steps:
+        return None
+    if refusal:  # one that this version doesn't know is no answer
+        known = refusal in Refusal.__members__
+        return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
+    flat = np.frombuffer(numbers, '<f8').astype(np.float64)
+    return StepScores(flat.reshape(steps, len(flat) // max(steps, 1)), tokens=tokens)
+
+
+def _checksum(row: Sequence[Any]) -> bytes:
+    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()

@@ -1,0 +1,201 @@
+"""Who scores the steps of solutions: made from settings, loaded once a process."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.configs import sees_gpus
+from opencompass_gpassk.judging.setting_values import named
+from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+
+__all__ = ['SolutionScorer', 'make_scorer']
+
+LARGE = 10**9  # parameters: more takes hours on a CPU
+
+_last: tuple[str, SolutionScorer] | None = None  # which was loaded last, by what it was loaded from
+
+
+class SolutionScorer(Protocol):
+    """What scores the steps of solutions."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What scores depend on beside the solution, as values that JSON holds."""
+
+    def stream(
+        self, solutions: Iterable[Solution], *, progress: bool = False
+    ) -> Iterator[tuple[int, StepScores]]:
+        """Yield index and scores of each solution, in any order, as soon as they are there.
+
+        Args:
+            solutions: What is scored.
+            progress: Show a bar on standard error.
+        """
+
+
+def make_scorer(
+    settings: ReasoningSettings, *, report: Callable[[str], None] | None = None
+) -> SolutionScorer:
+    """Return the scorer that settings name, ready to score.
+
+    The last one that was loaded is kept and given again for equal settings, so that the data sets
+    of a task share it. Without a ``device_map`` a model goes to the GPU, where there is one. A
+    judge is not kept, for it has nothing to load but a model in process, which it keeps itself.
+
+    Args:
+        settings: Who, and what it is loaded with.
+        report: Is told of a large model on the CPU; by default standard error is.
+
+    Raises:
+        ValueError: If a setting is unknown or out of its range, the checkpoint can't be loaded, or
+            a GPU is asked for and there is none.
+        OSError: If there is no such checkpoint.
+    """
+    global _last
+    if settings.judge:
+        return _judge(settings.judge, settings.options)
+    key = stable_hash(
+        [settings.model, settings.reward_model, str(named(settings.type))]
+        + [named(settings.options), named(settings.model_kwargs)]
+        + _files(settings.model or settings.reward_model)
+    )
+    if _last is None or _last[0] != key:
+        _last = None  # its memory is free before the next one takes some
+        _last = key, _loaded(settings, report or _tell)
+    return _last[1]
+
+
+def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> SolutionScorer:
+    if settings.type:
+        return _made(settings)
+    from opencompass_gpassk.reasoneval.process_reward import ProcessRewardScorer
+    from opencompass_gpassk.reasoneval.scorer import StepScorer
+
+    source = settings.model or settings.reward_model
+    kind: type[StepScorer] | type[ProcessRewardScorer]
+    kind = StepScorer if settings.model else ProcessRewardScorer
+    _require_known(kind.__name__, kind, settings.options, {'model', 'tokenizer'})
+    with_gpu = _model_settings(settings.model_kwargs)
+    try:
+        scorer = kind.load(source, model=with_gpu, **settings.options)
+    except (ValueError, OSError):
+        raise  # these say what is wrong
+    except Exception as error:  # damaged weights and missing tokenizers fail in many ways
+        raise ValueError(
+            f'{source}: not a checkpoint that can be loaded ({type(error).__name__}: {error}); '
+            'are its weights whole, and its tokenizer there?'
+        ) from error
+    parameters = sum(weight.numel() for weight in scorer.model.parameters())
+    if parameters > LARGE and scorer.model.device.type == 'cpu':
+        report(
+            f'{source} has {parameters / 1e9:.1f} billion parameters and runs on the CPU, which '
+            'takes hours; in a sweep ask for a GPU: eval_cfg=dict(num_gpus=1, …)'
+        )
+    return scorer
+
+
+def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model is loaded with: on a GPU that can be seen, in a dtype that there is.
+
+    Raises:
+        ValueError: If the dtype is none, or a GPU is named and can't be seen.
+    """
+    import torch
+
+    found: dict[str, Any] = named(given)
+    if 'torch_dtype' in found:  # as configs of OpenCompass have it
+        found.setdefault('dtype', found.pop('torch_dtype'))
+    dtype = found.get('dtype')
+    if isinstance(dtype, str):
+        found['dtype'] = dtype = dtype.removeprefix('torch.')
+        if dtype != 'auto' and not isinstance(getattr(torch, dtype, None), torch.dtype):
+            raise ValueError(
+                f'dtype of the model is {dtype!r}; use auto, bfloat16, float16 or float32'
+            )
+    place = found.get('device_map')
+    if 'cuda' in str(place) and not sees_gpus():
+        raise ValueError(
+            f'device_map of the model is {place!r}, but no GPU can be seen (CUDA_VISIBLE_DEVICES '
+            f'is {os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation as '
+            'many as its config says: eval_cfg=dict(num_gpus=1, evaluator=…)'
+        )
+    if place is None and sees_gpus() and importlib.util.find_spec('accelerate'):
+        found['device_map'] = 'auto'
+    return found
+
+
+def _made(settings: ReasoningSettings) -> SolutionScorer:
+    """Return a scorer of the user's own class.
+
+    Raises:
+        ValueError: If there is none, or it isn't made of these options.
+    """
+    kind = settings.type
+    if isinstance(kind, str):
+        from mmengine.utils import get_object_from_string
+
+        kind = get_object_from_string(kind)
+    if not callable(kind):
+        raise ValueError(
+            f'type of reasoning is {settings.type!r}, where no class is found; give a class, or '
+            "where it can be imported from: 'package.module.Class'"
+        )
+    if settings.model_kwargs:
+        raise ValueError('model_kwargs of reasoning: a scorer of type takes options alone')
+    try:
+        inspect.signature(kind).bind(**settings.options)
+    except TypeError as error:
+        raise ValueError(f'options of reasoning do not fit {named(kind)}: {error}') from error
+    scorer = kind(**settings.options)
+    if not hasattr(scorer, 'settings') or not hasattr(scorer, 'stream'):
+        raise ValueError(
+            f'type of reasoning: {named(kind)} is no scorer: it needs settings, stream'
+        )
+    return cast(SolutionScorer, scorer)
+
+
+def _judge(given: str | Mapping[str, Any], options: Mapping[str, Any]) -> SolutionScorer:
+    from opencompass_gpassk.judging.settings import JudgeSettings
+    from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
+
+    if options:
+        raise ValueError(
+            f'options of reasoning has {", ".join(options)}; a judge takes none, its settings '
+            "stand in judge=dict(model='…', api_base='…', …)"
+        )
+    mode = {} if isinstance(given, str) else {'mode': 'llm', **given}
+    return PromptedStepJudge(JudgeSettings.of(mode or given))
+
+
+def _require_known(
+    name: str, kind: Callable[..., Any], options: Mapping[str, Any], own: set[str]
+) -> None:
+    known = [one for one in inspect.signature(kind).parameters if one not in own]
+    if unknown := [option for option in options if option not in known]:
+        raise ValueError(
+            f'options of reasoning has {", ".join(map(str, unknown))}, which {name} does not '
+            f'take; there are {", ".join(known)}'
+        )
+
+
+def _files(source: str) -> list[Any]:
+    """Return what changes when a folder's files do: it may hold another training's model by now."""
+    folder = Path(source)
+    if not source or not folder.is_dir():
+        return []
+    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
+    return [str(folder.absolute()), *((name, it.st_size, it.st_mtime_ns) for name, it in stats)]
+
+
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr)
