@@ -18,7 +18,9 @@ from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.tables import CROSSED, to_text
+from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.runs import planned_run
+from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
 from opencompass_gpassk.version_groups import SP_ACCURACY
@@ -185,10 +187,14 @@ class GPassKSummarizer(DefaultSummarizer):
             return names
         strictest = max(result.get('taus') or [1.0])
         wanted = [name for name in names if name.startswith('accuracy')] + ['majority vote']
+        if result.get('reasoning') and not result.get('k'):
+            wanted.append(f'{SOUND}{accuracy_key(1)}')
         if versions := result.get('versions'):
             wanted += [SP_ACCURACY, f'GA@{versions["per_group"]}', 'CR', 'OOR']
         for k in result.get('k') or []:
-            wanted += [f'pass@{k}', f'G-Pass@{k}_{float(strictest)}', f'mG-Pass@{k}']
+            strict = f'G-Pass@{k}_{float(strictest)}'
+            wanted += [f'pass@{k}', strict, f'{SOUND}{strict}', f'mG-Pass@{k}']
+        wanted += [VALIDITY, FALSE_POSITIVES]
         return [name for name in wanted if name in names]
 
     def _missing(self, name: str, dataset: str) -> str:

@@ -14,16 +14,20 @@ __all__ = [
     'Entry',
     'Result',
     'Results',
+    'has_verdicts',
     'is_greedy',
     'is_ours',
     'join_benchmarks',
     'read_figure',
     'same_data',
     'sample_count',
+    'way_of_decoding',
 ]
 
 Result = Mapping[str, Any]
 Results = Mapping[str, Mapping[str, Result]]
+
+NO_JUDGE = 'none'
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,16 @@ def is_ours(result: object) -> bool:
     )
 
 
+def has_verdicts(result: object) -> bool:
+    """Tell whether a result is ours and says which responses are right.
+
+    :class:`~opencompass_gpassk.reasoneval.evaluator.ReasonEvalEvaluator` scores reasoning alone.
+    """
+    return is_ours(result) and result['signature'].get('judge') != NO_JUDGE  # type: ignore[index]
+
+
 def join_benchmarks(results: Results) -> list[Benchmark]:
-    """Join results by their benchmark; results that aren't ours are left out.
+    """Join results by their benchmark; those that aren't ours or have no verdicts are left out.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -129,7 +141,7 @@ def join_benchmarks(results: Results) -> list[Benchmark]:
         result['benchmark']
         for by_dataset in results.values()
         for result in by_dataset.values()
-        if is_ours(result)
+        if has_verdicts(result)
     )
     return [
         Benchmark(name, [e for model in results for e in _entries(model, name, results[model])])
@@ -141,7 +153,7 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
     ours = {
         dataset: result
         for dataset, result in by_dataset.items()
-        if is_ours(result) and result['benchmark'] == benchmark
+        if has_verdicts(result) and result['benchmark'] == benchmark
     }
     greedy = {dataset: result for dataset, result in ours.items() if is_greedy(result)}
     sampled = {dataset: result for dataset, result in ours.items() if not is_greedy(result)}
@@ -184,3 +196,8 @@ def is_greedy(result: Result) -> bool:
         and isinstance(sampling, Mapping)
         and sampling.get('greedy') is True
     )
+
+
+def way_of_decoding(result: Result) -> str:
+    """Return ``greedy``, or how many samples a result's figures are the average of."""
+    return 'greedy' if is_greedy(result) else f'n = {sample_count(result)}'

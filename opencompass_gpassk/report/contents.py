@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from opencompass_gpassk.report.benchmarks import Results
 from opencompass_gpassk.report.contamination import contamination_table
+from opencompass_gpassk.report.reasoning import reasoning_tables
+from opencompass_gpassk.report.sound import sound_tables
 from opencompass_gpassk.report.tables import Table, benchmark_tables
 from opencompass_gpassk.report.variables import variable_tables
 
@@ -17,4 +19,10 @@ def report_tables(results: Results) -> list[Table]:
         results: Model → data set → result, as stored in the result JSON.
     """
     signs = contamination_table(results)
-    return [*benchmark_tables(results), *variable_tables(results), *([signs] if signs else [])]
+    return [
+        *benchmark_tables(results),
+        *variable_tables(results),
+        *reasoning_tables(results),
+        *sound_tables(results),
+        *([signs] if signs else []),
+    ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opencompass_gpassk.report.plots import COLOURS, MARKERS, add_legend, shown_label
+from opencompass_gpassk.report.points import Points, draw_panels, plot_points
 from opencompass_gpassk.report.variables import VariableResult
 from opencompass_gpassk.version_groups import DROP
 
@@ -21,7 +21,7 @@ __all__ = ['draw_drop', 'plot_drop']
 LEAST_SPAN = 10.0  # points that the axis of drops covers
 
 
-def plot_drop(axis: Axes, points: Mapping[str, tuple[float, float]], title: str) -> Axes:
+def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
     """Draw a point a model, the regression line and Pearson's r, and return the axis.
 
     Args:
@@ -30,15 +30,7 @@ def plot_drop(axis: Axes, points: Mapping[str, tuple[float, float]], title: str)
             out; the line needs three points with different accuracies.
         title: The panel's heading.
     """
-    for index, (name, (accuracy, drop)) in enumerate(points.items()):
-        axis.plot(
-            accuracy,
-            drop,
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index // len(COLOURS) % len(MARKERS)],
-            linestyle='none',
-            label=shown_label(name),
-        )
+    plot_points(axis, points)
     known = [point for point in points.values() if not any(map(math.isnan, point))]
     x, y = np.array(known).reshape(-1, 2).T
     if len(np.unique(x)) > 2:
@@ -66,8 +58,6 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     Raises:
         ImportError: If matplotlib is missing.
     """
-    from matplotlib.figure import Figure
-
     panels: dict[str, dict[str, tuple[float, float]]] = {}
     # Every panel has a place for every model, so that each keeps its colour.
     unknown = {one.model: (math.nan, math.nan) for one in results}
@@ -77,17 +67,4 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
         )
-    rows = math.ceil(len(panels) / 2)
-    figure = Figure(figsize=(9.5, 0.9 + 3.6 * rows), layout='constrained')
-    axes = figure.subplots(rows, 2, squeeze=False).reshape(-1)
-    for axis, (title, points) in zip(axes, panels.items(), strict=False):
-        plot_drop(axis, points, shown_label(title)).set_ylabel('drop SP − RV (points)')
-    for axis in axes[len(panels) :]:
-        axis.set_visible(False)
-    handles = {
-        label: handle
-        for axis in axes[: len(panels)]
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    add_legend(figure, handles)
-    return figure
+    return draw_panels(panels, plot_drop, 'drop SP − RV (points)')

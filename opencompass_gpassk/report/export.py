@@ -16,26 +16,14 @@ from opencompass_gpassk.report.benchmarks import (
     read_figure,
     sample_count,
 )
-from opencompass_gpassk.results import accuracy_key
+from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.text import spreadsheet_text
-from opencompass_gpassk.version_groups import (
-    DROP,
-    SP_ACCURACY,
-    UNDERSTANDING,
-    UNDERSTANDING_SCORE,
-)
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
 FIGURES = ('problems', 'metric', 'k', 'tau', 'percent')
-OF_VERSIONS = (
-    *('CR', 'OOR', SP_ACCURACY, DROP, UNDERSTANDING_SCORE),
-    *UNDERSTANDING,
-    *('variance between versions', 'variance between samples'),
-)
-SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')
 
 
 def tidy_rows(results: Results) -> list[dict[str, Any]]:
@@ -48,7 +36,8 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
         each field that groups are made by (``split``, ``language``, …), ``problems, metric, k,
         tau, percent``. ``group`` is '' for the whole benchmark; k and tau are None where a metric
-        has none; ``percent`` is None where it is undefined.
+        has none; ``percent`` is None where it is undefined. Lengths and box plots of solutions
+        are no percentages: :func:`to_json` has them.
     """
     ours = [
         (model, dataset, result)
@@ -70,7 +59,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{name: group.get(name, '') for name in fields}}
-            for metric, k, tau, key in _metrics(
+            for metric, k, tau, key in metric_keys(
                 result, whole=not label, originals='version' in group
             ):
                 value = read_figure(result, key, label)
@@ -110,7 +99,7 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
         {"format": 1,
          "results": [{"benchmark": str, "model": str, "data_set": str, "n": int, "k": [int],
                       "taus": [float], "signature": {…}, "counts": {…}, "versions": {…} or null,
-                      "warnings": [str], "trials_file": str or null,
+                      "reasoning": {…} or null, "warnings": [str], "trials_file": str or null,
                       "figures": {name: percent or null},
                       "groups": {label: {"problems": int, field: value, …,
                                          "figures": {name: percent or null}}}}],
@@ -147,10 +136,10 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
         'n': sample_count(result),
         **{
             key: result.get(key)
-            for key in ('k', 'taus', 'signature', 'counts', 'versions', 'warnings')
+            for key in ('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings')
         },
         'trials_file': result.get('trials_file'),
-        'figures': figures('', (key for *_, key in _metrics(result, whole=True))),
+        'figures': figures('', (key for *_, key in metric_keys(result, whole=True))),
         'groups': {
             label: {
                 **group,
@@ -158,42 +147,15 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
                     label,
                     (
                         key
-                        for *_, key in _metrics(result, whole=False, originals='version' in group)
+                        for *_, key in metric_keys(
+                            result, whole=False, originals='version' in group
+                        )
                     ),
                 ),
             }
             for label, group in (result.get('groups') or {}).items()
         },
     }
-
-
-def _metrics(
-    result: Result, *, whole: bool, originals: bool = False
-) -> Iterable[tuple[str, int | None, float | None, str]]:
-    """Yield (metric, k, τ, key) of what a result holds of its whole benchmark or of a group."""
-    n = sample_count(result)
-    yield 'accuracy', None, None, accuracy_key(n)
-    if n > 1:
-        yield 'majority vote', None, None, 'majority vote'
-        for k in result.get('k') or []:
-            yield 'pass@k', k, None, f'pass@{k}'
-            for tau in result.get('taus') or []:
-                yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
-            yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
-    if (m := (result.get('versions') or {}).get('per_group')) and not originals:
-        yield 'GA@k', m, None, f'GA@{m}'
-        for tau in result.get('taus') or []:
-            for name in ('G-Pass over versions', 'pooled G-Pass@k'):
-                key = name.replace('over', f'over {m}').replace('@k', f'@{m}')
-                if f'{key}_{float(tau)}' in result:
-                    yield name, m, float(tau), f'{key}_{float(tau)}'
-        for name in OF_VERSIONS:
-            if name in result:
-                yield name, None, None, name
-    if whole:
-        for name in SHARES:
-            if name in result:
-                yield name, None, None, name
 
 
 def _group_fields(result: Result) -> Iterable[str]:

@@ -12,7 +12,10 @@ from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.drop import draw_drop
 from opencompass_gpassk.report.export import to_csv, to_json
+from opencompass_gpassk.report.false_positives import draw_false_positives, rated_results
 from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
+from opencompass_gpassk.report.reasoning import reasoning_results
+from opencompass_gpassk.report.reasoning_boxes import boxed_results, draw_boxes
 from opencompass_gpassk.report.tables import to_markdown
 from opencompass_gpassk.report.variables import variable_results
 from opencompass_gpassk.results import signature_line
@@ -72,7 +75,8 @@ def write_report(stem: Path, results: Results, states: Sequence[TaskState] = ())
 def write_figures(stem: Path, results: Results) -> list[Path]:
     """Draw each benchmark that was sampled to ``<stem>_<benchmark>.png`` and return the paths.
 
-    Where questions have versions, ``<stem>_accuracy_and_drop.png`` is drawn besides.
+    Where questions have versions, ``<stem>_accuracy_and_drop.png`` is drawn besides; where
+    reasoning is scored, ``<stem>_reasoning.png`` and ``<stem>_accuracy_and_fpr.png``.
 
     Raises:
         MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
@@ -84,6 +88,11 @@ def write_figures(stem: Path, results: Results) -> list[Path]:
     ]
     if in_versions := variable_results(results):
         drawn.append(('accuracy_and_drop', partial(draw_drop, in_versions)))
+    scored = reasoning_results(results)
+    if boxed := boxed_results(scored):
+        drawn.append(('reasoning', partial(draw_boxes, boxed)))
+    if rated := rated_results(scored):
+        drawn.append(('accuracy_and_fpr', partial(draw_false_positives, rated)))
     paths: list[Path] = []
     for title, draw in drawn:
         try:

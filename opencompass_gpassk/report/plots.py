@@ -21,6 +21,7 @@ __all__ = [
     'draw_benchmark',
     'plot_thresholds',
     'save_figure',
+    'shortened',
     'shown_label',
 ]
 
@@ -97,7 +98,7 @@ def add_legend(figure: Figure, handles: Mapping[str, Artist]) -> None:
     """
     # Twelve characters need about an inch, and each entry room for its line.
     room = int(12 * figure.get_figwidth())
-    labels = [label if len(label) + 8 <= room else f'{label[: room - 9]}…' for label in handles]
+    labels = [shortened(label, room - 8) for label in handles]
     columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
     figure.legend(handles.values(), labels, loc='outside lower center', ncols=columns)
 
@@ -115,3 +116,8 @@ def shown_label(name: str) -> str:
     """Return a name that matplotlib shows as it stands: no formula, not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line
+
+
+def shortened(name: str, most: int) -> str:
+    """Return a name, cut off where it has more than so many characters."""
+    return name if len(name) <= most else f'{name[: most - 1]}…'

@@ -10,7 +10,16 @@ from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.text import escape_markdown, one_line
 
-__all__ = ['CROSSED', 'Cell', 'Table', 'benchmark_tables', 'group_order', 'to_markdown', 'to_text']
+__all__ = [
+    'CROSSED',
+    'Cell',
+    'Table',
+    'benchmark_tables',
+    'group_order',
+    'kind_of',
+    'to_markdown',
+    'to_text',
+]
 
 CROSSED = 'split and language'
 DIFFICULTIES = ('easy', 'medium', 'hard')
@@ -141,7 +150,7 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
     kinds: dict[str, dict[str, None]] = {}
     for entry in benchmark.entries:
         for label, fields in entry.groups.items():
-            kinds.setdefault(_kind(fields), {}).setdefault(label)
+            kinds.setdefault(kind_of(fields), {}).setdefault(label)
     readers = _readers(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
     heading = ['group', 'problems', 'model', *(['k'] if benchmark.ks else []), *readers]
     for kind, labels in kinds.items():
@@ -166,7 +175,8 @@ def group_order(label: str) -> tuple[int, str]:
     return DIFFICULTIES.index(label) if label in DIFFICULTIES else -1, label
 
 
-def _kind(fields: Mapping[str, object]) -> str:
+def kind_of(fields: Mapping[str, object]) -> str:
+    """Return what a group's fields break problems down by."""
     names = [name for name in fields if name != 'problems']
     # Splits and languages cross: one table shows them together and apart.
     return CROSSED if set(names) <= {'split', 'language'} else ' and '.join(names)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from opencompass_gpassk.report.benchmarks import (
     Result,
     Results,
-    is_greedy,
-    is_ours,
+    has_verdicts,
     read_figure,
     sample_count,
+    way_of_decoding,
 )
 from opencompass_gpassk.report.tables import Cell, Table, group_order
 from opencompass_gpassk.results import accuracy_key
@@ -90,13 +90,13 @@ def variable_results(results: Results) -> list[VariableResult]:
     found = [
         VariableResult(
             model,
-            'greedy' if is_greedy(result) else f'n = {sample_count(result)}',
+            way_of_decoding(result),
             dataset,
             result,
         )
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
-        if is_ours(result) and result.get('versions')
+        if has_verdicts(result) and result.get('versions')
     ]
     places = Counter((one.model, one.responses, one.result['benchmark']) for one in found)
     ambiguous = {(model, responses) for (model, responses, _), n in places.items() if n > 1}

@@ -1,0 +1,215 @@
+"""Tables of reasoning: validity, redundancy and false positives (ReasonEval, arXiv 2404.05692)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from opencompass_gpassk.report.benchmarks import (
+    Result,
+    Results,
+    has_verdicts,
+    is_ours,
+    read_figure,
+    way_of_decoding,
+)
+from opencompass_gpassk.report.reasoning_notes import reasoning_notes
+from opencompass_gpassk.report.tables import Cell, Table, group_order, kind_of
+from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SCORED, VALIDITY
+
+__all__ = [
+    'PARTS',
+    'QUANTITIES',
+    'ReasoningResult',
+    'box_of',
+    'reasoning_results',
+    'reasoning_tables',
+]
+
+QUANTITIES = (VALIDITY, REDUNDANCY)
+PARTS = ('all', 'right', 'wrong')
+# Heading → key of the result. A heading's lines stand below each other in the terminal.
+COLUMNS = {
+    'scored': SCORED,
+    **{
+        heading: key
+        for quantity in QUANTITIES
+        for heading, key in (
+            (quantity, quantity),
+            (f'{quantity}\nright', f'{quantity} (right)'),
+            (f'{quantity}\nwrong', f'{quantity} (wrong)'),
+        )
+    },
+    'FPR': FALSE_POSITIVES,
+}
+QUARTILES = ('q1', 'med', 'q3')
+
+
+@dataclass(frozen=True)
+class ReasoningResult:
+    """What the reasoning of one model on one data set is worth.
+
+    Attributes:
+        model: The model's name; with the data set's, where the name alone would be ambiguous.
+        responses: ``greedy``, or how many samples of each problem there are.
+        dataset: The data set's abbr.
+        result: The result, as stored in the result JSON.
+    """
+
+    model: str
+    responses: str
+    dataset: str
+    result: Result
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return str(self.result['benchmark'])
+
+    @property
+    def panel(self) -> tuple[str, str]:
+        """What results have in common that are compared: benchmark and way of decoding."""
+        return self.benchmark, self.responses
+
+    @property
+    def reasoning(self) -> Mapping[str, Any]:
+        """How reasoning was scored, and what stands in no figure."""
+        reasoning: Mapping[str, Any] = self.result['reasoning']
+        return reasoning
+
+    @property
+    def judged(self) -> bool:
+        """Is it known which responses are right?"""
+        return has_verdicts(self.result)
+
+    @property
+    def threshold(self) -> float:
+        """The least validity of sound reasoning; NaN where there is none."""
+        value = self.reasoning.get('threshold')
+        return math.nan if value is None else float(value)
+
+    @property
+    def name(self) -> str:
+        """What the result is called in notes."""
+        return f'{self.model}, {self.responses}, {self.benchmark}'
+
+    def figure(self, name: str, group: str = '') -> float | None:
+        """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
+        return read_figure(self.result, name, group)
+
+    def length(self, unit: str, which: str = 'all') -> float | None:
+        """Return how many ``steps`` or ``tokens`` a solution has in the mean; None if unknown."""
+        value = ((self.reasoning.get('lengths') or {}).get(unit) or {}).get(which)
+        return None if value is None else float(value)
+
+
+def reasoning_results(results: Results) -> list[ReasoningResult]:
+    """Return the results with scores of reasoning, those of a benchmark and decoding together.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+    """
+    found = [
+        ReasoningResult(model, way_of_decoding(result), dataset, result)
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+        if is_ours(result) and result.get('reasoning')
+    ]
+    places = Counter((one.model, one.panel) for one in found)
+    named = [
+        replace(one, model=f'{one.model} ({one.dataset})')
+        if places[one.model, one.panel] > 1
+        else one
+        for one in found
+    ]
+    benchmarks = list(dict.fromkeys(one.benchmark for one in named))
+    panels = list(dict.fromkeys(one.panel for one in named))
+    return sorted(named, key=lambda one: (benchmarks.index(one.benchmark), panels.index(one.panel)))
+
+
+def reasoning_tables(results: Results) -> list[Table]:
+    """Return the table of reasoning, that of the single solutions, and those of groups.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON. There are no tables
+            unless reasoning was scored.
+    """
+    found = reasoning_results(results)
+    if not found:
+        return []
+    rows: list[list[Cell]] = [
+        [
+            *(one.benchmark, one.model, one.responses),
+            *(one.figure(key) for key in COLUMNS.values()),
+            *(one.length('steps'), one.length('tokens')),
+        ]
+        for one in found
+    ]
+    columns = ['benchmark', 'model', 'responses', *COLUMNS, 'steps', 'tokens']
+    table = Table('Reasoning', columns, rows, reasoning_notes(found))
+    return [table, _solutions(found), *_breakdowns(found)]
+
+
+def box_of(one: ReasoningResult, quantity: str, which: str) -> Mapping[str, float] | None:
+    """Return the statistics of a box plot, as ``Axes.bxp`` takes them, in [0, 1].
+
+    Args:
+        one: The result.
+        quantity: ``validity`` or ``redundancy``.
+        which: ``all``, ``right`` or ``wrong`` responses.
+
+    Returns:
+        ``med``, ``q1``, ``q3``, ``whislo``, ``whishi``, ``mean`` and the number of solutions
+        ``n``; None where no solution has a value.
+    """
+    box = ((one.reasoning.get('boxes') or {}).get(quantity) or {}).get(which)
+    return box or None
+
+
+def _solutions(found: Sequence[ReasoningResult]) -> Table:
+    """Return a row for all, right and wrong responses: what the box plots show, and lengths."""
+    rows: list[list[Cell]] = []
+    for one in found:
+        for which in PARTS:
+            boxes = [box_of(one, quantity, which) for quantity in QUANTITIES]
+            lengths = [one.length('steps', which), one.length('tokens', which)]
+            if any(boxes) or any(length is not None for length in lengths):
+                quartiles = [100 * box[q] if box else None for box in boxes for q in QUARTILES]
+                count = max(int(box['n']) if box else 0 for box in boxes)
+                rows.append([*one.panel, one.model, which, count, *quartiles, *lengths])
+    columns = ['benchmark', 'responses', 'model', 'answers', 'solutions']
+    columns += [
+        f'{quantity}\n{of}'
+        for quantity in QUANTITIES
+        for of in ('1st quartile', 'median', '3rd quartile')
+    ]
+    notes = ['solutions: those with scores; quartiles are of single solutions, in percent']
+    return Table(
+        'Reasoning of single solutions',
+        [*columns, 'steps', 'tokens'],
+        rows,
+        notes,
+        'answer (reasoning)',
+    )
+
+
+def _breakdowns(found: Sequence[ReasoningResult]) -> Iterable[Table]:
+    """Yield a table for each benchmark and kind of groups."""
+    kinds: dict[tuple[str, str], dict[str, None]] = {}
+    for one in found:
+        for label, fields in (one.result.get('groups') or {}).items():
+            kinds.setdefault((one.benchmark, kind_of(fields)), {}).setdefault(label)
+    for (benchmark, kind), labels in kinds.items():
+        rows: list[list[Cell]] = [
+            [label, one.model, one.responses, *(one.figure(k, label) for k in COLUMNS.values())]
+            for label in sorted(labels, key=group_order)
+            for one in found
+            if one.benchmark == benchmark and label in (one.result.get('groups') or {})
+        ]
+        columns = ['group', 'model', 'responses', *COLUMNS]
+        yield Table(
+            f'{benchmark}: reasoning by {kind}', columns, rows, breakdown=f'{kind} (reasoning)'
+        )

@@ -1,0 +1,207 @@
+"""Sound G-Pass@k beside G-Pass@k: what is left where the reasoning must be valid as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from opencompass_gpassk.report.benchmarks import (
+    Benchmark,
+    Entry,
+    Result,
+    Results,
+    join_benchmarks,
+    read_figure,
+)
+from opencompass_gpassk.report.notes import threshold_notes
+from opencompass_gpassk.report.reasoning import ReasoningResult, reasoning_results
+from opencompass_gpassk.report.reasoning_notes import (
+    mixture_notes,
+    threshold_name,
+    unknown_notes,
+)
+from opencompass_gpassk.report.tables import Cell, Table, group_order, kind_of
+from opencompass_gpassk.results import accuracy_key
+from opencompass_gpassk.soundness import DROP_TO_SOUND, SOUND
+
+__all__ = ['sound_tables']
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure that is shown plain, sound, and with the drop from one to the other.
+
+    Attributes:
+        heading: What it is called.
+        key: Its name in a result; '' for the accuracy, whose name tells the number of samples.
+        greedy: It is one of the greedy result, else of the sampled one.
+    """
+
+    heading: str
+    key: str = ''
+    greedy: bool = False
+
+    def cells(self, entry: Entry, group: str = '') -> list[Cell]:
+        """Return the figure, what of it is sound, and the drop; None for what wasn't measured."""
+        result = entry.greedy if self.greedy else entry.result
+        if not result:
+            return [None, None, None]
+        key = self.key or accuracy_key(1 if self.greedy else entry.n)
+        return [read_figure(result, f'{of}{key}', group) for of in ('', SOUND, DROP_TO_SOUND)]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """The entries of a benchmark of which the reasoning was scored, and their results."""
+
+    benchmark: Benchmark
+    entries: Sequence[Entry]
+    results: Sequence[ReasoningResult]
+
+    @property
+    def ks(self) -> list[int]:
+        """The k of sampled results with scores, ascending."""
+        return sorted({k for entry in self.entries if _has(entry.result) for k in entry.ks})
+
+
+def sound_tables(results: Results) -> list[Table]:
+    """Return the sound figures of every benchmark: for each k, for every τ, of every group.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON. There are no tables
+            unless reasoning was scored where answers were judged.
+    """
+    found = [one for one in reasoning_results(results) if one.judged]
+    tables: list[Table] = []
+    for benchmark in join_benchmarks(results):
+        entries = [entry for entry in benchmark.entries if any(map(_has, entry.results))]
+        if entries:
+            of_it = [one for one in found if one.benchmark == benchmark.name]
+            tables += _tables(_Scored(benchmark, entries, of_it))
+    return tables
+
+
+def _has(result: Result | None) -> bool:
+    return bool(result and result.get('reasoning'))
+
+
+def _tables(scored: _Scored) -> Iterable[Table]:
+    name = scored.benchmark.name
+    if not scored.ks:
+        figures = _accuracies(scored.entries)
+        title = f'{name}: sound accuracy'
+        yield _model_table(scored, title, figures, scored.entries, _notes(scored))
+    for index, k in enumerate(scored.ks):
+        # Who was decoded greedily alone has a row in the first table.
+        entries = [e for e in scored.entries if k in e.ks or (not index and not e.ks)]
+        figures = [*_accuracies(entries), *_at(scored.benchmark, k)]
+        notes = [*threshold_notes(scored.benchmark, k), *(_notes(scored) if not index else [])]
+        yield _model_table(scored, f'{name}: sound G-Pass@{k}', figures, entries, notes)
+    if scored.ks:
+        yield _every_threshold(scored)
+    yield from _breakdowns(scored)
+
+
+def _notes(scored: _Scored) -> list[str]:
+    return [
+        'sound: a response counts only if its answer is right and its reasoning has a validity of '
+        f'at least {threshold_name(scored.results)}; drop: the plain figure less the sound one, '
+        'over the problems that have both',
+        *unknown_notes(scored.results),
+        *mixture_notes(scored.results),
+    ]
+
+
+def _accuracies(entries: Sequence[Entry]) -> list[_Figure]:
+    """Return the accuracies that any of the entries has sound figures of."""
+    ns = {entry.n for entry in entries if _has(entry.result)}
+    name = ns.pop() if len(ns) == 1 else 'n'
+    return [
+        *([_Figure('Greedy', greedy=True)] if any(_has(entry.greedy) for entry in entries) else []),
+        *([_Figure(f'average@{name}')] if any(_has(entry.result) for entry in entries) else []),
+    ]
+
+
+def _at(
+    benchmark: Benchmark, k: int | None, *, called: str = '', every: bool = False
+) -> list[_Figure]:
+    """Return the figures at k: the strictest G-Pass@k and mG-Pass@k, or those of every τ.
+
+    Args:
+        benchmark: What was measured.
+        k: None where an entry has none.
+        called: How headings call k, by default as it is.
+        every: With every τ, and pass@k.
+    """
+    taus = [tau for tau in benchmark.taus if tau > 0]
+    names = [
+        *(['pass@{}'] if every else []),
+        *(f'G-Pass@{{}}_{tau}' for tau in (taus if every else taus[-1:])),
+        'mG-Pass@{}',
+    ]
+    return [_Figure(name.format(called or k), name.format(k)) for name in names]
+
+
+def _headings(figures: Sequence[_Figure]) -> list[str]:
+    return [column for one in figures for column in (one.heading, 'sound', 'drop')]
+
+
+def _cells(figures: Sequence[_Figure], entry: Entry, group: str = '') -> list[Cell]:
+    return [cell for one in figures for cell in one.cells(entry, group)]
+
+
+def _model_table(
+    scored: _Scored,
+    title: str,
+    figures: Sequence[_Figure],
+    entries: Sequence[Entry],
+    notes: Sequence[str],
+) -> Table:
+    rows: list[list[Cell]] = [
+        [scored.benchmark.label(entry), *_cells(figures, entry)] for entry in entries
+    ]
+    return Table(title, ['model', *_headings(figures)], rows, notes)
+
+
+def _every_threshold(scored: _Scored) -> Table:
+    """Return a row for each model and figure, of all k and τ."""
+    rows: list[list[Cell]] = [
+        [scored.benchmark.label(entry), one.heading, *one.cells(entry)]
+        for entry in scored.entries
+        if _has(entry.result)
+        for k in entry.ks
+        for one in _at(scored.benchmark, k, every=True)
+    ]
+    title = f'{scored.benchmark.name}: sound G-Pass@k at every τ'
+    columns = ['model', 'figure', 'plain', 'sound', 'drop']
+    return Table(title, columns, rows, breakdown='τ (sound G-Pass@k)')
+
+
+def _breakdowns(scored: _Scored) -> Iterable[Table]:
+    kinds: dict[str, dict[str, None]] = {}
+    for entry in scored.entries:
+        for label, fields in entry.groups.items():
+            kinds.setdefault(kind_of(fields), {}).setdefault(label)
+
+    def figures(k: int | None) -> list[_Figure]:
+        at_k = _at(scored.benchmark, k, called='k') if scored.ks else []
+        return [*_accuracies(scored.entries), *at_k]
+
+    columns = ['group', 'problems', 'model', *(['k'] if scored.ks else [])]
+    columns += _headings(figures(None))
+    for kind, labels in kinds.items():
+        rows: list[list[Cell]] = [
+            [
+                label,
+                entry.groups[label].get('problems'),
+                scored.benchmark.label(entry),
+                *([k] if scored.ks else []),
+                *_cells(figures(k), entry, label),
+            ]
+            for label in sorted(labels, key=group_order)
+            for entry in scored.entries
+            if label in entry.groups
+            for k in entry.ks or (None,)
+        ]
+        title = f'{scored.benchmark.name}: sound figures by {kind}'
+        yield Table(title, columns, rows, breakdown=f'{kind} (sound)')
