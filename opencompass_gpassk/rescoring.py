@@ -29,6 +29,9 @@ from opencompass_gpassk.runs import planned
 __all__ = ['Changes', 'rescore', 'summarize_again']
 
 
+JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
+
+
 @dataclass(frozen=True)
 class Changes:
     """What a rescoring changes of a run's config.
@@ -39,6 +42,7 @@ class Changes:
         taus: The thresholds; None leaves them.
         k: The k; None leaves them.
         min_coverage: Of the evaluator; None leaves it.
+        reasoning: Who scores the steps, as in the evaluator; None leaves that of the result.
         datasets: Configs of data sets that stand in for those of the same abbr.
     """
 
@@ -46,6 +50,7 @@ class Changes:
     taus: Sequence[float] | None = None
     k: Sequence[int] | None = None
     min_coverage: float | None = None
+    reasoning: Mapping[str, Any] | None = None
     datasets: Sequence[Mapping[str, Any]] = ()
 
     def of(self, dataset: Mapping[str, Any], result: Mapping[str, Any]) -> ConfigDict:
@@ -54,11 +59,15 @@ class Changes:
         others = {dataset_abbr_from_cfg(other): other for other in self.datasets}
         changed = copy.deepcopy(ConfigDict(others.get(abbr, dataset)))
         evaluator = changed['eval_cfg']['evaluator']
-        judge = self._judge(evaluator.get('judge', 'rule'), result, stands_in=abbr in others)
-        if judge is not None:
-            evaluator['judge'] = judge
-        if self.taus is not None:
-            evaluator['taus'] = list(self.taus)
+        if judge_name(evaluator) == JUDGING:
+            judge = self._judge(evaluator.get('judge', 'rule'), result, stands_in=abbr in others)
+            if judge is not None:
+                evaluator['judge'] = judge
+            if self.taus is not None:
+                evaluator['taus'] = list(self.taus)
+        scored = (result.get('reasoning') or {}).get('settings') if abbr not in others else None
+        if reasoning := self.reasoning or scored:
+            evaluator['reasoning'] = dict(reasoning)
         if self.min_coverage is not None:
             evaluator['min_coverage'] = self.min_coverage
         if self.k is not None and changed.get('n', 1) > 1:
@@ -150,7 +159,7 @@ def rescore(
         if (models and of not in models) or (datasets and abbr not in datasets):
             continue
         if not _is_ours(dataset):
-            report(f'{name}: left as it is, since GPassKEvaluator is not its evaluator')
+            report(f'{name}: left as it is, since {JUDGING} is not its evaluator')
             continue
         before = _result(run, model, dataset)
         task = ConfigDict(
@@ -201,4 +210,4 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 def _is_ours(dataset: Mapping[str, Any]) -> bool:
     evaluator = (dataset.get('eval_cfg') or {}).get('evaluator') or {}
-    return 'type' in evaluator and judge_name(evaluator) == 'GPassKEvaluator'
+    return 'type' in evaluator and judge_name(evaluator) in (JUDGING, SCORING)

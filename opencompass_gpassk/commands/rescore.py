@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         args.tau,
         args.k,
         args.min_coverage,
-        read_config(args.config)['datasets'] if args.config else (),
+        datasets=read_config(args.config)['datasets'] if args.config else (),
     )
     config = read_run_config(folder)
     made, failed = rescore(

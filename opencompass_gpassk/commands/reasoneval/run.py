@@ -1,0 +1,79 @@
+"""``gpassk reasoneval run``: the reasoning in the responses of a finished run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.commands import add_run_argument
+from opencompass_gpassk.commands.reasoneval.output import note
+from opencompass_gpassk.commands.reasoneval.scorer_options import (
+    add_scorer_options,
+    scorer_settings,
+)
+
+__all__ = ['add_action', 'run']
+
+DESCRIPTION = """\
+Score the reasoning in the responses of a run of OpenCompass, without inference. Its results gain
+validity, redundancy, the false-positive rate and sound G-Pass@k, and <data set>.steps.jsonl.gz
+beside each holds the scores of every step. Verdicts stay: those in the store are not asked for
+again. Scores are kept in the run as they come (step_scores.sqlite, or the file that
+GPASSK_SCORE_STORE names), so that an interrupted command goes on when it is started again. The
+summary is printed and written anew. Data sets of other evaluators are left as they are.
+"""
+
+
+def add_action(actions: Any) -> None:
+    """Add the action to the command line."""
+    parser = actions.add_parser(
+        'run',
+        help='score the responses of a finished run',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_run_argument(parser)
+    add_scorer_options(parser)
+    parser.add_argument(
+        '--threshold',
+        type=float,
+        metavar='SHARE',
+        help='a right response is sound if its validity is at least this (default: 0.25)',
+    )
+    parser.add_argument(
+        '--only-models', nargs='+', default=[], metavar='ABBR', help='whose responses, behind RUN'
+    )
+    parser.add_argument(
+        '--only-datasets', nargs='+', default=[], metavar='ABBR', help='to which data sets'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Rescore with scores of the reasoning, then summarize."""
+    from opencompass_gpassk.rescoring import Changes, rescore, summarize_again
+    from opencompass_gpassk.runs import find_run, read_run_config
+
+    folder = find_run(args.run_folder).absolute()
+    sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    threshold = {} if args.threshold is None else {'threshold': args.threshold}
+    settings = scorer_settings(args, **threshold)
+    config = read_run_config(folder)
+    made, failed = rescore(
+        folder,
+        config,
+        Changes(reasoning=settings.as_dict()),
+        models=args.only_models,
+        datasets=args.only_datasets,
+        report=note,
+    )
+    if not made and not failed:
+        raise ValueError(
+            f'{folder}: there is nothing to score in it; the names of its models and data sets '
+            f'are in {folder / "predictions"}'
+        )
+    if made:
+        summarize_again(folder, config)
+    return 1 if failed else 0

@@ -1,0 +1,299 @@
+"""Reasoning scored in the evaluation: what sound means in every figure, and what is kept."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
+from scripted_steps import ScriptedSteps, validity_in
+from test_rescoring import result, write_config
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.solution_rows import select
+from opencompass_gpassk.reasoning_evaluator import ReasonEvalEvaluator
+from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol, figures
+from opencompass_gpassk.trials_file import read_trials
+
+SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}
+KS = [1, 2, 4]
+
+
+def reasoned(row: int, record: dict[str, Any]) -> dict[str, Any] | None:
+    """A response of two steps; of every fifth the reasoning is refused, of others it is so-so."""
+    if row == 7:
+        return record | {'prediction': '', 'lost': 'the server was down'}
+    mark = '[refuse]' if row % 5 == 4 else f'[{row * 7 % 11 / 10:.1f}]'
+    if row % 13 == 3:
+        mark = '[0.25]'  # on the threshold
+    return record | {'prediction': f'First this [0.8].\n\nThen {mark}. {record["prediction"]}'}
+
+
+def evaluated(
+    folder: Path, kind: Any = OurSums, evaluator: Any = GPassKEvaluator, **settings: Any
+) -> dict[str, Any]:
+    """The result of responses with reasoning, scored by the script."""
+    config = {'type': evaluator, 'reasoning': {**SCRIPTED, **settings}}
+    dataset = data_set(kind, k=KS, evaluator=config)
+    predict(folder, dataset, change=reasoned)
+    return evaluate(folder, dataset)
+
+
+def responses() -> list[tuple[int, bool, float | None]]:
+    """Problem, right answer and validity (None: refused) of each response that is there."""
+    rows = []
+    for row in range(len(COUNTS) * N):
+        replica, i = divmod(row, len(COUNTS))
+        if row == 7:
+            continue
+        text = reasoned(row, {'prediction': respond(i, replica)})['prediction']  # type: ignore[index]
+        valid = None if '[refuse]' in text else min(map(validity_in, text.split('\n\n')))
+        rows.append((i, f'{{{i}}}' in text, valid))
+    return rows
+
+
+def expected_sound(k: int, least: int) -> float:
+    """Mean share of the k-subsets of a problem's known trials with so many sound ones, in %."""
+    shares = []
+    for i in range(len(COUNTS)):
+        known = [
+            right and valid >= 0.25  # type: ignore[operator]
+            for problem, right, valid in responses()
+            if problem == i and not (right and valid is None)
+        ]
+        subsets = list(itertools.combinations(known, k))
+        shares.append(np.mean([sum(one) >= least for one in subsets]) if subsets else math.nan)
+    return float(100 * np.nanmean(shares))
+
+
+@pytest.mark.parametrize('kind', [OurSums, Sums])
+def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> None:
+    """A right answer on reasoning nobody scored counts for nothing; a wrong one is never sound."""
+    found = evaluated(tmp_path, kind)
+    for k in KS:
+        for tau in DEFAULT_TAUS:
+            least = max(math.ceil(tau * k), 1)
+            assert found[f'sound G-Pass@{k}_{tau}'] == pytest.approx(expected_sound(k, least))
+        assert found[f'sound pass@{k}'] == pytest.approx(expected_sound(k, 1))
+    assert found['sound accuracy (8 runs average)'] == pytest.approx(expected_sound(1, 1))
+    drop = found['accuracy (8 runs average)'] - found['sound accuracy (8 runs average)']
+    assert found['drop to sound accuracy (8 runs average)'] == pytest.approx(drop)
+    assert 'sound majority vote' not in found
+
+
+def test_means_and_rates_are_over_the_scored_responses(tmp_path: Path) -> None:
+    """Of all, of right and of wrong ones; shares are of what there is."""
+    found = evaluated(tmp_path)
+    rows = responses()
+    scored = [(right, valid) for _, right, valid in rows if valid is not None]
+    of = {'': scored} | {
+        f' ({name})': [row for row in scored if row[0] is wanted]
+        for name, wanted in (('right', True), ('wrong', False))
+    }
+    for label, some in of.items():
+        mean = 100 * np.mean([valid for _, valid in some])
+        assert found[f'validity{label}'] == pytest.approx(mean)
+    right = [valid for is_right, valid in scored if is_right]
+    assert found['false-positive rate'] == pytest.approx(100 * np.mean(np.array(right) < 0.25))
+    assert found['scored'] == pytest.approx(100 * len(scored) / len(rows))
+    summary = found['reasoning']
+    assert summary['refusals'] == {
+        'it has more tokens than the model takes': len(rows) - len(scored)
+    }
+    assert summary['sound'] == {
+        'right': sum(right for _, right, _ in rows),
+        'sound': sum(valid >= 0.25 for valid in right),
+        'unsound': sum(valid < 0.25 for valid in right),
+        'unknown': sum(is_right and valid is None for _, is_right, valid in rows),
+    }
+    assert summary['lengths']['steps']['all'] == 2
+    box = summary['boxes']['validity']['right']
+    assert (box['n'], box['mean']) == (len(right), pytest.approx(np.mean(right)))
+    assert [box['q1'], box['med'], box['q3']] == pytest.approx(
+        np.quantile(right, [0.25, 0.5, 0.75])
+    )
+    told = ' '.join(found['warnings'])
+    assert f'of {summary["sound"]["unknown"]} right responses nobody knows' in told
+
+
+def test_groups_have_the_same_figures(tmp_path: Path) -> None:
+    """Languages are every other problem of the sums."""
+    found = evaluated(tmp_path)
+    whole = [name for name in found if 'sound' in name or 'validity' in name]
+    for name in (one for one in whole if '/' not in one):
+        assert {f'AMC-en/{name}', f'AMC-cn/{name}'} <= found.keys()
+    even = [valid for i, _, valid in responses() if i % 2 == 0 and valid is not None]
+    assert found['AMC-cn/validity'] == pytest.approx(100 * np.mean(even))
+
+
+def test_trials_hold_what_every_figure_is_computed_from(tmp_path: Path) -> None:
+    """The figures come out of the file again."""
+    found = evaluated(tmp_path)
+    table, _ = read_trials(tmp_path / 'results/demo/sums_en.trials.jsonl.gz')
+    again = figures(table, Protocol(N, tuple(KS), DEFAULT_TAUS, DEFAULT_GROUPS, sound=0.25))
+    for name, value in again.items():
+        if isinstance(value, float):
+            assert found[name] == pytest.approx(value, nan_ok=True), name
+
+
+def test_steps_are_kept_for_selection(tmp_path: Path) -> None:
+    """Beside the result, as `gpassk reasoneval filter` reads them."""
+    found = evaluated(tmp_path)
+    path = tmp_path / 'results/demo' / found['steps_file']
+    with gzip.open(path, 'rt', encoding='utf-8') as file:
+        rows = [json.loads(line) for line in file]
+    assert [(row['problem_id'], row['replica']) for row in rows][:2] == [('sum/0', 0), ('sum/1', 0)]
+    assert rows[0]['steps'][0] == 'First this [0.8].'
+    assert {row['verdict'] for row in rows} == {'correct', 'incorrect'}
+    chosen = select(str(path), min_validity=0.5, max_redundancy=1)
+    valid = [valid for *_, valid in responses() if valid is not None]
+    assert (len(chosen.kept), chosen.total) == (sum(v >= 0.5 for v in valid), len(rows))
+
+
+def test_aggregates_threshold_and_splitting_are_settings(tmp_path: Path) -> None:
+    """They reach the figures and the signature."""
+    plain = evaluated(tmp_path / 'a')
+    whole = evaluated(tmp_path / 'b', delimiter='no such text')
+    assert whole['reasoning']['lengths']['steps']['all'] == 1
+    loose = evaluated(tmp_path / 'c', threshold=0)
+    assert loose['false-positive rate'] == 0
+    mean = evaluated(tmp_path / 'd', validity_by='mean')
+    assert mean['validity'] > plain['validity']
+    assert len({one['signature']['reasoning'] for one in (plain, whole, loose, mean)}) == 4
+    assert plain['signature']['reasoning'].startswith('ScriptedSteps:')
+
+
+def test_reasoning_alone(tmp_path: Path) -> None:
+    """Without verdicts nothing is told of right and wrong answers."""
+    found = evaluated(tmp_path, Sums, ReasonEvalEvaluator)
+    valid = [valid for *_, valid in responses() if valid is not None]
+    assert found['validity'] == pytest.approx(100 * np.mean(valid))
+    assert found['signature']['judge'] == 'none'
+    assert not [name for name in found if 'accuracy' in name or 'Pass' in name or 'right' in name]
+    assert 'sound' not in found['reasoning']
+    assert found['counts'] == {'problems': 10, 'trials': 80, 'lost': 1, 'truncated': 0}
+    assert any('1 of 80 responses are lost' in one for one in found['warnings'])
+
+
+def test_greedy_responses(tmp_path: Path) -> None:
+    """With one response to each problem there is sound accuracy, and no G-Pass@k."""
+    evaluator = {'type': GPassKEvaluator, 'reasoning': SCRIPTED}
+    dataset = data_set(n=1, k=1, evaluator=evaluator)
+    predict(tmp_path, dataset, change=lambda i, r: r | {'prediction': f'[0.{i}] {r["prediction"]}'})
+    found = evaluate(tmp_path, dataset)
+    assert found['sound accuracy'] + found['drop to sound accuracy'] == found['accuracy']
+    assert found['sound accuracy'] == pytest.approx(
+        100 * np.mean([f'{{{i}}}' in respond(i, 0) and i >= 3 for i in range(10)])
+    )
+
+
+def test_nothing_is_added_without_reasoning(tmp_path: Path) -> None:
+    """Nor is a file of steps left from a result before."""
+    evaluated(tmp_path)
+    (tmp_path / 'results/demo/sums_en.json').unlink()
+    found = evaluate(tmp_path, data_set(k=KS))
+    assert not [name for name in found if 'sound' in name or 'valid' in name or 'steps' in name]
+    assert not (tmp_path / 'results/demo/sums_en.steps.jsonl.gz').exists()
+
+
+@pytest.mark.parametrize(
+    ('given', 'told'),
+    [
+        (3, 'reasoning is 3'),
+        ({}, 'names nobody'),
+        ({'model': 'a', 'reward_model': 'b'}, 'names model and reward_model'),
+        ({'model': 'a', 'thresold': 0.5}, 'has thresold, which is unknown'),
+        ({'model': 'a', 'threshold': 25}, 'threshold of reasoning is 25'),
+        ({'model': 'a', 'validity_by': 'median'}, 'validity_by of reasoning'),
+        ({'model': 'a', 'delimiter': ''}, 'delimiter of reasoning'),
+        ({'model': 'a', 'thinking': 'hide'}, 'thinking of reasoning'),
+        ({'judge': 'rule'}, 'judge of reasoning'),
+        ({'judge': {'model': 'm', 'api_key': 'sk-1'}}, 'api_key'),
+        ({'judge': 'llm', 'model_kwargs': {'dtype': 'auto'}}, 'no model is loaded'),
+        ({'model': 'a', 'model_kwargs': {'token': 'hf_1'}}, 'HF_TOKEN'),
+    ],
+)
+def test_wrong_settings_are_named(given: Any, told: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(ValueError, match=told):
+        GPassKEvaluator(reasoning=given)
+
+
+def test_settings_are_json() -> None:
+    """As a result holds them: classes by name, and no default."""
+    settings = ReasoningSettings.of({'type': ScriptedSteps, 'options': {'name': 'x'}})
+    assert settings.as_dict() == {
+        'type': 'scripted_steps.ScriptedSteps',
+        'options': {'name': 'x'},
+    }
+    assert ReasoningSettings.of('GAIR/ReasonEval-7B').as_dict() == {'model': 'GAIR/ReasonEval-7B'}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A finished run whose reasoning nobody scored."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / 'outputs' / '20260101_000000'
+    dataset = data_set(k=KS)
+    predict(folder, dataset, change=reasoned)
+    evaluate(folder, dataset)
+    write_config(folder / 'configs' / 'run.py', folder, dataset)
+    return folder
+
+
+def score_run(run: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """`gpassk reasoneval run` with the script in place of a model; how many it was asked about."""
+    monkeypatch.setattr(
+        'opencompass_gpassk.commands.reasoneval.run.scorer_settings',
+        lambda args, **further: ReasoningSettings.of({**SCRIPTED, **further}),
+    )
+    ScriptedSteps.asked.clear()
+    code = main(['reasoneval', 'run', str(run.parent), '--model', 'scripted', *options])
+    assert code == 0
+    return len(ScriptedSteps.asked)
+
+
+def test_a_finished_run_gains_the_figures(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without inference; scores are kept, and stay when the run is scored again."""
+    before = result(run)
+    assert score_run(run, monkeypatch) == 79
+    after = result(run)
+    assert after['sound G-Pass@2_1.0'] == pytest.approx(expected_sound(2, 2))
+    assert after['details'] == [
+        {**row, 'sound': after['details'][i]['sound']} for i, row in enumerate(before['details'])
+    ]
+    assert 'validity' in capsys.readouterr().out
+    assert score_run(run, monkeypatch, '--threshold', '0.5') == 0
+    stricter = result(run)
+    assert stricter['sound G-Pass@2_1.0'] < after['sound G-Pass@2_1.0']
+    assert main(['rescore', str(run), '--tau', '0.5']) == 0
+    again = result(run)
+    assert again['sound G-Pass@2_0.5'] == stricter['sound G-Pass@2_0.5']
+    assert again['reasoning']['threshold'] == 0.5
+
+
+def test_what_is_wrong_with_a_scorer_leaves_the_result(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The old figures are there still."""
+    before = result(run)
+    assert main(['reasoneval', 'run', str(run), '--model', 'no/such-model']) == 1
+    assert 'not rescored' in capsys.readouterr().err
+    assert result(run) == before
+
+
+def test_warnings_are_logged(tmp_path: Path) -> None:
+    """Of what has no scores."""
+    with logged() as messages:
+        evaluated(tmp_path)
+    assert any('has no scores' in message for message in messages)
