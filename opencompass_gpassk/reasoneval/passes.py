@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +14,53 @@ from opencompass_gpassk.reasoneval.solutions import Refusal
 from opencompass_gpassk.reasoneval.windows import Passage
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.model import StepClassifier
+    import torch
+    from transformers import PreTrainedModel
 
-__all__ = ['Passes', 'Rows']
+__all__ = ['Passes', 'Rows', 'StepReader']
 
 Rows = NDArray[np.float64]
+
+
+class StepReader(Protocol):
+    """A model that is read at some tokens, as :class:`~.model.StepClassifier` is."""
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The one of ``transformers``."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where it takes its input."""
+
+    def eval(self) -> Any:
+        """Put it into evaluation mode."""
+
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        position_ids: torch.Tensor | None,
+        reads: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return the logits of C classes at R pairs of row and column, shape (R, C)."""
 
 
 class Passes:
     """Runs a model on batches. One that runs out of memory is run again in halves.
 
     Args:
-        model: Which.
+        reader: Which.
         padding_side: ``left`` or ``right``.
     """
 
-    def __init__(self, model: StepClassifier, padding_side: str) -> None:
-        self.model = model
+    def __init__(self, reader: StepReader, padding_side: str) -> None:
+        self.reader = reader
         self.padding_side = padding_side
-        self.positions = 'position_ids' in inspect.signature(model.model.forward).parameters
+        self.positions = 'position_ids' in inspect.signature(reader.model.forward).parameters
 
     def run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
-        """Return the probabilities of each passage's steps, shape (R, 3), or why there are none."""
+        """Return the probabilities of each passage's steps, shape (R, C), or why there are none."""
         rows = self._try(passages)
         if rows is not None:
             return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
@@ -58,9 +83,9 @@ class Passes:
     def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
         import torch
 
-        batch = pad(passages, self.padding_side, self.model.device)
+        batch = pad(passages, self.padding_side, self.reader.device)
         with torch.inference_mode():
-            logits = self.model(
+            logits = self.reader(
                 batch.input_ids,
                 batch.attention_mask,
                 batch.position_ids if self.positions else None,

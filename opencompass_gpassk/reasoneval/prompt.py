@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
-__all__ = ['PROMPT', 'Encoded', 'StepTokenizer']
+__all__ = ['PROMPT', 'SURROGATES', 'Encoded', 'StepTokenizer', 'prefix_ids', 'special_ids', 'unfit']
 
 PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
 PROBE = 'a'
@@ -59,19 +59,15 @@ class StepTokenizer:
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
         self.separator, self.separator_id = _separator(tokenizer)
-        self.prefix = _prefix(tokenizer)
-        special = {str(text) for text in tokenizer.all_special_tokens}
-        special |= {
-            str(token) for token in tokenizer.added_tokens_decoder.values() if token.special
-        }
-        self.special_ids = set(tokenizer.convert_tokens_to_ids(sorted(special)))
-        self.special_ids -= {tokenizer.unk_token_id}
+        self.prefix = prefix_ids(tokenizer)
+        special = special_ids(tokenizer)
+        self.special_ids = set(special.values()) - {tokenizer.unk_token_id}
         longest_first = sorted(filter(None, special), key=len, reverse=True)
         self.special = re.compile('|'.join(map(re.escape, longest_first)))
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
         """Return the tokens of each solution, or why there are none. Lone surrogates become �."""
-        encoded: list[Encoded | Refusal | None] = [_unfit(solution) for solution in solutions]
+        encoded: list[Encoded | Refusal | None] = [unfit(solution) for solution in solutions]
         wanted = [index for index, refusal in enumerate(encoded) if refusal is None]
         if wanted:
             parts = [self._parts(solutions[index]) for index in wanted]
@@ -121,7 +117,15 @@ class StepTokenizer:
         return Encoded(whole, int(lasts[0]) + 1, lasts[1:])
 
 
-def _unfit(solution: Solution) -> Refusal | None:
+def special_ids(tokenizer: Any) -> dict[str, int]:
+    """Return a tokenizer's special tokens, each with its number."""
+    special = {str(text) for text in tokenizer.all_special_tokens}
+    special |= {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    return {text: int(tokenizer.convert_tokens_to_ids(text)) for text in sorted(special)}
+
+
+def unfit(solution: Solution) -> Refusal | None:
+    """Return why a solution can't be scored by anybody, None if it can."""
     blank = [not step.strip() for step in solution.steps]
     if all(blank):
         return Refusal.EMPTY
@@ -138,7 +142,7 @@ def _separator(tokenizer: Any) -> tuple[str, int]:
     )
 
 
-def _prefix(tokenizer: Any) -> list[int]:
+def prefix_ids(tokenizer: Any) -> list[int]:
     """Return the tokens that it puts before each text."""
     plain = tokenizer(PROBE, add_special_tokens=False)['input_ids']
     whole = tokenizer(PROBE)['input_ids']

@@ -65,9 +65,11 @@ def make_scorer(
     if settings.judge:
         return _judge(settings.judge, settings.options)
     key = stable_hash(
-        [settings.model, settings.reward_model, str(named(settings.type))]
-        + [named(settings.options), named(settings.model_kwargs)]
-        + _files(settings.model or settings.reward_model)
+        [
+            *(settings.model, settings.reward_model, str(named(settings.type))),
+            *(named(settings.options), named(settings.model_kwargs)),
+            *_files(settings.model or settings.reward_model),
+        ]
     )
     if _last is None or _last[0] != key:
         _last = None  # its memory is free before the next one takes some
