@@ -146,8 +146,8 @@ class BatchedScorer(ABC):
                 parts.setdefault(index, []).append((passage.first, rows))
                 left[index] -= 1
                 if not left[index]:
-                    found = self._joined(parts.pop(index), len(solutions[index].steps))
-                    yield solutions[index], replace(found, tokens=tokens[index])
+                    whole = self._joined(parts.pop(index), len(solutions[index].steps))
+                    yield solutions[index], replace(whole, tokens=tokens[index])
 
     def _joined(self, parts: Sequence[tuple[int, Rows | Refusal]], steps: int) -> StepScores:
         rows = []

@@ -27,6 +27,7 @@ class Refusal(str, Enum):
     EMPTY = 'it has no steps, or only blank ones'
     BLANK_STEP = 'one of its steps is blank'
     SPECIAL_TOKENS = "it holds a special token's text that the tokenizer can't be kept from reading"
+    TAG = "the tokenizer doesn't keep the tag behind a step apart from the text around it"
     TOO_LONG = 'it has more tokens than the model takes'
     NOT_FINITE = 'the model gave numbers that are not finite'
     OUT_OF_MEMORY = 'it alone runs out of memory'

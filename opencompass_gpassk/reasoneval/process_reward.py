@@ -1,0 +1,197 @@
+"""Process reward models: a language model that says after each step if it is good.
+
+Behind each step stands a tag, at which one of two tokens is expected: that of a good or that of a
+bad step (Math-Shepherd, arXiv 2312.08935). The probability of the good one among the two is the
+step's only score, its validity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
+from opencompass_gpassk.reasoneval.checkpoint import WHERE
+from opencompass_gpassk.reasoneval.fingerprints import tokenizer_fingerprint, weights_fingerprint
+from opencompass_gpassk.reasoneval.passes import Rows
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.step_tags import StepTags
+from opencompass_gpassk.reasoneval.windows import Passage
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+    from typing_extensions import Self
+
+__all__ = ['ProcessRewardScorer']
+
+
+class ProcessRewardScorer(BatchedScorer):
+    """Scores solutions step by step with a causal language model, one number a step.
+
+    Args:
+        model: With a language-model head, of ``transformers``; it is put into evaluation mode.
+        tokenizer: The checkpoint's own, a fast one.
+        step_tag: What stands behind each step, after a space; one token.
+        good: The token that is expected there if the step is good.
+        bad: The same if it is bad.
+        template: What the model is given, with {question} and {steps} in it; each step ends with
+            the tag, and a line.
+        batch_size: Solutions in a forward pass at most.
+        batch_tokens: Tokens in one at most, padding among them; a longer solution is read alone.
+            By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
+        max_tokens: Tokens that the model takes, question and steps together; by default as many
+            as it has positions. Longer solutions are refused.
+        padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
+        name: Of the model, in :attr:`settings`; by default what it was loaded from.
+
+    Raises:
+        ValueError: If a setting is out of its range, or the tag or a candidate is no token of the
+            tokenizer.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        *,
+        step_tag: str = 'ки',
+        good: str = '+',
+        bad: str = '-',
+        template: str = '{question} {steps}',
+        batch_size: int = 64,
+        batch_tokens: int | None = None,
+        max_tokens: int | None = None,
+        padding_side: str = 'right',
+        name: str = '',
+    ) -> None:
+        self.tags = StepTags(tokenizer, step_tag, template)
+        self.candidates = tuple(self.tags.token(*one) for one in (('bad', bad), ('good', good)))
+        if self.candidates[0] == self.candidates[1]:
+            raise ValueError(f'good of ProcessRewardScorer: {good!r} is the token of bad, {bad!r}')
+        super().__init__(
+            _Reader(model, self.candidates),
+            batch_size=batch_size,
+            batch_tokens=batch_tokens,
+            max_tokens=max_tokens,
+            padding_side=padding_side,
+        )
+        self.model = model
+        self.name = name or str(model.config.name_or_path)
+
+    @classmethod
+    def load(
+        cls, source: str | Path, *, model: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Load model and tokenizer from a folder or the hub.
+
+        Args:
+            source: The folder, or an id such as ``peiyi9979/math-shepherd-mistral-7b-prm``.
+            model: What ``AutoModelForCausalLM.from_pretrained`` takes: ``dtype``, by default that
+                of the checkpoint, ``device_map``, ``quantization_config``, and so on.
+            settings: What this class takes.
+
+        Raises:
+            ValueError: As the class does, or if the checkpoint lacks weights of the model.
+            OSError: If there is no such checkpoint.
+        """
+        from packaging.version import Version
+        from transformers import AutoModelForCausalLM, AutoTokenizer, __version__
+
+        given = {'dtype': 'auto', **(model or {})}
+        if Version(__version__) < Version('4.56'):
+            given['torch_dtype'] = given.pop('dtype')
+        where = {name: given[name] for name in WHERE if name in given}
+        tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
+        loaded, report = AutoModelForCausalLM.from_pretrained(
+            str(source), output_loading_info=True, **given
+        )
+        if missing := sorted(report['missing_keys']):
+            raise ValueError(
+                f'{source}: the checkpoint lacks {", ".join(missing[:5])}, so that it is no whole '
+                'language model; name a process reward model that has a language-model head'
+            )
+        settings = {'name': str(source), **settings}
+        return cls(loaded, tokenizer, **settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What scores depend on beside the solution, as values that JSON holds."""
+        return {'model': self.name, **self._identity, 'max_tokens': self.max_tokens}
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        config = self.model.config
+        return {
+            'revision': getattr(config, '_commit_hash', None),
+            'weights': weights_fingerprint(self.model),
+            'tokenizer': tokenizer_fingerprint(self.tags.tokenizer),
+            'dtype': str(self.model.dtype).removeprefix('torch.'),
+            'step_tag': self.tags.tag,
+            'candidates': list(self.candidates),
+            'template': self.tags.template,
+        }
+
+    def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
+        """Yield what is to be read of each solution, or why it can't be."""
+        for item in self.tags.encode(solutions):
+            if isinstance(item, Refusal):
+                yield 0, item
+            elif self.max_tokens and len(item.ids) > self.max_tokens:
+                yield item.tokens, Refusal.TOO_LONG
+            else:
+                yield item.tokens, [Passage(item.ids, item.ends)]
+
+    def scores_of(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the probability of the good token, shape (S, 1)."""
+        return rows[:, 1:]
+
+
+class _Reader:
+    """Reads two tokens' logits at the tags alone: those of all tokens would fill the memory."""
+
+    def __init__(self, model: PreTrainedModel, candidates: Sequence[int]) -> None:
+        self.model = model
+        self.candidates = list(candidates)
+        head = model.get_output_embeddings()
+        if head is None:
+            raise ValueError(
+                f'{type(model).__name__} has no language-model head; a process reward model says '
+                'by a token if a step is good'
+            )
+        self.head: torch.nn.Module = head
+
+    @property
+    def device(self) -> torch.device:
+        device = self.model.device
+        return torch.device('cpu') if device.type == 'meta' else device
+
+    def eval(self) -> None:
+        self.model.eval()
+
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        position_ids: torch.Tensor | None,
+        reads: torch.Tensor,
+    ) -> torch.Tensor:
+        def select(_: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor]:
+            rows, columns = reads.to(given[0].device).T
+            return (given[0][rows, columns][None],)
+
+        places = {} if position_ids is None else {'position_ids': position_ids}
+        # What a model does to its logits behind the head, such as capping them, is done to these.
+        hook = self.head.register_forward_pre_hook(select)
+        try:
+            logits: torch.Tensor = self.model(
+                input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **places
+            ).logits[0]
+        finally:
+            hook.remove()
+        return logits[:, self.candidates]
