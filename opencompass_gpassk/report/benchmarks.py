@@ -114,7 +114,7 @@ class Benchmark:
 
 
 def is_ours(result: object) -> bool:
-    """Tell whether a result is one of :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`."""
+    """Tell whether a result is one of this package's evaluators."""
     return (
         isinstance(result, Mapping)
         and isinstance(result.get('benchmark'), str)
@@ -126,7 +126,7 @@ def is_ours(result: object) -> bool:
 def has_verdicts(result: object) -> bool:
     """Tell whether a result is ours and says which responses are right.
 
-    :class:`~opencompass_gpassk.reasoneval.evaluator.ReasonEvalEvaluator` scores reasoning alone.
+    :class:`~opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator` scores reasoning alone.
     """
     return is_ours(result) and result['signature'].get('judge') != NO_JUDGE  # type: ignore[index]
 

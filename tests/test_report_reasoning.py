@@ -1,0 +1,343 @@
+"""Tables of reasoning and of sound G-Pass@k, their exports, and what OpenCompass's table lists."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_reasoning import Sample, make_reasoned, make_unjudged
+from made_results import make_result
+from made_runs import MadeRun
+from mmengine.config import Config
+from opencompass.registry import build_from_cfg
+
+from opencompass_gpassk.report.contents import report_tables
+from opencompass_gpassk.report.export import to_csv, to_json
+from opencompass_gpassk.report.files import markdown_report, write_figures
+from opencompass_gpassk.report.reasoning import reasoning_tables
+from opencompass_gpassk.report.sound import sound_tables
+from opencompass_gpassk.report.tables import CROSSED, Table, to_markdown, to_text
+from opencompass_gpassk.results import Protocol, figures
+from opencompass_gpassk.runs import read_run_config
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+# Two problems of four samples: one right answer is false reasoning, one nobody scored.
+SAMPLES: dict[str, list[list[Sample]]] = {
+    'AMC_en': [[(True, 0.9, 0.1), (True, 0.2, 0.3), (False, 0.1, 0.0), (True, None, None)]],
+    'CCEE_cn': [[(True, 0.8, 0.2), (True, 0.6, 0.1), (True, 0.25, 0.4), (False, 0.7, 0.5)]],
+}
+ONE: dict[str, list[list[Sample]]] = {'AMC_en': [[(True, 0.1, 0.2)], [(True, 0.5, 0.4)]]}
+REFUSED = {'it has more tokens than the model takes': 3, 'it has no steps': 1}
+SAMPLED = make_reasoned(SAMPLES, (2,), refusals=REFUSED)
+GREEDY = make_reasoned(ONE, greedy=True)
+PLAIN = make_result({'AMC_en': [4, 2]}, 4, (2,))
+RESULTS = {'m': {'n4': SAMPLED, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
+
+
+def rows(table: Table, *names: str) -> list[dict[str, Any]]:
+    """Return the rows that begin with these names, each by its headings of one line."""
+    headings = [column.replace('\n', ' ') for column in table.columns]
+    found = [row for row in table.rows if tuple(row[: len(names)]) == names]
+    return [dict(zip(headings, row, strict=True)) for row in found]
+
+
+def titled(tables: list[Table], title: str) -> Table:
+    """Return the table of this title."""
+    return next(table for table in tables if table.title == title)
+
+
+def test_the_made_figures_are_those_of_the_evaluation() -> None:
+    """What these tests count sample by sample is what the package computes from trials."""
+    problems = [Problem(str(i), groups={'split': name}) for i, name in enumerate(('AMC', 'CCEE'))]
+    trials = [
+        Trial(
+            str(index),
+            replica,
+            Verdict.CORRECT if right else Verdict.INCORRECT,
+            values={} if validity is None else {'validity': validity, 'redundancy': redundancy},
+        )
+        for index, samples in enumerate(samples for of in SAMPLES.values() for samples in of)
+        for replica, (right, validity, redundancy) in enumerate(samples)
+    ]
+    found = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,), sound=0.25))
+    scored = [name for name in found if name not in PLAIN and '/' not in name]
+    assert len(scored) == 2 * 8 + 8
+    for name in scored:
+        assert SAMPLED[name] == pytest.approx(found[name])
+        for ours, theirs in (('AMC-en', 'AMC'), ('CCEE-cn', 'CCEE')):
+            assert SAMPLED[f'{ours}/{name}'] == pytest.approx(found[f'{theirs}/{name}'])
+
+
+def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
+    """Means over the scored responses, all, right and wrong ones, and the false-positive rate."""
+    table = reasoning_tables(RESULTS)[0]
+    assert [row[:3] for row in table.rows] == [
+        ['LiveMathBench-202412', 'm', 'n = 4'],
+        ['LiveMathBench-202412', 'm', 'greedy'],
+    ]
+    (row,) = rows(table, 'LiveMathBench-202412', 'm', 'n = 4')
+    expected = {
+        'scored': 87.5,
+        'validity': 355 / 7,
+        'validity right': 55.0,
+        'validity wrong': 40.0,
+        'redundancy': 160 / 7,
+        'redundancy right': 22.0,
+        'redundancy wrong': 25.0,
+        'FPR': 20.0,
+        'steps': 4.5,
+        'tokens': 135.0,
+    }
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    first, second = (line.split() for line in to_text(table).splitlines()[1:3])
+    assert first[4:10] == ['validity'] * 3 + ['redundancy'] * 3
+    assert second == ['right', 'wrong', 'right', 'wrong']
+    assert '| validity right |' in to_markdown(table)
+
+
+def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
+    """The scorer, the threshold, and refusals with their counts."""
+    notes = reasoning_tables(RESULTS)[0].notes
+    assert notes[0] == 'scored by GAIR/ReasonEval-7B'
+    assert any('of a solution the least of its steps' in note for note in notes)
+    assert any(note.endswith('whose validity is below 0.25') for note in notes)
+    assert notes[-1] == (
+        'm, n = 4, LiveMathBench-202412: 4 without scores: it has more tokens than the model takes '
+        '(3); it has no steps (1)'
+    )
+
+
+def test_many_reasons_are_summed_up() -> None:
+    """The most frequent ones by name, the rest in one."""
+    refusals = {f'reason {i}': i for i in range(1, 7)}
+    made = {'m': {'x': make_reasoned(ONE, refusals=refusals)}}
+    note = reasoning_tables(made)[0].notes[-1]
+    assert note.endswith(
+        '21 without scores: reason 6 (6); reason 5 (5); reason 4 (4); other reasons (6)'
+    )
+
+
+def test_sound_figures_stand_beside_the_plain_ones() -> None:
+    """Accuracy, the strictest G-Pass@k and mG-Pass@k: plain, sound and the drop."""
+    table = titled(sound_tables(RESULTS), 'LiveMathBench-202412: sound G-Pass@2')
+    assert list(table.columns) == [
+        *('model', 'Greedy', 'sound', 'drop', 'average@4', 'sound', 'drop'),
+        *('G-Pass@2_1.0', 'sound', 'drop', 'mG-Pass@2', 'sound', 'drop'),
+    ]
+    assert [row[0] for row in table.rows] == ['m']
+    assert list(table.rows[0][1:]) == pytest.approx(
+        [100, 50, 50, 75, 650 / 12, 250 / 12, 50, 25, 25, 50, 25, 25]
+    )
+    assert 'a validity of at least 0.25' in table.notes[0]
+    assert '1 of 6 right responses have no scores' in table.notes[1]
+
+
+def test_every_threshold_is_in_the_markdown() -> None:
+    """A row a figure, with pass@k and all τ, kept out of the terminal."""
+    table = titled(sound_tables(RESULTS), 'LiveMathBench-202412: sound G-Pass@k at every τ')
+    assert table.breakdown not in ('', CROSSED)
+    names = ['pass@2', *(f'G-Pass@2_{tau}' for tau in (0.25, 0.5, 0.75, 1.0)), 'mG-Pass@2']
+    assert [row[1] for row in table.rows] == names
+    for name, row in zip(names, table.rows, strict=True):
+        expected = [SAMPLED[f'{of}{name}'] for of in ('', 'sound ', 'drop to sound ')]
+        assert list(row[2:]) == expected
+        assert not any(map(math.isnan, expected))
+
+
+def test_groups_are_broken_down_in_the_markdown() -> None:
+    """Reasoning and sound figures of each split and language, levels in order."""
+    tables = report_tables({'m': {'x': SAMPLED}})
+    reasoning = titled(tables, 'LiveMathBench-202412: reasoning by split and language')
+    assert rows(reasoning, 'AMC-en')[0]['validity right'] == pytest.approx(55.0)
+    assert rows(reasoning, 'CCEE-cn')[0]['validity wrong'] == pytest.approx(70.0)
+    sound = titled(tables, 'LiveMathBench-202412: sound figures by split and language')
+    assert [row[0] for row in sound.rows].count('AMC-en') == 1
+    (row,) = (row for row in sound.rows if row[0] == 'AMC-en')
+    assert list(row[:4]) == ['AMC-en', 1, 'm', 2]
+    assert list(row[4:7]) == pytest.approx([75, 100 / 3, 125 / 3])
+    assert list(sound.columns[7:10]) == ['G-Pass@k_1.0', 'sound', 'drop']
+    printed = [table.title for table in tables if table.breakdown in ('', CROSSED)]
+    assert not [title for title in printed if 'reasoning by' in title or 'figures by' in title]
+
+
+def test_headings_of_groups_survive_k_equal_to_n() -> None:
+    """Average@4 keeps its number where k is 4, too."""
+    tables = sound_tables({'m': {'x': make_reasoned(SAMPLES, (4,))}})
+    table = next(table for table in tables if 'figures by' in table.title)
+    assert 'average@4' in table.columns
+    assert 'mG-Pass@k' in table.columns
+
+
+def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
+    """There is no G-Pass@k of a greedy run."""
+    tables = sound_tables({'m': {'x': GREEDY}})
+    assert tables[0].title == 'LiveMathBench-202412: sound accuracy'
+    assert list(tables[0].columns) == ['model', 'Greedy', 'sound', 'drop']
+    assert list(tables[0].rows[0]) == ['m', 100.0, 50.0, 50.0]
+    assert not [table for table in tables if 'G-Pass' in table.title]
+
+
+def test_results_without_scores_are_in_the_plain_tables_alone() -> None:
+    """A model whose reasoning nobody scored has no row among the scored ones."""
+    tables = report_tables(RESULTS)
+    assert [row[0] for row in titled(tables, 'LiveMathBench-202412: 2 problems, n = 4, k = 2').rows]
+    scored = [t for t in tables if t in (*reasoning_tables(RESULTS), *sound_tables(RESULTS))]
+    assert len(scored) > 4
+    assert not [row for table in scored for row in table.rows if 'plain' in row]
+    assert reasoning_tables({'plain': {'n4': PLAIN}}) == []
+    assert sound_tables({'plain': {'n4': PLAIN}}) == []
+
+
+def test_scores_of_sampled_responses_alone_leave_no_greedy_column() -> None:
+    """What was not scored has no sound figures to stand beside."""
+    made = {'m': {'n4': SAMPLED, 'n1': make_result({'AMC_en': [1, 0]}, 1, greedy=True)}}
+    assert 'Greedy' not in sound_tables(made)[0].columns
+    other = {'m': {'n4': PLAIN, 'n1': GREEDY}}
+    assert list(sound_tables(other)[0].columns) == ['model', 'Greedy', 'sound', 'drop']
+
+
+def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
+    """It has its row, its warnings and its boxes, but nothing is said of right and wrong."""
+    alone = make_unjudged([(0.3, 0.1), (0.5, 0.2), (None, None)])
+    alone |= {'warnings': ['1 of 3 responses are lost'], 'benchmark': 'sample'}
+    results = {'m': {'x': alone}}
+    tables = report_tables(results)
+    assert {table.title for table in tables} == {
+        'Reasoning',
+        'Reasoning of single solutions',
+    }
+    (row,) = rows(tables[0], 'sample')
+    assert row['validity'] == pytest.approx(40.0)
+    assert row['scored'] == pytest.approx(200 / 3)
+    assert row['FPR'] is row['validity right'] is None
+    assert not [note for note in tables[0].notes if 'FPR' in note]
+    assert any('not LiveMathBench' in note for note in tables[0].notes)
+    assert 'sample: 1 of 3 responses are lost' in tables[0].notes
+    solutions = rows(titled(tables, 'Reasoning of single solutions'), 'sample')
+    assert [(row['answers'], row['solutions']) for row in solutions] == [('all', 2)]
+    metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(results)))}
+    assert metrics == {'validity', 'redundancy', 'scored'}
+    pytest.importorskip('matplotlib')
+    assert [path.name for path in write_figures(tmp_path / 'x', results)] == ['x_reasoning.png']
+
+
+def test_reasoning_alone_is_kept_out_of_what_others_measured() -> None:
+    """Beside judged results it changes no table of theirs."""
+    mixed = {**RESULTS, 'alone': {'x': make_unjudged([(0.3, 0.1)])}}
+    plain, with_it = report_tables(RESULTS), report_tables(mixed)
+    assert [t.title for t in with_it] == [t.title for t in plain]
+    changed = [a.title for a, b in zip(plain, with_it, strict=True) if len(a.rows) != len(b.rows)]
+    assert changed == ['Reasoning', 'Reasoning of single solutions']
+
+
+def test_a_reward_model_says_nothing_of_redundancy() -> None:
+    """Its redundancy is undefined, which a note explains; its boxes are none."""
+    ours: dict[str, list[list[Sample]]] = {'AMC_en': [[(True, 0.4, None)], [(False, 0.2, None)]]}
+    made = make_reasoned(ours, scorer='math-shepherd')
+    table = reasoning_tables({'m': {'x': made}})[0]
+    assert math.isnan(rows(table)[0]['redundancy'])
+    assert '–' in to_text(table)
+    assert 'math-shepherd: says nothing of redundancy, as process reward models do' in table.notes
+    assert not [note for note in reasoning_tables(RESULTS)[0].notes if 'says nothing' in note]
+
+
+def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
+    """Neither those of other settings; thresholds are told with whom they are of."""
+    made = {
+        'a': {'x': SAMPLED},
+        'b': {'x': make_reasoned(SAMPLES, (2,), settings='ffffffff', threshold=0.5)},
+    }
+    for table in (reasoning_tables(made)[0], sound_tables(made)[0]):
+        warning = next(note for note in table.notes if 'different scorers or settings' in note)
+        assert 'GAIR/ReasonEval-7B:1a2b3c4d and GAIR/ReasonEval-7B:ffffffff' in warning
+        assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
+    for table in (reasoning_tables(RESULTS)[0], sound_tables(RESULTS)[0]):
+        assert not [note for note in table.notes if 'different scorers' in note]
+
+
+def test_two_data_sets_of_a_model_are_told_apart() -> None:
+    """No result hides another."""
+    table = reasoning_tables({'m': {'a': SAMPLED, 'b': SAMPLED}})[0]
+    assert [row[1] for row in table.rows] == ['m (a)', 'm (b)']
+
+
+def test_hostile_names_stay_in_their_cell() -> None:
+    """Nothing breaks out of a row, a note or a page."""
+    name = '<b>|$x$\u2028\n| y'
+    made = {name: {'x': make_reasoned(SAMPLES, (2,), refusals={'<i>\n': 1}, scorer='a\n# b')}}
+    for table in (*reasoning_tables(made), *sound_tables(made)):
+        lines = to_markdown(table).splitlines()
+        assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
+        assert not [line for line in lines if '<b>' in line or '<i>' in line]
+        assert '\u2028' not in to_text(table)
+    assert '\n# b' not in markdown_report(made)
+
+
+def test_null_and_missing_parts_are_undefined() -> None:
+    """A result that was read from a file of another writer may lack anything."""
+    made = make_reasoned(SAMPLES, (2,)) | {'validity': None, 'sound mG-Pass@2': math.nan}
+    made['reasoning'] = {'scorer': 's', 'lengths': {'steps': {'all': math.nan}}}
+    results = {'m': {'x': made}}
+    (row,) = rows(reasoning_tables(results)[0])
+    assert math.isnan(row['validity'])
+    assert math.isnan(row['steps'])
+    assert row['tokens'] is None
+    assert math.isnan(list(sound_tables(results)[0].rows[0])[-2])
+    assert 'NaN' not in to_json(results)
+
+
+def test_exports_hold_every_figure() -> None:
+    """Tidy rows name metric, k and τ; JSON has how reasoning was scored, too."""
+    found = list(csv.DictReader(io.StringIO(to_csv(RESULTS))))
+
+    def percent(metric: str, k: str = '', tau: str = '', group: str = '') -> float:
+        (row,) = (
+            row
+            for row in found
+            if (row['model'], row['data_set'], row['metric'], row['k'], row['tau'], row['group'])
+            == ('m', 'n4', metric, k, tau, group)
+        )
+        return float(row['percent'])
+
+    assert percent('validity (right)') == pytest.approx(55.0)
+    assert percent('false-positive rate', group='AMC-en') == pytest.approx(50.0)
+    assert percent('sound accuracy') == pytest.approx(650 / 12)
+    assert percent('drop to sound accuracy', group='AMC-en') == pytest.approx(125 / 3)
+    assert percent('sound G-Pass@k', '2', '1.0') == pytest.approx(25.0)
+    assert percent('drop to sound mG-Pass@k', '2') == pytest.approx(25.0)
+    assert percent('sound pass@k', '2') == pytest.approx(SAMPLED['sound pass@2'])
+    assert not [row for row in found if row['model'] == 'plain' and 'sound' in row['metric']]
+    first, *_, last = json.loads(to_json(RESULTS))['results']
+    assert first['figures']['sound G-Pass@2_1.0'] == pytest.approx(25.0)
+    assert first['groups']['AMC-en']['figures']['validity (wrong)'] == pytest.approx(10.0)
+    assert first['reasoning']['boxes']['validity']['right']['n'] == 5
+    assert first['reasoning']['refusals'] == REFUSED
+    assert last['reasoning'] is None
+
+
+def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
+    """The strictest sound figure, validity and the false-positive rate, as far as there are any."""
+    run = MadeRun(tmp_path / '20260101_000000', ['m'], ['sample-n8', 'sample-greedy-n1', 'alone'])
+    run.predictions('m', 'sample-n8', 'sample-greedy-n1', 'alone')
+    run.result('m', 'sample-n8', SAMPLED)
+    run.result('m', 'sample-greedy-n1', GREEDY)
+    run.result('m', 'alone', make_unjudged([(0.5, 0.1)]))
+    config = Config(dict(read_run_config(run.folder)))
+    build_from_cfg(dict(config['summarizer'], config=config)).summarize(time_str='T')
+    with (run.folder / 'summary' / 'summary_T.csv').open(encoding='utf-8') as file:
+        table = [(row[0], row[2], row[4]) for row in csv.reader(file)][1:]
+    listed = {name: [row[1:] for row in table if row[0] == name] for name, *_ in table}
+    assert [metric for metric, _ in listed['sample-n8']] == [
+        *('accuracy (4 runs average)', 'majority vote', 'pass@2', 'G-Pass@2_1.0'),
+        *('sound G-Pass@2_1.0', 'mG-Pass@2', 'validity', 'false-positive rate'),
+    ]
+    assert ('sound G-Pass@2_1.0', '25.00') in listed['sample-n8']
+    assert [metric for metric, _ in listed['sample-greedy-n1']] == [
+        *('accuracy', 'sound accuracy', 'validity', 'false-positive rate')
+    ]
+    assert listed['alone'] == [('validity', '50.00')]
