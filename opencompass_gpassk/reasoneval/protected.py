@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 __all__ = ['Protected']
 
@@ -18,6 +18,7 @@ TOKEN = re.compile(
     r'\\(?:[\\$()\[\]]|(?P<edge>begin|end)[ ]{0,3}\{(?P<name>[^{}\n]{1,40})\})'
     r'|(?P<dollars>\$+)|(?P<blank>\n[^\S\n]*(?=\n))'
 )
+PARAGRAPHS = 3  # that a formula with blank lines in it may go on for
 CLOSED_BY = {'\\)': '\\(', '\\]': '\\['}
 
 
@@ -26,7 +27,8 @@ class Protected:
 
     They are ``$…$``, ``$$…$$``, ``\\(…\\)``, ``\\[…\\]``, ``\\begin{…}…\\end{…}``, fenced code and
     code in a line. Formulas and environments that are never closed are protected to the end of
-    their paragraph, fenced code to the end of the text; a dollar sign that nothing closes, or that
+    their paragraph, ``$$`` also where it would be closed far away, fenced code to the end of the
+    text; a dollar sign that nothing closes, or that
     stands before an amount of money, protects nothing.
     """
 
@@ -82,18 +84,17 @@ class _Mathematics:
     def _scan(self, code: list[Span]) -> list[int]:
         """Find what is closed; return where something opens that isn't."""
         unclosed: list[int] = []
-        position, number = 0, 0
-        for token in TOKEN.finditer(self.text):
+        tokens = list(_outside(code, TOKEN.finditer(self.text)))
+        displays = _Displays(tokens)
+        for token in tokens:
             position = token.start()
-            while number < len(code) and code[number][1] <= position:
-                number += 1
-            in_code = number < len(code) and code[number][0] <= position
             kind = token.lastgroup
-            if in_code:
-                continue
             if kind == 'blank':
                 self.blanks.append(position)
                 self.dollar = None
+                if self.display is not None and not displays.goes_on(len(self.blanks)):
+                    unclosed.append(self.display)
+                    self.display = None
             elif kind == 'dollars':
                 self._dollars(token)
             elif kind == 'name':
@@ -119,7 +120,7 @@ class _Mathematics:
 
     def _dollars(self, token: re.Match[str]) -> None:
         start, end = token.span()
-        if end - start in (2, 3):
+        if _is_display(token):
             self.dollar = None
             if self.display is None:
                 self.display = start
@@ -150,6 +151,40 @@ class _Mathematics:
         before = self.text[position - 1] if position else ' '
         after = self.text[position + 1] if position + 1 < len(self.text) else ' '
         return before, after
+
+
+class _Displays:
+    """How many ``$$`` stand in which paragraph, which tells one that is never closed."""
+
+    def __init__(self, tokens: Iterable[re.Match[str]]) -> None:
+        paragraph = 0
+        self.counts: dict[int, int] = {}
+        for token in tokens:
+            if token.lastgroup == 'blank':
+                paragraph += 1
+            elif token.lastgroup == 'dollars' and _is_display(token):
+                self.counts[paragraph] = self.counts.get(paragraph, 0) + 1
+
+    def goes_on(self, paragraph: int) -> bool:
+        """Tell whether a formula that is open where a paragraph begins is closed near by.
+
+        It isn't where the next ``$$`` are pairs within their paragraph.
+        """
+        near = (self.counts.get(paragraph + offset, 0) for offset in range(PARAGRAPHS))
+        return next((count for count in near if count), 0) % 2 == 1
+
+
+def _is_display(token: re.Match[str]) -> bool:
+    return token.end() - token.start() in (2, 3)
+
+
+def _outside(code: list[Span], tokens: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
+    number = 0
+    for token in tokens:
+        while number < len(code) and code[number][1] <= token.start():
+            number += 1
+        if number == len(code) or token.start() < code[number][0]:
+            yield token
 
 
 def _is_word(character: str) -> bool:

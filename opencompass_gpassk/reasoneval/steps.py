@@ -21,6 +21,8 @@ ANNOUNCING = (':', '：', ':**', '：**')
 RULERS = frozenset('-*_')
 HEADING = re.compile(r'\#{1,6}\s|(\*\*|__)(?![*_]).{1,200}(?<![.!?。！？])\1\Z')
 NUMBER = re.compile(r'[*_(（]{0,3}\d{1,3}[.)）]{1,2}[*_]{0,2}')
+# White space, and characters that show nothing: of them a tokenizer may make no token at all.
+INVISIBLE = re.compile('[\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*')
 REPLY_START = re.compile(r'<\|start\|>\w{0,40}')
 
 
@@ -50,9 +52,9 @@ def split_steps(
             as solutions of their own, without their tags (``keep``).
 
     Returns:
-        The steps, none of them empty or with white space around it. There are none if the response
-        is empty, white space, or a thought that was to be dropped. Every line ends with ``\\n``,
-        unless a delimiter is given.
+        The steps, none of them empty, with white space around it, or of invisible characters
+        alone. There are none if the response is empty, blank, or a thought that was to be dropped.
+        Every line ends with ``\\n``, unless a delimiter is given.
 
     Raises:
         ValueError: If the delimiter is empty or ``thinking`` is neither setting.
@@ -63,7 +65,8 @@ def split_steps(
         raise ValueError(f"thinking={thinking!r} is no setting; choose 'drop' or 'keep'")
     parts = [spoken(response)] if thinking == 'drop' else _all_parts(response)
     split = _by_rules if delimiter is None else lambda part: _by_delimiter(part, delimiter)
-    return [step for part in parts if part.strip() for step in split(part)]
+    steps = (step for part in parts if part.strip() for step in split(part))
+    return [step for step in steps if not INVISIBLE.fullmatch(step)]
 
 
 def _all_parts(response: str) -> list[str]:
