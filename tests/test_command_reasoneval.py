@@ -1,4 +1,4 @@
-"""``gpassk reasoneval score`` and ``filter``: files of solutions, interruptions, bad rows."""
+"""``gpassk reasoneval``: files of solutions, interruptions, bad rows, what is loaded when."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import json
 import math
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import tiny_reward_model
 from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.cli import main
-from opencompass_gpassk.reasoneval.kept_scores import KeptScores
 from opencompass_gpassk.reasoneval.passes import Passes
+from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.scorer import StepScorer
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 
 ROWS: list[dict[str, Any]] = [
     {'id': 'a', 'question': '1 + 1 = ?', 'solution': 'Step 1: Add.\nStep 2: It is 2.'},
@@ -75,7 +78,7 @@ def test_solutions_come_back_with_their_scores(
     assert 'no steps' in rows[3]['refusal']
     assert len(rows[4]['scores']) == 3
     assert '1 of 5 solutions have no scores: it has no steps' in capsys.readouterr().err
-    assert not list(file.parent.glob('*.part'))
+    assert not list(file.parent.glob('*.part*'))
 
 
 def test_solutions_may_be_judged_by_their_mean(published: Published, file: Path) -> None:
@@ -87,7 +90,7 @@ def test_solutions_may_be_judged_by_their_mean(published: Published, file: Path)
 def test_an_interrupted_run_goes_on_where_it_stopped(
     published: Published, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was scored is not scored again, and a torn line costs that line alone."""
+    """What was scored is not scored again, and nothing of it is left beside the result."""
     whole = score(published, file)
     passed: list[int] = []
     run = Passes.run
@@ -101,9 +104,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     monkeypatch.setattr(Passes, 'run', once)
     with pytest.raises(KeyboardInterrupt):
         score(published, file, '--batch-size', '1')
-    part = file.with_name('scored.jsonl.part')
-    kept = part.read_text()
-    part.write_text(kept + '{"settings": "torn')
+    assert list(file.parent.glob('*.part.sqlite'))
     passed.clear()
     monkeypatch.setattr(Passes, 'run', lambda self, p: (passed.append(len(p)), run(self, p))[1])
     again = score(published, file, '--batch-size', '1')
@@ -112,7 +113,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
         assert one.keys() == other.keys()
         if one['scores']:
             np.testing.assert_allclose(one['scores'], other['scores'], atol=1e-6)
-    assert not part.exists()
+    assert not list(file.parent.glob('*.part*'))
 
 
 def test_a_judge_may_be_asked_instead(
@@ -135,47 +136,53 @@ def test_a_judge_may_be_asked_instead(
     for wrong in ([], ['--judge', 'llm', '--model', 'x']):
         with pytest.raises(SystemExit):
             main([*argv, *wrong])
-    assert 'one of the arguments --model --judge is required' in capsys.readouterr().err
+    assert (
+        'one of the arguments --model --reward-model --judge is required' in capsys.readouterr().err
+    )
 
 
 def test_other_settings_are_other_scores(published: Published, file: Path) -> None:
-    """What another position gave is not taken, nor what is no score; the same settings' is."""
-    last = score(published, file, '--position', 'last')
+    """What another position gave is not taken from a store, the same settings' is."""
     solution = Solution(ROWS[2]['question'], ROWS[2]['steps'])
     other = StepScores(np.array([[0.25, 0.25, 0.5]]), tokens=7)
-    part = file.with_name('scored.jsonl.part')
+    store = file.with_name('all.sqlite')
     scorer = StepScorer.load(published.folder, position='last')
-    with KeptScores(part, scorer.settings) as kept:
+    with ScoreStore(store, scorer.settings) as kept:
         kept.keep(solution, other)
-    planted = part.read_text()
-    published_way = score(published, file, '--position', 'published')
-    assert published_way[2]['scores'] not in ([[0.25, 0.25, 0.5]], last[2]['scores'])
-    part.write_text(planted)
-    assert score(published, file, '--position', 'last')[2]['scores'] == [[0.25, 0.25, 0.5]]
-    row = json.loads(planted)
-    damaged = [
-        {**row, 'scores': [[5, 0, 0]]},
-        {**row, 'scores': [[1, 0, 0], [1, 0, 0]]},
-        {**row, 'refusal': ['a'], 'scores': None},
-        {**row, 'solution': ['a']},
-        {**row, 'tokens': None},
-    ]
-    part.write_text('[' * 100_000 + '\n' + ''.join(json.dumps(row) + '\n' for row in damaged))
-    again = score(published, file, '--position', 'last')
-    np.testing.assert_allclose(again[2]['scores'], last[2]['scores'], atol=1e-6)
-
-
-def test_refusals_are_kept_but_for_those_that_may_pass(tmp_path: Path) -> None:
-    """A lack of memory is tried again."""
-    solutions = [Solution('q', [name]) for name in 'ab']
-    refusals = [Refusal.TOO_LONG, Refusal.OUT_OF_MEMORY]
-    with KeptScores(tmp_path / 'x.part', {}) as kept:
-        for solution, refusal in zip(solutions, refusals, strict=True):
-            kept.keep(solution, StepScores.refused(1, refusal))
-        found = kept.restore(solutions)
-    assert {solution: one.refusal for solution, one in found.items()} == {
-        solutions[0]: Refusal.TOO_LONG
+    found = {
+        position: score(published, file, '--position', position, '--store', str(store))[2]
+        for position in ('last', 'published')
     }
+    assert found['last']['scores'] == [[0.25, 0.25, 0.5]] != found['published']['scores']
+    assert store.exists()
+
+
+def test_a_process_reward_model_scores_validity_alone(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its redundancy is null, and the filter takes what is valid and says so once."""
+    model = tiny_reward_model.publish(tmp_path / 'reward')
+    output = file.with_name('scored.jsonl')
+    argv = ['reasoneval', 'score', str(file), '--reward-model', str(model.folder)]
+    assert main([*argv, '-o', str(output), '--validity-by', 'mean']) == 0
+    row, *_, refused, surrogate = read(output)
+    expected = model.plain(row['question'], row['steps'])
+    np.testing.assert_allclose(row['scores'], expected, atol=1e-4)
+    assert row['step_validity'] == row['scores']
+    assert row['validity'] == pytest.approx(expected.mean(), abs=1e-4)
+    assert row['redundancy'] is row['step_redundancy'] is None
+    assert row['tokens'] and refused['validity'] is None and len(surrogate['scores']) == 3
+    capsys.readouterr()
+    assert main(['reasoneval', 'filter', str(output), '--min-validity', '0']) == 0
+    told = capsys.readouterr()
+    assert told.out.count('\n') == 4
+    assert told.err.count('validity alone') == 1 and '4 of 5 rows have no redundancy' in told.err
+    for wrong, message in (
+        (['--step-tag', 'нет'], "step_tag of ProcessRewardScorer: 'нет'"),
+        (['--long', 'window'], 'options of reasoning has long, which ProcessRewardScorer'),
+    ):
+        assert main([*argv, *wrong]) == 1
+        assert message in capsys.readouterr().err
 
 
 def test_options_reach_the_model_and_the_splitter(published: Published, file: Path) -> None:
@@ -197,9 +204,11 @@ def test_options_reach_the_model_and_the_splitter(published: Published, file: Pa
     ('options', 'message'),
     [
         (['--max-tokens', '5000000'], 'is more than the 2048 positions'),
-        (['--dtype', 'bf16'], "--dtype is 'bf16'"),
-        (['--delimiter', ''], "--delimiter is ''"),
-        (['--validity-by', 'median'], "--validity-by is 'median'"),
+        (['--dtype', 'bf16'], "dtype of the model is 'bf16'"),
+        (['--delimiter', ''], "delimiter of reasoning is ''"),
+        (['--validity-by', 'median'], "validity_by of reasoning is 'median'"),
+        (['--step-tag', 'x'], 'options of reasoning has step_tag, which StepScorer'),
+        (['-o', '.'], '--output . is a folder'),
     ],
 )
 def test_misuse_is_named(
@@ -260,6 +269,7 @@ def test_what_is_no_file_is_written_to_and_never_replaced(
         ('{"problem": "q", "solution": "s"}', 'field question: missing'),
         ('{"question": 1, "solution": "s"}', 'field question: int is not a text'),
         ('{"question": "q", "steps": ["a", 2]}', 'field steps: a list of texts'),
+        ('{"question": "q", "steps": ["a"], "x": [1e400]}', 'field x: it holds a number beyond'),
         ('[1]', 'a row is an object'),
     ],
 )
@@ -311,3 +321,32 @@ def test_rows_without_scores_are_named(
     file.write_text(json.dumps({'validity': value, 'redundancy': 0.1}) + '\n')
     assert main(['reasoneval', 'filter', str(file)]) == 1
     assert 'scored.jsonl, line 1: ' in capsys.readouterr().err
+
+
+def test_a_folder_is_no_file_for_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That is said before anything is read or printed."""
+    argv = ['reasoneval', 'meta', '--data', str(tmp_path), '--scores', 'x', '-o', str(tmp_path)]
+    assert main(argv) == 1
+    assert 'is a folder; name the file' in capsys.readouterr().err
+
+
+def test_training_takes_its_arguments_and_loads_nothing_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Help comes without torch and numpy; a run that can't be is an error without a traceback."""
+    code = (
+        'import sys\n'
+        'from opencompass_gpassk.cli import main\n'
+        'try:\n'
+        "    main(['reasoneval', 'train', '--help'])\n"
+        'except SystemExit:\n'
+        "    print({'torch', 'numpy', 'transformers'} & set(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    assert '--learning-rate' in done.stdout and done.stdout.endswith('set()\n')
+    missing = str(tmp_path / 'none.jsonl')
+    assert main(['reasoneval', 'train', missing, '--backbone', 'x', '-o', str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith('gpassk reasoneval: ') and missing in told

@@ -62,6 +62,7 @@ def test_redundancy_is_a_copy() -> None:
     [
         (lambda: reasoning.validity([0.1, 0.2, 0.7]), r'shape \(3,\)'),
         (lambda: reasoning.validity([[0.5, 0.5]]), r'shape \(1, 2\)'),
+        (lambda: reasoning.validity([[0.5], [1.5]]), r'hold \[1.5\]; give a share'),
         (lambda: reasoning.redundancy([[2.0, -3.0, 2.0]]), 'softmax'),
         (lambda: reasoning.validity([[4.0, 1.0, 2.0]]), 'softmax'),
         (lambda: reasoning.validity([[0.5, NAN, 0.5]]), 'softmax'),

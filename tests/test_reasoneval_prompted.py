@@ -18,10 +18,10 @@ from opencompass_gpassk.judging.http import endpoints, jobs
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.reasoneval.kept_scores import KeptScores
 from opencompass_gpassk.reasoneval.meta import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
 from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
+from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.step_findings import count_failures, recorded_row
 from opencompass_gpassk.reasoneval.step_replies import fill_prompt, prompt_text, read_steps
@@ -295,7 +295,7 @@ def test_over_a_server_that_repeats_or_refuses_there_are_failures_with_names() -
 def test_missing_answers_are_not_kept_in_place_of_scores(tmp_path: Path) -> None:
     """What may pass is asked for again when a run goes on."""
     judge = PromptedStepJudge(by_kind('Hm.', '\\boxed{none}'))
-    with KeptScores(tmp_path / 'scores', judge.settings) as kept:
+    with ScoreStore(tmp_path / 'scores.sqlite', judge.settings) as kept:
         for _, scores in judge.stream([ADDING]):
             kept.keep(ADDING, scores)
         assert kept.restore([ADDING]) == {}

@@ -125,7 +125,9 @@ def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
                 f'dtype of the model is {dtype!r}; use auto, bfloat16, float16 or float32'
             )
     place = found.get('device_map')
-    if 'cuda' in str(place) and not sees_gpus():
+    places = place.values() if isinstance(place, Mapping) else [place]
+    named_gpu = any('cuda' in str(one) or isinstance(one, int) for one in places)
+    if named_gpu and not sees_gpus():
         raise ValueError(
             f'device_map of the model is {place!r}, but no GPU can be seen (CUDA_VISIBLE_DEVICES '
             f'is {os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation as '
@@ -175,8 +177,7 @@ def _judge(given: str | Mapping[str, Any], options: Mapping[str, Any]) -> Soluti
             f'options of reasoning has {", ".join(options)}; a judge takes none, its settings '
             "stand in judge=dict(model='…', api_base='…', …)"
         )
-    mode = {} if isinstance(given, str) else {'mode': 'llm', **given}
-    return PromptedStepJudge(JudgeSettings.of(mode or given))
+    return PromptedStepJudge(JudgeSettings.of(given))
 
 
 def _require_known(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,7 +58,7 @@ def read_solutions(
     rows = []
     for place, line in _lines(path):
         try:
-            rows.append(_row(parse_row(line), delimiter, thinking))
+            rows.append(_row(_parsed(line), delimiter, thinking))
         except ValueError as error:
             if not skip_bad:
                 raise ValueError(f'{place}: {error} (--skip-bad leaves such rows out)') from error
@@ -145,7 +146,7 @@ def select(path: str, *, min_validity: float, max_redundancy: float) -> Selectio
     count: Counter[str] = Counter()
     for place, line in _lines(path):
         try:
-            row = parse_row(line)
+            row = _parsed(line)
             if 'refusal' in row and row.get('validity') is None:
                 count['refused'] += 1
                 continue
@@ -173,6 +174,20 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             yield f'{name}, line {number}', line
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """Return the row in a line, which can be written as it was read."""
+    row = parse_row(line)
+    for name, value in row.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError as error:
+            raise ValueError(
+                f'field {name}: it holds a number beyond 1.8e308, which would be written as '
+                'Infinity; write it as a text'
+            ) from error
+    return row
 
 
 def _row(fields: dict[str, Any], delimiter: str | None, thinking: str) -> SolutionRow:

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands.reasoneval.output import note, write_lines
+from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder, write_lines
 
 __all__ = ['add_action', 'run']
 
@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.jsonlines import row_line
     from opencompass_gpassk.reasoneval.solution_rows import select
 
+    require_no_folder(args.output)
     found = select(args.file, min_validity=args.min_validity, max_redundancy=args.max_redundancy)
     if found.valid_alone:
         note(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands.reasoneval.aggregates import add_aggregates
-from opencompass_gpassk.commands.reasoneval.output import note
+from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder
 
 __all__ = ['add_action', 'run']
 
@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.report.meta_evaluation import meta_json, meta_tables, threshold_tables
     from opencompass_gpassk.report.tables import to_text
 
+    require_no_folder(args.output)
     limits = {
         ErrorKind.INVALID: args.validity_threshold,
         ErrorKind.REDUNDANT: args.redundancy_threshold,

@@ -7,7 +7,17 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ['note', 'write_lines']
+__all__ = ['note', 'require_no_folder', 'write_lines']
+
+
+def require_no_folder(output: Path | None) -> None:
+    """Refuse to write where a folder is, before anything is computed.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if output and output.is_dir():
+        raise ValueError(f'--output {output} is a folder; name the file to write')
 
 
 def write_lines(lines: list[str], output: Path | None) -> None:

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opencompass_gpassk.commands.reasoneval.aggregates import add_aggregates
-from opencompass_gpassk.commands.reasoneval.output import note, write_lines
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
-    from opencompass_gpassk.reasoneval.scorer import StepScorer
-    from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
+from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder, write_lines
+from opencompass_gpassk.commands.reasoneval.scorer_options import (
+    add_scorer_options,
+    scorer_settings,
+)
 
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Score each step of solutions with a ReasonEval model, or by a judge, who says 0 or 1. FILE is JSON
-lines, gzipped or not, or - for standard input, each line a solution:
+Score each step of solutions with a ReasonEval model, with a process reward model, or by a judge,
+who says 0 or 1. FILE is JSON lines, gzipped or not, or - for standard input, each line a solution:
 
   {"question": "1 + 1 = ?", "solution": "Step 1: ... Step 2: ..."}    split into steps
   {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  in steps already
 
-A row comes back with what it had, its "steps", "scores" (negative, neutral, positive of each step),
-"step_validity", "step_redundancy", and "validity", "redundancy" and "tokens" of the whole. What
-can't be scored has null there, and the reason in "refusal". An interrupted run with -o goes on
-where it stopped, when it is started again with the same model and settings.
+A row comes back with what it had, its "steps", "scores" (negative, neutral, positive of each step;
+of a reward model one number), "step_validity", "step_redundancy", and "validity", "redundancy" and
+"tokens" of the whole. A reward model says nothing of redundancy, which is null then. What can't be
+scored has null there, and the reason in "refusal". Scores are kept as they come, so that an
+interrupted run goes on where it stopped, when it is started again with the same model and settings.
 """
+SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
 
 
 def add_action(actions: Any) -> None:
@@ -40,38 +39,15 @@ def add_action(actions: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
-    who = parser.add_mutually_exclusive_group(required=True)
-    who.add_argument('--model', help='folder or hub id, such as GAIR/ReasonEval-7B')
-    who.add_argument(
-        '--judge',
-        metavar='JUDGE',
-        help='ask a language model for the first wrong step and for redundant ones instead: llm, '
-        'which OC_JUDGE_MODEL and OC_JUDGE_API_BASE name, or a JSON file of its settings',
-    )
     parser.add_argument('-o', '--output', type=Path, metavar='SCORED', help='file (default: print)')
     parser.add_argument(
-        '--position',
-        choices=('published', 'last'),
-        help="where a step is read: at its last token, or as the published 7B model's code did, "
-        'one before it (default: as the checkpoint is to be read)',
+        '--store',
+        type=Path,
+        metavar='FILE',
+        help='keeps scores for good, also for other files of solutions (default: the one that '
+        'GPASSK_SCORE_STORE names, else one beside SCORED until that is written)',
     )
-    parser.add_argument('--dtype', default='auto', help='such as bfloat16 (default: its own)')
-    parser.add_argument('--device-map', metavar='MAP', help='such as auto or cuda:0 (default: CPU)')
-    parser.add_argument('--batch-size', type=int, default=64, help='solutions (default: 64)')
-    parser.add_argument(
-        '--max-tokens', type=int, help='of a solution (default: as the model takes)'
-    )
-    parser.add_argument(
-        '--long',
-        choices=('refuse', 'window'),
-        default='refuse',
-        help='what happens to longer ones: refuse (default), or read them in windows',
-    )
-    parser.add_argument('--delimiter', help='what stands between the steps of a "solution"')
-    parser.add_argument(
-        '--thinking', choices=('drop', 'keep'), default='drop', help='thoughts (default: drop)'
-    )
-    add_aggregates(parser)
+    add_scorer_options(parser)
     parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
     parser.set_defaults(run=run)
 
@@ -79,88 +55,40 @@ def add_action(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score a file; what is there is kept as it comes."""
     from opencompass_gpassk.jsonlines import row_line
-    from opencompass_gpassk.metrics.reasoning import AGGREGATES
+    from opencompass_gpassk.reasoneval.score_store import score_solutions, score_store_path
+    from opencompass_gpassk.reasoneval.scorers import make_scorer
     from opencompass_gpassk.reasoneval.solution_rows import read_solutions, scored_row
     from opencompass_gpassk.reasoneval.solutions import count_refusals
 
-    for name in ('validity_by', 'redundancy_by'):
-        if getattr(args, name) not in (None, *AGGREGATES):
-            option = f'--{name.replace("_", "-")}'
-            raise ValueError(f'{option} is {getattr(args, name)!r}; use {", ".join(AGGREGATES)}')
-    if args.output and args.output.is_dir():
-        raise ValueError(f'--output {args.output} is a folder; name the file to write')
-    if args.delimiter == '':
-        raise ValueError("--delimiter is ''; give a text, or leave it out")
+    settings = scorer_settings(args)
+    require_no_folder(args.output)
+    store = args.store or score_store_path(None)
     rows = read_solutions(
         args.file,
-        delimiter=args.delimiter,
-        thinking=args.thinking,
+        delimiter=settings.delimiter,
+        thinking=settings.thinking,
         skip_bad=args.skip_bad,
         report=note,
     )
-    scorer = _scorer(args)
-    # A device or a pipe is written to as it is; nothing of an earlier run can lie beside it.
-    kept = args.output and (args.output.is_file() or not args.output.exists())
-    part = args.output.with_name(f'{args.output.name}.part') if kept else None
+    beside = None if store else _beside(args.output)
     solutions = [row.solution for row in rows]
-    scores = _scores(scorer, solutions, part)
-    how = {'validity_by': args.validity_by or 'min', 'redundancy_by': args.redundancy_by or 'max'}
+    scores = score_solutions(
+        make_scorer(settings, report=note), solutions, store or beside, progress=True, report=note
+    )
+    how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
     lines = [row_line(scored_row(row, scores[row.solution], **how)) for row in rows]
     for refusal, count in count_refusals(scores[one] for one in solutions).items():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
     write_lines(lines, args.output)
-    if part:
-        part.unlink(missing_ok=True)
+    if beside:
+        for end in SIDECARS:
+            beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
     return 0
 
 
-def _scorer(args: argparse.Namespace) -> StepScorer | PromptedStepJudge:
-    """Return who is to score."""
-    if args.judge:
-        from opencompass_gpassk.judging.settings import read_settings
-        from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
-
-        return PromptedStepJudge(read_settings(args.judge))
-    import torch
-
-    from opencompass_gpassk.reasoneval.scorer import StepScorer
-
-    if args.dtype != 'auto' and not isinstance(getattr(torch, args.dtype, None), torch.dtype):
-        raise ValueError(f'--dtype is {args.dtype!r}; use auto, bfloat16, float16 or float32')
-    if str(args.device_map).startswith('cuda') and not torch.cuda.is_available():
-        raise ValueError(f'--device-map is {args.device_map!r}, but torch finds no GPU here')
-    try:
-        return StepScorer.load(
-            args.model,
-            model={'dtype': args.dtype, 'device_map': args.device_map},
-            position=args.position,
-            batch_size=args.batch_size,
-            max_tokens=args.max_tokens,
-            long=args.long,
-        )
-    except (ValueError, OSError):
-        raise  # these say what is wrong
-    except Exception as error:  # damaged weights and missing tokenizers fail in many ways
-        raise ValueError(
-            f'--model {args.model}: not a checkpoint that can be loaded ({type(error).__name__}: '
-            f'{error}); are its weights whole, and its tokenizer there?'
-        ) from error
-
-
-def _scores(
-    scorer: StepScorer | PromptedStepJudge, solutions: Sequence[Solution], part: Path | None
-) -> dict[Solution, StepScores]:
-    """Score what isn't in the file of an earlier run; add to it what comes."""
-    from opencompass_gpassk.reasoneval.kept_scores import KeptScores
-
-    if part is None:
-        return dict(zip(solutions, scorer.score(solutions, progress=True), strict=True))
-    with KeptScores(part, scorer.settings) as kept:
-        scores = kept.restore(solutions)
-        if scores:
-            note(f'{len(scores)} of {len(set(solutions))} distinct solutions are in {part}')
-        missing = [one for one in dict.fromkeys(solutions) if one not in scores]
-        for index, found in scorer.stream(missing, progress=True):
-            kept.keep(missing[index], found)
-            scores[missing[index]] = found
-    return scores
+def _beside(output: Path | None) -> Path | None:
+    """Return the store of a run that isn't finished, beside what it will write."""
+    # A device or a pipe is written to as it is; nothing of an earlier run can lie beside it.
+    if output is None or (output.exists() and not output.is_file()):
+        return None
+    return output.with_name(f'{output.name}.part.sqlite')

@@ -1,0 +1,195 @@
+"""The score store: killed processes, several at once, damage, and what is not kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import score_writer
+from score_writer import Scorer, scores, solution
+
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.reasoneval.score_store import (
+    ScoreStore,
+    StoreError,
+    score_solutions,
+    score_store_path,
+)
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+
+SETTINGS = {'model': 'made'}
+
+
+def start(path: Path, first: int, last: int, pause: float) -> subprocess.Popen[str]:
+    """Start a process that scores when it is told to."""
+    argv = [sys.executable, score_writer.__file__, str(path), str(first), str(last), str(pause)]
+    job = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert job.stdout and job.stdout.readline() == 'ready\n'
+    return job
+
+
+def begin(job: subprocess.Popen[str]) -> None:
+    """Tell it."""
+    assert job.stdin
+    job.stdin.write('\n')
+    job.stdin.flush()
+
+
+def kept(path: Path, last: int) -> list[int]:
+    """The numbers whose scores are there, after comparing them."""
+    with ScoreStore(path, SETTINGS) as store:
+        found = store.restore([solution(number) for number in range(last)])
+    numbers = [int(one.question.split()[0]) for one in found]
+    for number, one in zip(numbers, found.values(), strict=True):
+        np.testing.assert_array_equal(one.probabilities, scores(number))
+        assert (one.tokens, one.refusal) == (number, None)
+    return sorted(numbers)
+
+
+def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
+    """What was scored when the next was begun is there; the next run scores the rest alone."""
+    path = tmp_path / 'scores.sqlite'
+    job = start(path, 0, 60, 0.01)
+    begin(job)
+    assert job.stdout
+    told = [int(job.stdout.readline()) for _ in range(20)]
+    os.kill(job.pid, signal.SIGKILL)
+    job.wait()
+    there = kept(path, 60)
+    assert set(told[:-1]) <= set(there) and len(there) < 60
+    scorer, reports = Scorer(), list[str]()
+    solutions = [solution(number) for number in range(60)]
+    found = score_solutions(
+        scorer, [*solutions, *solutions], path, progress=False, report=reports.append
+    )
+    assert scorer.scored == [number for number in range(60) if number not in there]
+    assert list(found) != [] and set(found) == set(solutions)
+    assert reports == [f'{len(there)} of 60 distinct solutions are in {path}']
+    assert kept(path, 60) == list(range(60))
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    """Both begin the file; nothing is lost of either, nor of what both score."""
+    path = tmp_path / 'scores.sqlite'
+    jobs = [start(path, 0, 200, 0), start(path, 100, 300, 0)]
+    for job in jobs:
+        begin(job)
+    for job in jobs:
+        job.communicate(timeout=30)
+        assert job.returncode == 0
+    assert kept(path, 300) == list(range(300))
+
+
+def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
+    """A new one is begun, and the user told; a damaged row is scored again."""
+    path = tmp_path / 'scores.sqlite'
+    solutions = [solution(number) for number in range(300)]
+    score_solutions(Scorer(), solutions, path, progress=False, report=print)
+    with sqlite3.connect(path) as connection:
+        connection.execute('UPDATE scores SET tokens = 9 WHERE id = (SELECT MIN(id) FROM scores)')
+    connection.close()
+    scorer = Scorer()
+    score_solutions(scorer, solutions, path, progress=False, report=lambda told: None)
+    assert scorer.scored == [0]
+    assert kept(path, 300) == list(range(300))
+    data = bytearray(path.read_bytes())
+    data[4096 : len(data) // 2] = os.urandom(len(data) // 2 - 4096)
+    path.write_bytes(data)
+    reports: list[str] = []
+    scorer = Scorer()
+    score_solutions(scorer, solutions, path, progress=False, report=reports.append)
+    assert len(scorer.scored) == 300
+    assert 'this score store is damaged' in reports[0] and 'is scored again' in reports[0]
+    assert (tmp_path / 'scores.damaged-1.sqlite').exists()
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    """A verdict store, a folder and what is no database are refused, not written to."""
+    verdicts, text = tmp_path / 'verdicts.sqlite', tmp_path / 'notes.txt'
+    VerdictStore(verdicts).close()
+    text.write_text('notes\n' * 100)
+    for path, message in (
+        (verdicts, 'name another file for the score store, such as step_scores.sqlite'),
+        (text, 'no SQLite database; name another file for the score store'),
+        (tmp_path, 'a folder; name a file in it'),
+    ):
+        before = path.read_bytes() if path.is_file() else b''
+        with pytest.raises(ValueError, match=message):
+            ScoreStore(path, SETTINGS)
+        assert not before or path.read_bytes() == before
+
+
+def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
+    """Of classes, of one number a step, refused; not what may pass, nor other settings' scores."""
+    given = {
+        Solution('q \ud800', ['a\u2028', 'b']): StepScores(np.array([[0.1, 0.2, 0.7], [0, 0, 1]])),
+        Solution('q', ['a', 'b', 'c']): StepScores(np.array([[0.25], [1 / 3], [1.0]]), tokens=7),
+        Solution('q', []): StepScores.refused(0, Refusal.EMPTY),
+        Solution('q', ['long']): StepScores.refused(1, Refusal.TOO_LONG, 5000),
+        Solution('q', ['memory']): StepScores.refused(1, Refusal.OUT_OF_MEMORY),
+        Solution('q', ['judge']): StepScores.refused(1, Refusal.UNJUDGED),
+    }
+    path = tmp_path / 'new' / 'scores.sqlite'
+    with ScoreStore(path, {'b': 1, 'a': None}) as store:
+        for one, said in given.items():
+            store.keep(one, said)
+    with ScoreStore(path, {'a': None, 'b': 1}) as store:
+        found = store.restore([*given, Solution('qa', ['b', 'c'])])
+    assert list(map(given.get, found)) != [] and len(found) == 4
+    for one, said in found.items():
+        assert (said.refusal, said.tokens) == (given[one].refusal, given[one].tokens)
+        np.testing.assert_array_equal(said.validity, given[one].validity)
+        np.testing.assert_array_equal(said.redundancy, given[one].redundancy)
+    with ScoreStore(path, {'a': None, 'b': 2}) as store:
+        assert store.restore(list(given)) == {}
+
+
+def test_a_store_that_is_gone_is_told(tmp_path: Path) -> None:
+    """Whoever removes it while it is in use loses no more than is in it."""
+    path = tmp_path / 'scores.sqlite'
+    with ScoreStore(path, SETTINGS) as store:
+        path.unlink()
+        with pytest.raises(StoreError, match='the score store was removed'):
+            store.keep(solution(1), StepScores(scores(1)))
+
+
+@pytest.mark.parametrize(
+    ('rows', 'message'),
+    [
+        ([[0.5, 0.5, 0.5]], r'Scorer: probabilities hold \[0.5, 0.5, 0.5\]'),
+        ([[1.0], [1.0], [1.0]], 'Scorer gave scores of 3 steps to a solution of 2'),
+        ([[2.0], [1.0]], r'probabilities hold \[2.0\]; give a share'),
+        (None, 'Scorer scored 0 of 1 solutions'),
+    ],
+)
+def test_scores_that_fit_no_solution_are_refused(
+    rows: list[list[float]] | None,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A scorer of the user's own is told what is wrong with its scores; none is kept."""
+    found = [] if rows is None else [(0, StepScores(np.array(rows)))]
+    monkeypatch.setattr(Scorer, 'stream', lambda self, solutions, progress: iter(found))
+    path = tmp_path / 'scores.sqlite'
+    with pytest.raises(ValueError, match=message):
+        score_solutions(Scorer(), [solution(1)], path, progress=False, report=print)
+    assert kept(path, 2) == []
+
+
+def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the run, or where the environment says, which is no folder."""
+    monkeypatch.delenv('GPASSK_SCORE_STORE', raising=False)
+    assert score_store_path(None) is None
+    assert score_store_path(tmp_path) == tmp_path / 'step_scores.sqlite'
+    monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path / 'all.sqlite'))
+    assert score_store_path(None) == score_store_path(tmp_path / 'run') == tmp_path / 'all.sqlite'
+    monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path))
+    with pytest.raises(ValueError, match=r'GPASSK_SCORE_STORE is .* a folder'):
+        score_store_path(None)
