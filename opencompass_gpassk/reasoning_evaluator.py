@@ -10,7 +10,8 @@ from opencompass.registry import ICL_EVALUATORS
 
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.response_evaluator import ResponseEvaluator
-from opencompass_gpassk.scoring import NOBODY, make_reasoning_result, make_table
+from opencompass_gpassk.results import NOBODY
+from opencompass_gpassk.scoring import make_reasoning_result, make_table
 from opencompass_gpassk.testsets import prompt_hash, version_of, with_prompts
 from opencompass_gpassk.trials import Verdict
 

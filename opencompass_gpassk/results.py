@@ -23,6 +23,7 @@ __all__ = [
     'DEFAULT_GROUPS',
     'DEFAULT_TAUS',
     'MAJORITY_VOTE',
+    'NOBODY',
     'Protocol',
     'accuracy_key',
     'figures',
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 MAJORITY_VOTE = 'majority vote'
+NOBODY = 'none'  # judged: in the signature of a result without verdicts
 ROUNDING = 1e-9  # percent
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))

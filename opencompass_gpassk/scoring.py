@@ -16,7 +16,7 @@ from opencompass_gpassk.metrics.independence import Independence, audit_independ
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.problem_rows import problem_rows
 from opencompass_gpassk.result_warnings import response_warnings, result_warnings
-from opencompass_gpassk.results import Protocol, figures, reasoning_figures
+from opencompass_gpassk.results import NOBODY, Protocol, figures, reasoning_figures
 from opencompass_gpassk.soundness import ReasoningColumns
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores, ScoredResponse
 
 __all__ = [
-    'NOBODY',
     'audit_responses',
     'make_reasoning_result',
     'make_result',
     'make_table',
     'store',
 ]
-
-NOBODY = 'none'  # judged: the signature of a result without verdicts
 
 
 def make_table(

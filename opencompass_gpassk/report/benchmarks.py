@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.results import accuracy_key
+from opencompass_gpassk.results import NOBODY, accuracy_key
 
 __all__ = [
     'Benchmark',
@@ -26,8 +26,6 @@ __all__ = [
 
 Result = Mapping[str, Any]
 Results = Mapping[str, Mapping[str, Result]]
-
-NO_JUDGE = 'none'
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def has_verdicts(result: object) -> bool:
 
     :class:`~opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator` scores reasoning alone.
     """
-    return is_ours(result) and result['signature'].get('judge') != NO_JUDGE  # type: ignore[index]
+    return is_ours(result) and result['signature'].get('judge') != NOBODY  # type: ignore[index]
 
 
 def join_benchmarks(results: Results) -> list[Benchmark]:
