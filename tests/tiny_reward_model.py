@@ -20,9 +20,9 @@ TAG, GOOD, BAD = 'ки', '+', '-'
 def tokenizer() -> Any:
     """Characters as tokens, in the way of Llama: a space is ▁, and one is put before a text."""
     letters = [chr(code) for code in range(33, 127)] + list('▁\nки\ufffdé')
-    words = ['<unk>', '<s>', '</s>', '▁+', '▁-', TAG, 'th', 'he', *letters]
+    words = ['<unk>', '<s>', '</s>', '▁+', '▁-', TAG, f'{TAG}z', 'th', 'he', *letters]
     vocabulary = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    merges = [('▁', '+'), ('▁', '-'), ('к', 'и'), ('t', 'h'), ('h', 'e')]
+    merges = [('▁', '+'), ('▁', '-'), ('к', 'и'), (TAG, 'z'), ('t', 'h'), ('h', 'e')]
     made = Tokenizer(models.BPE(vocabulary, merges, unk_token='<unk>'))
     made.normalizer = normalizers.Sequence(
         [normalizers.Prepend('▁'), normalizers.Replace(Regex(' '), '▁')]

@@ -87,9 +87,11 @@ def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> Solut
     kind: type[StepScorer] | type[ProcessRewardScorer]
     kind = StepScorer if settings.model else ProcessRewardScorer
     _require_known(kind.__name__, kind, settings.options, {'model', 'tokenizer'})
-    with_gpu = _model_settings(settings.model_kwargs)
+    where = _model_settings(settings.model_kwargs)
+    if (source.startswith(('/', '.', '~')) or source.count('/') > 1) and not Path(source).is_dir():
+        raise ValueError(f'{source}: there is no such folder; name one, or an id of the hub')
     try:
-        scorer = kind.load(source, model=with_gpu, **settings.options)
+        scorer = kind.load(source, model=where, **settings.options)
     except (ValueError, OSError):
         raise  # these say what is wrong
     except Exception as error:  # damaged weights and missing tokenizers fail in many ways
@@ -158,7 +160,7 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
         raise ValueError('model_kwargs of reasoning: a scorer of type takes options alone')
     try:
         inspect.signature(kind).bind(**settings.options)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # the latter of what is built in
         raise ValueError(f'options of reasoning do not fit {named(kind)}: {error}') from error
     scorer = kind(**settings.options)
     if not hasattr(scorer, 'settings') or not hasattr(scorer, 'stream'):
