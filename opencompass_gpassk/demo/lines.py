@@ -52,7 +52,7 @@ def reworked(line: str) -> str:
         return times(int(found[1]), int(found[2]))
     *sides, _ = line.split('=')
     result = _value(sides[-1]) if sides else None
-    if result is None or result.denominator != 1:
+    if result is None or result.denominator != 1 or sides[-1].isdecimal():
         return line
     return '='.join([*sides, str(result)])
 

@@ -12,7 +12,7 @@ from opencompass_gpassk.rv.question import Question, questions
 __all__ = ['other_question']
 
 VARIABLE = 0.4  # share of the English ones that are questions with random variables
-LONGEST = 300  # characters
+LONGEST = 160  # characters
 TEXTS = {
     'en': (
         'In how many ways can $@a$ books be put in a row if $@b$ of them must stand together?',

@@ -1,9 +1,10 @@
 """Worked solutions whose steps are labelled: `python -m opencompass_gpassk.demo.step_labels FILE`.
 
-The problems are those that the demonstration model learns. A step is good (1) if it is a line of
-the worked solution, wrong (-1) if a mistake was put into it or it belongs to another question, and
-idle (0) if it is true but leads nowhere. What is worked out rightly from a mistake has no label.
-The file has the format of PRM800K; steps are what stands between commas in the model's responses.
+The problems are those of :mod:`~opencompass_gpassk.demo.families`. A step is good (1) if it is a
+line of the worked solution, wrong (-1) if a mistake was put into it or it belongs to another
+question, and idle (0) if it is true but leads nowhere. What is worked out rightly from a mistake
+has no label. The file has the format of PRM800K; steps are split as the model's responses are, at
+:data:`DELIMITER`, and the last one holds the answer.
 """
 
 from __future__ import annotations
@@ -11,14 +12,20 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
+import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from opencompass_gpassk.demo.corpus import problems
+from opencompass_gpassk.demo.families import FAMILIES
 from opencompass_gpassk.demo.lines import is_true, numbers_of, reworked, substituted
 from opencompass_gpassk.demo.mistakes import garbled, idle_line, misread, wrong_line
 from opencompass_gpassk.demo.other_questions import other_question
 from opencompass_gpassk.demo.problem import ANSWER, Problem
+from opencompass_gpassk.demo.tokenizer import PIECES
 from opencompass_gpassk.reasoneval.step_labels import LabelledSteps
 
 __all__ = ['COUNT', 'DELIMITER', 'STREAM', 'labelled_steps', 'lines_of', 'prm800k_row']
@@ -26,12 +33,18 @@ __all__ = ['COUNT', 'DELIMITER', 'STREAM', 'labelled_steps', 'lines_of', 'prm800
 STREAM = 'steps/0'
 COUNT = 40_000
 DELIMITER = ', '  # between the steps of a response
-WORDED = 0.25  # share of the questions with an instruction around them
-IDLE = 0.3  # share of the solutions with an idle step
+WORDED = 0.1  # share of the questions with an instruction around them
+IDLE = 0.2  # share of the solutions with an idle step
 RECENT = 16  # problems whose lines another question may get
-KINDS = {'sound': 0.34, 'mistake': 0.42, 'answer': 0.08, 'elsewhere': 0.06, 'unknown': 0.1}
+KINDS = {'sound': 0.32, 'mistake': 0.5, 'answer': 0.06, 'elsewhere': 0.05, 'unknown': 0.07}
 
-Labelled = list[tuple[str, int | None]]  # lines of a solution and their labels
+
+class Step(NamedTuple):
+    """A step in the making: what it says, its label, and what should stand there if it is wrong."""
+
+    text: str
+    label: int | None
+    right: str | None = None
 
 
 def lines_of(problem: Problem) -> list[str]:
@@ -41,7 +54,7 @@ def lines_of(problem: Problem) -> list[str]:
 
 
 def labelled_steps(
-    stream: str = STREAM, count: int = COUNT, *, held_out: bool = False
+    stream: str = STREAM, count: int = COUNT, *, held_out: bool = False, pieces: bool = False
 ) -> Iterator[LabelledSteps]:
     """`count` labelled solutions of the named stream, each drawn by (stream, index).
 
@@ -49,12 +62,22 @@ def labelled_steps(
         stream: Another one has other problems.
         count: How many.
         held_out: Of instances that are kept for measuring, else of the others; none is evaluated.
+        pieces: Label what is right up to each sign and digit, which teaches more than whole steps.
     """
-    recent: list[Problem] = list(problems(f'{stream}/first', RECENT, held_out=held_out))
-    for index, problem in enumerate(problems(stream, count, held_out=held_out)):
+    drawn = (
+        problem
+        for problem in problems(stream, sys.maxsize, held_out=held_out)
+        if problem.family in FAMILIES
+    )
+    recent = list(islice(drawn, RECENT))
+    for index, problem in enumerate(islice(drawn, count)):
         rng = random.Random(f'labels/{stream}/{index}')
         (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
-        yield _labelled(problem, kind, rng.choice(recent), rng)
+        question, steps = _labelled(problem, kind, rng.choice(recent), rng)
+        if pieces:
+            steps = [piece for step in steps for piece in _pieces(step)]
+        texts, labels = tuple(step.text for step in steps), tuple(step.label for step in steps)
+        yield LabelledSteps(question, texts, labels)
         recent[index % RECENT] = problem
 
 
@@ -67,55 +90,75 @@ def prm800k_row(solution: LabelledSteps) -> dict[str, object]:
     return {'question': {'problem': solution.question}, 'label': {'steps': steps}}
 
 
-def _labelled(problem: Problem, kind: str, other: Problem, rng: random.Random) -> LabelledSteps:
+def _labelled(
+    problem: Problem, kind: str, other: Problem, rng: random.Random
+) -> tuple[str, list[Step]]:
+    """The question and the steps of a solution of this kind."""
     question = problem.prompt if rng.random() < WORDED else problem.question
     numbers, lines, answer = numbers_of(problem.question), lines_of(problem), problem.answer
-    language, given = problem.language, problem.answer
-    made: Labelled = [(line, 1) for line in lines]
+    ending, given = ANSWER[problem.language], problem.answer
+    made = [Step(line, 1) for line in lines]
     if kind == 'mistake':
         made, given = _with_mistake(lines, answer, numbers, rng)
     elif kind == 'answer':
         given = _other_answer(answer, [*numbers, *numbers_of(' '.join(lines))], rng)
     elif kind == 'elsewhere':
-        made = [(line, None if line in lines else -1) for line in lines_of(other)]
+        made = [Step(line, None if line in lines else -1) for line in lines_of(other)]
         given = other.answer
     elif kind == 'unknown':
-        question = other_question(language, rng)
-        made, given = _guessed(lines, numbers_of(question), rng), misread(abs(answer), rng)
+        question = other_question(problem.language, rng)
+        made = _guessed(lines, numbers_of(question), rng)
+        given = misread(abs(answer), rng)
     if rng.random() < IDLE:
         made = _with_idle(made, lines, numbers, rng)
-    right = given == answer and kind != 'unknown'
-    texts = [f'${line}$' for line, _ in made]
-    labels = [label for _, label in made]
-    texts[-1] += ANSWER[language] % given
-    labels[-1] = labels[-1] if right else -1
-    return LabelledSteps(question, tuple(texts), tuple(labels))
+    steps = [Step(f'${text}$', label, right and f'${right}$') for text, label, right in made]
+    text, label, right = steps[-1]
+    if given != answer or kind == 'unknown':
+        right = text if label == 1 else right
+        label = -1
+    steps[-1] = Step(text + ending % given, label, right and right + ending % answer)
+    return question, steps
+
+
+def _pieces(step: Step) -> Iterator[Step]:
+    """The signs and digits of a step, of which those before a mistake are right."""
+    texts = re.findall(PIECES, step.text)
+    if step.label == 1:
+        yield from (Step(text, 1) for text in texts)
+        return
+    labels: list[int | None] = [None] * len(texts)
+    if step.right is not None:
+        pairs = zip(texts, re.findall(PIECES, step.right), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        labels = [1] * same + [-1] * (len(texts) - same)
+    yield from map(Step, texts, [*labels[:-1], step.label])
 
 
 def _with_mistake(
     lines: Sequence[str], answer: int, numbers: Sequence[int], rng: random.Random
-) -> tuple[Labelled, int]:
+) -> tuple[list[Step], int]:
     """The solution with a mistake in one line, which those after it go on from; and its answer."""
     at = rng.randrange(len(lines))
     wrong = wrong_line(lines[at], lines, numbers, rng)
     if wrong is None:
-        return [(line, 1) for line in lines], answer
-    made: Labelled = [*((line, 1) for line in lines[:at]), (wrong, -1)]
+        return [Step(line, 1) for line in lines], answer
+    made = [*(Step(line, 1) for line in lines[:at]), Step(wrong, -1, lines[at])]
     changes = _changes({}, lines[at], wrong)
     for line in lines[at + 1 :]:
         text = line
         for old, new in changes.items():
             text = substituted(text, old, new)
         if text == line:
-            made.append((line, 1))
+            made.append(Step(line, 1))
             continue
         text = reworked(text)
-        made.append((text, -1 if is_true(text) is False else None))
+        made.append(Step(text, -1 if is_true(text) is False else None))
         changes = _changes(changes, line, text)
     return made, changes.get(answer, answer)
 
 
 def _changes(before: dict[int, int], right: str, wrong: str) -> dict[int, int]:
+    """What stands for which number from here on, after this line."""
     old, new = numbers_of(right), numbers_of(wrong)
     if not old or not new or old[-1] == new[-1]:
         return before
@@ -127,29 +170,28 @@ def _other_answer(answer: int, seen: Sequence[int], rng: random.Random) -> int:
     return rng.choice([each for each in candidates if each != answer])
 
 
-def _guessed(lines: Sequence[str], numbers: Sequence[int], rng: random.Random) -> Labelled:
+def _guessed(lines: Sequence[str], numbers: Sequence[int], rng: random.Random) -> list[Step]:
     """Lines that make nothing of a question: another's, perhaps with this one's numbers."""
-    made: Labelled = []
+    made = []
     for line in lines:
         text = line
         for number in dict.fromkeys(numbers_of(line)[:2]):
             if numbers and rng.random() < 0.5:
                 text = substituted(text, number, rng.choice(numbers))
         text = reworked(text) if rng.random() < 0.4 else text
-        made.append((garbled(text, rng) if rng.random() < 0.4 else text, -1))
+        made.append(Step(garbled(text, rng) if rng.random() < 0.4 else text, -1))
     return made
 
 
 def _with_idle(
-    made: Labelled, lines: Sequence[str], numbers: Sequence[int], rng: random.Random
-) -> Labelled:
+    made: list[Step], lines: Sequence[str], numbers: Sequence[int], rng: random.Random
+) -> list[Step]:
     """The solution with an idle step somewhere before its last one."""
     at = rng.randrange(len(made))
-    line = idle_line([text for text, label in made[:at] if label == 1], numbers, rng)
-    said = [text for text, _ in made[:at]]
-    if line in lines and line not in said:  # it will be of use
+    line = idle_line([step.text for step in made[:at] if step.label == 1], numbers, rng)
+    if line in lines and line not in (step.text for step in made[:at]):  # it will be of use
         return made
-    return [*made[:at], (line, 0), *made[at:]]
+    return [*made[:at], Step(line, 0), *made[at:]]
 
 
 def main() -> None:
@@ -163,8 +205,11 @@ def main() -> None:
     parser.add_argument(
         '--held-out', action='store_true', help='problems that are kept for measuring'
     )
+    parser.add_argument('--pieces', action='store_true', help='label each sign and digit')
     arguments = parser.parse_args()
-    found = labelled_steps(arguments.stream, arguments.count, held_out=arguments.held_out)
+    found = labelled_steps(
+        arguments.stream, arguments.count, held_out=arguments.held_out, pieces=arguments.pieces
+    )
     with arguments.file.open('w', encoding='utf-8', newline='\n') as file:
         for solution in found:
             file.write(json.dumps(prm800k_row(solution), ensure_ascii=False) + '\n')

@@ -1,7 +1,8 @@
-"""Train the demonstration's step classifier: `python -m opencompass_gpassk.demo.train_steps FOLDER`.
+"""Train the demonstration's step classifier: `python -m opencompass_gpassk.demo.train_steps`.
 
 It begins with the demonstration model, which knows the arithmetic, and learns from the labels of
-:mod:`~opencompass_gpassk.demo.step_labels`, with the trainer that `gpassk reasoneval train` runs.
+:mod:`~opencompass_gpassk.demo.step_labels`, with the trainer that `gpassk reasoneval train` runs:
+first of each sign and digit, by which it finds mistakes, then of whole steps.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from opencompass_gpassk.demo.evaluate import MODEL
 from opencompass_gpassk.demo.step_labels import COUNT, STREAM, labelled_steps
 from opencompass_gpassk.reasoneval.scorer import StepScorer
 from opencompass_gpassk.reasoneval.step_detection import detect_errors
-from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
-from opencompass_gpassk.reasoneval.training_run import load_for_training
+from opencompass_gpassk.reasoneval.train import (
+    Trained,
+    TrainingSettings,
+    load_for_training,
+    train,
+)
 
-__all__ = ['HELD_OUT', 'SETTINGS', 'STEP_CLASSIFIER', 'train_steps']
+__all__ = ['HELD_OUT', 'STAGES', 'STEP_CLASSIFIER', 'train_steps']
 
 STEP_CLASSIFIER = Path(__file__).parent / 'step_classifier'
 HELD_OUT = ('steps/held-out', 2000)  # stream and count
-SETTINGS = TrainingSettings(
-    learning_rate=1e-3,
-    epochs=1,
-    batch_size=32,
-    device_batch=32,
-    checkpoint_every=100_000,
+LATER = 4  # solutions in pieces to one in whole steps
+STAGES = tuple(
+    TrainingSettings(
+        learning_rate=rate, epochs=1, batch_size=16, device_batch=8, checkpoint_every=100_000
+    )
+    for rate in (1e-3, 4e-4)
 )
 
 
@@ -37,11 +42,20 @@ def train_steps(folder: Path, count: int = COUNT, *, progress: bool = False) -> 
     from transformers import AutoTokenizer
 
     torch.set_num_threads(1)
-    model = load_for_training(MODEL, seed=SETTINGS.seed)
+    model = load_for_training(MODEL, seed=STAGES[0].seed)
     tokenizer = AutoTokenizer.from_pretrained(MODEL)
-    solutions = list(labelled_steps(STREAM, count))
     with TemporaryDirectory() as whole:
-        trained = train(solutions, model, tokenizer, whole, settings=SETTINGS, progress=progress)
+        for stage, settings in enumerate(STAGES):
+            share = count if stage == 0 else max(count // LATER, 1)
+            solutions = list(labelled_steps(f'{STREAM}/{stage}', share, pieces=stage == 0))
+            trained = train(
+                solutions,
+                model,
+                tokenizer,
+                f'{whole}/{stage}',
+                settings=settings,
+                progress=progress,
+            )
     model.half().save(folder, '34b', 'last')
     tokenizer.save_pretrained(folder)
     # CPUs are slow at half precision: the weights are loaded as the configuration says.
