@@ -1,1 +1,1 @@
-"""The file behind the verdict store: its rows, how it is opened, what is in it."""
+"""The files behind stores of verdicts and of scores: how they are opened, what is in them."""
