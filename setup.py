@@ -31,6 +31,7 @@ REQUIREMENTS = [
     'math-verify[antlr4_13_2]>=0.9,<0.10',
     'aiohttp>=3.10,<4',
     'safetensors>=0.4',
+    'scipy>=1.9',
     'tabulate>=0.9',
     'tqdm>=4.64',
 ]

@@ -7,6 +7,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from opencompass_gpassk.metrics.clusters import cluster_numbers
+
 __all__ = ['effective_size', 'mean_variance', 'normal_quantile', 'wilson']
 
 FEW = 5  # clusters
@@ -119,7 +121,7 @@ def effective_size(
     hit, weight = np.asarray(hits, bool), _weights(hits, weights)
     if not len(hit):
         return 0.0
-    member = np.arange(len(hit)) if clusters is None else _members(clusters, len(hit))
+    member = cluster_numbers(clusters, len(hit))
     sums = np.bincount(member, weights=weight)
     if len(sums) == 1 < len(hit):
         return float('nan')
@@ -142,13 +144,5 @@ def _weights(values: ArrayLike, weights: ArrayLike | None) -> NDArray[np.float64
     return weight
 
 
-def _members(clusters: ArrayLike, size: int) -> NDArray[np.int64]:
-    """Return the clusters' numbers from 0."""
-    _, member = np.unique(np.asarray(clusters), return_inverse=True)
-    if len(member) != size:
-        raise ValueError(f'clusters are {len(member)}, but there are {size} trials')
-    return member.reshape(-1).astype(np.int64)
-
-
 def _cluster_sums(values: NDArray[np.float64], clusters: ArrayLike) -> NDArray[np.float64]:
-    return np.bincount(_members(clusters, len(values)), weights=values).astype(np.float64)
+    return np.bincount(cluster_numbers(clusters, len(values)), weights=values).astype(np.float64)

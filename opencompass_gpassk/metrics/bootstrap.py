@@ -1,0 +1,222 @@
+"""Confidence intervals of means over problems, for a population of problems.
+
+The question that they answer: had other problems of the same kind been asked, and the model been
+sampled anew on each, where would the figure lie? Clusters of problems are resampled. What n
+samples of a problem leave unsure is in the values already, so trials are never resampled: of 16
+trials drawn again from 16, all are right less often than of 16 new ones, and G-Pass@16_1.0 would
+come out points too low. For the other question, about *these* problems, see
+:mod:`opencompass_gpassk.metrics.within`.
+
+A bootstrap of few clusters that differ from the rest collapses, so that there
+:mod:`opencompass_gpassk.metrics.bounded` takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from opencompass_gpassk.metrics.bounded import bounded_mean_interval, deviating_clusters
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.metrics.variables import ratio
+
+__all__ = ['FEWEST', 'METHODS', 'Intervals', 'bootstrap_means', 'resampled_weights']
+
+METHODS = ('bca', 'percentile')
+FEWEST = 10.0  # deviating clusters below which a bootstrap's interval is too short
+BLOCK = 1 << 21  # numbers in a temporary array, about
+ROUNDING = 1e-9  # of the width of the bounds: means this near to one another are the same
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Means with their intervals, in the unit of the values.
+
+    Attributes:
+        estimate: Shape (M,), the means; NaN where no value is defined.
+        low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
+        high: Shape (M,), upper bounds.
+        method: M names of how each came about: ``bca``, ``percentile``, ``wilson`` where too few
+            clusters deviate for a bootstrap, ``none`` where there is no interval.
+    """
+
+    estimate: Numbers
+    low: Numbers
+    high: Numbers
+    method: tuple[str, ...]
+
+
+def bootstrap_means(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
+    resamples: int = 10_000,
+    seed: int = 0,
+    method: str = 'bca',
+    level: float = 0.95,
+    fewest: float = FEWEST,
+) -> Intervals:
+    """Return the means over problems with intervals for a population of such problems.
+
+    BCa is the bias-corrected and accelerated bootstrap (Efron, JASA 82 (1987), 171-185), with the
+    jackknife over clusters for its acceleration.
+
+    Args:
+        values: Shape (P, M), M figures of P problems in any unit; NaN where a figure is undefined,
+            which leaves the problem out of that mean.
+        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
+        bounds: The least and the greatest possible value, each a number or one a column. What
+            can be below and above 0 counts as a difference.
+        resamples: How many; the same serve all columns.
+        seed: Of the resamples.
+        method: ``bca`` or ``percentile``.
+        level: The intervals' coverage.
+        fewest: Where fewer clusters deviate from the usual value, as
+            :func:`~opencompass_gpassk.metrics.bounded.deviating_clusters` counts them, the interval
+            is Wilson's; 0 to have the bootstrap wherever values differ.
+
+    Raises:
+        ValueError: If a shape or a setting is wrong, or a value is out of bounds.
+
+    >>> found = bootstrap_means([[1.0, 0.0], [0.5, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    >>> found.estimate, found.low.round(3), found.high.round(3), found.method
+    (array([0.625, 0.   ]), array([0.143, 0.   ]), array([0.956, 0.49 ]), ('wilson', 'wilson'))
+    """
+    normal_quantile(level)
+    if method not in METHODS:
+        raise ValueError(f'method is {method!r}; choose one of {", ".join(METHODS)}')
+    if resamples < 1:
+        raise ValueError(f'resamples is {resamples}; a bootstrap needs at least 1')
+    numbers = np.asarray(values, float)
+    sums = ClusterSums.of(numbers, clusters)
+    low, high = _checked_bounds(bounds, numbers)
+    estimate, deviating = sums.means, deviating_clusters(sums)
+    result = np.full((2, len(estimate)), np.nan)
+    several = sums.defined > 1
+    few = several & ((deviating < fewest) | (deviating == 0))
+    if few.any():
+        result[:, few] = bounded_mean_interval(
+            numbers[:, few], clusters, low[few], high[few], level
+        )
+    many = several & ~few
+    if many.any():
+        tie = ROUNDING * (high - low)[many]
+        result[:, many] = _bootstrap(sums.columns(many), resamples, seed, method, level, tie)
+    names = np.select([few, many], ['wilson', method], 'none')
+    # A mean is within its interval, which rounding must not spoil; NaN stay.
+    ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
+    return Intervals(estimate, *ends, tuple(map(str, names)))
+
+
+def resampled_weights(
+    clusters: int, resamples: int, seed: int
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield how often each resample of clusters has each of them, in blocks of bounded size.
+
+    Args:
+        clusters: C.
+        resamples: R.
+        seed: What is drawn depends on these three alone.
+
+    Yields:
+        The block's resamples, and their weights of shape (block, C), each row summing to C.
+    """
+    rng = np.random.default_rng([*b'bootstrap', seed])
+    rows = max(BLOCK // max(clusters, 1), 1)
+    for start in range(0, resamples, rows):
+        size = min(rows, resamples - start)
+        drawn = rng.integers(0, clusters, (size, clusters))
+        drawn += np.arange(size)[:, None] * clusters
+        counts = np.bincount(drawn.reshape(-1), minlength=size * clusters)
+        yield slice(start, start + size), counts.reshape(size, clusters).astype(float)
+
+
+def _bootstrap(
+    sums: ClusterSums, resamples: int, seed: int, method: str, level: float, tie: Numbers
+) -> Numbers:
+    """Return lower and upper bounds, shape (2, M)."""
+    columns = sums.totals.shape[1]
+    result = np.empty((2, columns))
+    width = max(BLOCK // resamples, 1)
+    for start in range(0, columns, width):
+        block = slice(start, start + width)
+        part = sums.columns(block)
+        means = _resampled_means(part, resamples, seed)
+        means.sort(axis=1)  # NaN, of resamples in which nothing is defined, come last
+        tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
+        if method == 'bca':
+            tails = _bca_tails(tails, means, part, tie[block])
+        result[:, block] = [_quantiles(means, tail) for tail in tails]
+    return result
+
+
+def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:
+    """Return each column's mean in each resample, shape (M, R)."""
+    means = np.empty((sums.totals.shape[1], resamples))
+    counts, kind = np.unique(sums.counts, axis=1, return_inverse=True)
+    for block, weights in resampled_weights(len(sums.totals), resamples, seed):
+        size = (counts.T @ weights.T)[kind.reshape(-1)]
+        means[:, block] = ratio(sums.totals.T @ weights.T, size)
+    return means
+
+
+def _bca_tails(tails: Numbers, means: Numbers, sums: ClusterSums, tie: Numbers) -> Numbers:
+    """Return the shares of the resamples that are beyond the BCa bounds, shape (2, M)."""
+    valid = (~np.isnan(means)).sum(axis=1)
+    estimate = sums.means
+    # Half of those that equal the estimate count as below it, and one more resample as half.
+    below, up_to = (
+        np.array([row.searchsorted(end) for row, end in zip(means, ends, strict=True)])
+        for ends in (estimate - tie, estimate + tie)
+    )
+    share = ((below + up_to) / 2 + 0.5) / (valid + 1)
+    bias = ndtri(share)
+    acceleration = _acceleration(sums)
+    shifted = bias + ndtri(tails)
+    return ndtr(bias + shifted / (1 - acceleration * shifted))
+
+
+def _acceleration(sums: ClusterSums) -> Numbers:
+    """Return the third central moment of the jackknife means, to 6 times the second's 1.5 power."""
+    there = sums.counts > 0
+    without = ratio(sums.totals.sum(axis=0) - sums.totals, sums.counts.sum(axis=0) - sums.counts)
+    centre = np.where(there, without, 0.0).sum(axis=0) / sums.defined
+    influence = np.where(there, centre - without, 0.0)
+    cubes, squares = (influence**3).sum(axis=0), (influence**2).sum(axis=0)
+    return np.where(squares > 0, ratio(cubes, 6 * squares**1.5), 0.0)
+
+
+def _quantiles(means: Numbers, share: Numbers) -> Numbers:
+    """Return a quantile of each sorted row, interpolated between neighbours."""
+    last = (~np.isnan(means)).sum(axis=1) - 1
+    place = share * last
+    lower = np.floor(place).astype(np.int64)
+    upper = np.minimum(lower + 1, last)
+    row = np.arange(len(means))
+    start = means[row, lower]
+    return start + (place - lower) * (means[row, upper] - start)
+
+
+def _checked_bounds(
+    bounds: tuple[ArrayLike, ArrayLike], values: Numbers
+) -> tuple[Numbers, Numbers]:
+    columns = values.shape[1]
+    low, high = (np.broadcast_to(np.asarray(bound, float), (columns,)) for bound in bounds)
+    if not (low < high).all():
+        raise ValueError(f'bounds are {bounds!r}; the least value is below the greatest')
+    slack = ROUNDING * (high - low)
+    outside = (values < low - slack) | (values > high + slack)
+    if outside.any():
+        raise ValueError(
+            f'values holds {values[outside][0]:g}, which is out of the bounds {bounds!r}; give '
+            'the bounds in the unit of the values'
+        )
+    return low, high

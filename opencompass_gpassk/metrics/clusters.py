@@ -1,0 +1,101 @@
+"""Problems that are versions of one another, such as translations, are one cluster.
+
+A model that solves a problem in English is likely to solve it in Chinese. Such problems are not
+independent of one another; clusters are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from opencompass_gpassk.metrics.variables import ratio
+
+__all__ = ['ClusterSums', 'cluster_numbers']
+
+Numbers = NDArray[np.float64]
+
+
+def cluster_numbers(clusters: ArrayLike | None, size: int) -> NDArray[np.int64]:
+    """Return the number of each problem's cluster, from 0, in the order of the sorted labels.
+
+    Args:
+        clusters: Shape (size,), what is equal is one cluster; None if each is one of its own.
+        size: Problems.
+
+    Raises:
+        ValueError: If there are more or fewer clusters than problems.
+    """
+    if clusters is None:
+        return np.arange(size)
+    labels = np.asarray(clusters)
+    if labels.shape != (size,):
+        raise ValueError(
+            f'clusters are {labels.size}, but there are {size} values; give each a label'
+        )
+    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class ClusterSums:
+    """Sums over the problems of each of C clusters, of M columns.
+
+    Attributes:
+        totals: Shape (C, M), the sum of the values that are defined.
+        counts: Shape (C, M), how many these are.
+    """
+
+    totals: Numbers
+    counts: Numbers
+
+    @classmethod
+    def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterSums:
+        """Return the sums of values of shape (P, M), NaN where a value is undefined.
+
+        Raises:
+            ValueError: If values aren't of two dimensions or infinite, or clusters not as many.
+        """
+        numbers = np.asarray(values, float)
+        if numbers.ndim != 2:
+            raise ValueError(
+                f'values have shape {numbers.shape}; give a row to each problem and a column to '
+                'each figure'
+            )
+        if np.isinf(numbers).any():
+            raise ValueError('values hold an infinite one; NaN is what is undefined')
+        defined = ~np.isnan(numbers)
+        numbers = np.where(defined, numbers, 0.0)
+        if clusters is None:
+            return cls(numbers, defined.astype(float))
+        member = cluster_numbers(clusters, len(numbers))
+        sums = np.zeros((2, int(member.max(initial=-1)) + 1, numbers.shape[1]))
+        np.add.at(sums[0], member, numbers)
+        np.add.at(sums[1], member, defined)
+        return cls(sums[0], sums[1])
+
+    @property
+    def means(self) -> Numbers:
+        """Shape (M,), the mean of the values that are defined; NaN where none is."""
+        return ratio(self.totals.sum(axis=0), self.counts.sum(axis=0))
+
+    @property
+    def defined(self) -> NDArray[np.int64]:
+        """Shape (M,), clusters in which a value is defined."""
+        return (self.counts > 0).sum(axis=0)
+
+    def columns(self, chosen: slice | NDArray[np.bool_]) -> ClusterSums:
+        """Return the sums of some of the columns."""
+        return ClusterSums(self.totals[:, chosen], self.counts[:, chosen])
+
+    def deviations(self, centre: Numbers) -> Numbers:
+        """Return how far each cluster's total is from what it were if all its values were centre.
+
+        Args:
+            centre: Shape (M,).
+
+        Returns:
+            Shape (C, M); 0 where nothing is defined.
+        """
+        return self.totals - self.counts * np.where(np.isnan(centre), 0.0, centre)

@@ -1,0 +1,263 @@
+"""Comparisons of models that were asked the same problems.
+
+Two models find the same problems hard, so the difference of their figures is known far better
+than either figure: compare problem by problem, not interval with interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.intervals import normal_quantile
+
+__all__ = ['Differences', 'compare_means', 'holm', 'rank_intervals', 'sign_flip_test']
+
+BLOCK = 1 << 21  # numbers in a temporary array, about
+ROUNDING = 1e-9  # sums that differ by less of what they could be are as extreme as one another
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """M figures of one model less those of another, in the unit of the values.
+
+    Attributes:
+        difference: Shape (M,), the mean over the problems that both have a value for; NaN where
+            there is none.
+        low: Shape (M,), lower bounds for a population of problems.
+        high: Shape (M,), upper bounds.
+        p_value: Shape (M,), two-sided, of :func:`sign_flip_test`; hand several comparisons to
+            :func:`holm`.
+        method: M names of the intervals' methods, see
+            :class:`~opencompass_gpassk.metrics.bootstrap.Intervals`.
+    """
+
+    difference: Numbers
+    low: Numbers
+    high: Numbers
+    p_value: Numbers
+    method: tuple[str, ...]
+
+
+def compare_means(
+    a: ArrayLike,
+    b: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    bounds: tuple[ArrayLike, ArrayLike] = (-1.0, 1.0),
+    resamples: int = 10_000,
+    seed: int = 0,
+    method: str = 'bca',
+    level: float = 0.95,
+) -> Differences:
+    """Compare two models' means over the same problems.
+
+    Args:
+        a: Shape (P, M), M figures of the first model on P problems; NaN where undefined.
+        b: Shape (P, M), those of the second on the same problems, in the same order.
+        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
+        bounds: The least and the greatest possible difference, each a number or one a column.
+        resamples: Of the bootstrap, and sign flips of the test.
+        seed: Of both.
+        method: Of the intervals: ``bca`` or ``percentile``.
+        level: The intervals' coverage.
+
+    Raises:
+        ValueError: If a shape or a setting is wrong, or a difference is out of bounds.
+    """
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.shape != second.shape:
+        raise ValueError(
+            f'a has shape {first.shape} and b {second.shape}; give both the same problems and '
+            'figures'
+        )
+    found = bootstrap_means(
+        first - second,
+        clusters,
+        bounds=bounds,
+        resamples=resamples,
+        seed=seed,
+        method=method,
+        level=level,
+    )
+    p_value = sign_flip_test(first - second, clusters, flips=resamples, seed=seed)
+    return Differences(found.estimate, found.low, found.high, p_value, found.method)
+
+
+def sign_flip_test(
+    differences: ArrayLike, clusters: ArrayLike | None = None, *, flips: int = 10_000, seed: int = 0
+) -> Numbers:
+    """Return the paired permutation test's p-values of mean differences.
+
+    If nothing tells the models apart, all of a cluster's differences might as well have the
+    opposite sign. The p-value is the share of sign flips whose mean is as far from 0 as the one
+    observed. Where no more than ``flips`` are possible all are made and it is exact; otherwise the
+    flips are random, the observed one is counted among them, and it is at least 1/(flips + 1).
+
+    Args:
+        differences: Shape (P, M), NaN where undefined.
+        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
+        flips: How many; the same serve all columns.
+        seed: Of random flips.
+
+    Returns:
+        Shape (M,), two-sided; NaN where no difference is defined.
+
+    Raises:
+        ValueError: If a shape is wrong or flips isn't positive.
+
+    >>> sign_flip_test([[0.5], [0.25], [0.0], [0.25]])
+    array([0.25])
+    """
+    if flips < 1:
+        raise ValueError(f'flips is {flips}; the test needs at least 1')
+    sums = ClusterSums.of(differences, clusters)
+    totals = sums.totals
+    observed = np.abs(totals.sum(axis=0)) - ROUNDING * np.abs(totals).sum(axis=0)
+    p_value = np.full(totals.shape[1], np.nan)
+    moving = (totals != 0).sum(axis=0)
+    exact = 2.0**moving <= flips
+    for column in np.flatnonzero(exact & (sums.defined > 0)):
+        steps = totals[totals[:, column] != 0, column]
+        p_value[column] = (np.abs(_all_flips(steps)) >= observed[column]).mean()
+    random = ~exact
+    if random.any():
+        beyond = np.zeros(random.sum())
+        for signs in _random_signs(len(totals), flips, seed):
+            beyond += (np.abs(signs @ totals[:, random]) >= observed[random]).sum(axis=0)
+        p_value[random] = (beyond + 1) / (flips + 1)
+    return p_value
+
+
+def holm(p_values: ArrayLike) -> Numbers:
+    """Return p-values adjusted for their number (Holm, Scand. J. Statistics 6 (1979), 65-70).
+
+    What is at most α among them is significant with a chance of at most α that any one of all is so
+    by luck, however they depend on one another.
+
+    Args:
+        p_values: Of any shape; NaN are no tests, and stay.
+
+    Returns:
+        In the same shape, from the p-value to 1.
+
+    Raises:
+        ValueError: If one is outside [0, 1].
+
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    given = np.asarray(p_values, float)
+    if ((given < 0) | (given > 1)).any():
+        wrong = given[(given < 0) | (given > 1)][0]
+        raise ValueError(f'p_values holds {wrong:g}; a p-value is from 0 to 1')
+    adjusted = np.full(given.shape, np.nan)
+    tests = ~np.isnan(given)
+    order = np.argsort(given[tests], kind='stable')
+    factors = np.arange(len(order), 0, -1)
+    steps = np.maximum.accumulate(given[tests][order] * factors)
+    found = np.empty(len(order))
+    found[order] = np.minimum(steps, 1.0)
+    adjusted[tests] = found
+    return adjusted
+
+
+def rank_intervals(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    flips: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> NDArray[np.int64]:
+    """Return the ranks in a leaderboard that are compatible with the data.
+
+    The best rank of a model is one behind those that are certainly better, its worst one before
+    those that are certainly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies
+    91 (2024), 476-518). All pairs are tested together by sign flips of clusters that all pairs
+    share, by the step-down of Westfall and Young (1993): with chance ``level`` at least all models'
+    intervals hold at once. A model whose best rank is 1 is not distinguishable from the best.
+
+    Args:
+        values: Shape (models, P), a figure of which more is better; NaN where undefined. A pair
+            is compared on the problems that both have a value for.
+        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
+        flips: Random sign flips.
+        seed: Of them.
+        level: The chance that all intervals hold.
+
+    Returns:
+        Shape (models, 2), best and worst rank, from 1.
+
+    Raises:
+        ValueError: If a shape or a setting is wrong.
+
+    >>> rank_intervals([[0.9] * 20, [0.1] * 20, [0.1] * 20]).tolist()
+    [[1, 1], [2, 3], [2, 3]]
+    """
+    normal_quantile(level)
+    if flips < 1:
+        raise ValueError(f'flips is {flips}; the test needs at least 1')
+    figures = np.asarray(values, float)
+    if figures.ndim != 2:
+        raise ValueError(f'values have shape {figures.shape}; give a row to each model')
+    models = len(figures)
+    ranks = np.tile([1, max(models, 1)], (models, 1))
+    pairs = np.array(list(combinations(range(models), 2)), dtype=np.int64).reshape(-1, 2)
+    if not len(pairs):
+        return ranks[:models]
+    sums = ClusterSums.of((figures[pairs[:, 0]] - figures[pairs[:, 1]]).T, clusters)
+    certain = _step_down(sums.totals, flips, seed) <= 1 - level + 1e-12
+    better = np.where(sums.totals.sum(axis=0) > 0, pairs[:, 0], pairs[:, 1])
+    worse = pairs.sum(axis=1) - better
+    np.add.at(ranks[:, 0], worse[certain], 1)
+    np.add.at(ranks[:, 1], better[certain], -1)
+    return ranks
+
+
+def _step_down(totals: Numbers, flips: int, seed: int) -> Numbers:
+    """Return p-values of M sums of C totals, shape (C, M), adjusted for their number.
+
+    Each sum is divided by the root of its squares, which no flip changes, so that no pair of
+    models outweighs the others. The maximum that a pair has to beat is that over the pairs which
+    are no more extreme than it.
+    """
+    scale = np.sqrt((totals**2).sum(axis=0))
+    scaled = np.divide(totals, scale, out=np.zeros_like(totals), where=scale > 0)
+    observed = np.abs(scaled.sum(axis=0))
+    order = np.argsort(observed, kind='stable')
+    bar = observed[order] - ROUNDING
+    beyond = np.zeros(len(order))
+    for signs in _random_signs(len(totals), flips, seed, len(order)):
+        greatest = np.maximum.accumulate(np.abs(signs @ scaled[:, order]), axis=1)
+        beyond += (greatest >= bar).sum(axis=0)
+    share = (beyond + 1) / (flips + 1)
+    adjusted = np.empty(len(order))
+    # A less extreme pair is never more certain.
+    adjusted[order] = np.maximum.accumulate(share[::-1])[::-1]
+    return adjusted
+
+
+def _all_flips(steps: Numbers) -> Numbers:
+    """Return the sums of steps under every choice of their signs."""
+    sums = np.zeros(1)
+    for step in steps:
+        sums = np.concatenate([sums + step, sums - step])
+    return sums
+
+
+def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Iterator[Numbers]:
+    """Yield blocks of shape (block, C) of signs 1 and -1, all the same whatever the blocks are."""
+    rng = np.random.default_rng([*b'sign flips', seed])
+    rows = max(BLOCK // max(clusters, columns, 1), 1)
+    for start in range(0, flips, rows):
+        size = min(rows, flips - start)
+        yield rng.choice([-1.0, 1.0], (size, clusters))
