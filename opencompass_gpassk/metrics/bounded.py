@@ -70,9 +70,8 @@ def effective_sizes(sums: ClusterSums, deviating: Numbers) -> Numbers:
     """
     mean, total = sums.means, sums.counts.sum(axis=0)
     limit = ratio(total**2, (sums.counts**2).sum(axis=0))
-    spare = np.maximum(sums.defined - 1, 1)
-    squares = (sums.deviations(mean) ** 2).sum(axis=0)
-    variance = ratio(squares * sums.defined / spare, total**2)
+    # Without C/(C - 1), so that C draws of 0 or 1 are C.
+    variance = ratio((sums.deviations(mean) ** 2).sum(axis=0), total**2)
     estimate = np.where(variance > 0, ratio(mean * (1 - mean), variance), limit)
     estimate = np.maximum(np.nan_to_num(estimate, nan=1.0), 1.0)
     trust = np.clip(deviating / FEW - 1, 0, 1)

@@ -1,0 +1,241 @@
+"""Bootstrap intervals of means over problems: scipy, identities, the bounds, coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from opencompass_gpassk.metrics.bootstrap import bootstrap_means, resampled_weights
+from opencompass_gpassk.metrics.bounded import deviating_clusters, small_count_wilson
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.intervals import wilson
+
+Values = NDArray[np.float64]
+
+
+def made_values(problems: int = 60, columns: int = 5, seed: int = 0) -> Values:
+    """Return values in [0, 1] of which many are at or near the ends, as models' are."""
+    return np.random.default_rng(seed).beta(0.5, 0.7, (problems, columns)).round(2)
+
+
+@pytest.mark.parametrize(('method', 'theirs'), [('bca', 'BCa'), ('percentile', 'percentile')])
+def test_intervals_are_those_of_scipy(method: str, theirs: str) -> None:
+    """Up to the chance of 20,000 resamples, for a skewed sample."""
+    values = np.random.default_rng(4).beta(0.3, 1.5, (80, 1))
+    ours = bootstrap_means(values, resamples=20_000, method=method)
+    found = stats.bootstrap(
+        (values[:, 0],), np.mean, n_resamples=20_000, method=theirs, random_state=1
+    ).confidence_interval
+    assert ours.method == (method,)
+    assert ours.estimate[0] == pytest.approx(values.mean())
+    assert (ours.low[0], ours.high[0]) == pytest.approx(tuple(found), abs=1.5e-3)
+
+
+def test_clusters_of_any_size_are_those_of_scipy() -> None:
+    """Their bootstrap of a ratio of sums over clusters, with BCa's acceleration of the ratio."""
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(40), rng.integers(1, 5, 40))
+    level = rng.beta(0.4, 0.8, 40)
+    values = np.clip(level[clusters] + rng.normal(0, 0.1, len(clusters)), 0, 1)
+    totals, sizes = np.bincount(clusters, weights=values), np.bincount(clusters)
+    theirs = stats.bootstrap(
+        (totals, sizes),
+        lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        random_state=2,
+    ).confidence_interval
+    shuffled = rng.permutation(len(values))
+    names = np.array([f'c{number}' for number in clusters])[shuffled]
+    ours = bootstrap_means(values[shuffled, None], names, resamples=20_000)
+    assert ours.method == ('bca',)
+    assert (ours.low[0], ours.high[0]) == pytest.approx(tuple(theirs), abs=2.5e-3)
+
+
+def test_undefined_values_leave_a_problem_out_of_that_figure_alone() -> None:
+    """A column with NaN is what it is without these problems, up to how many a resample has."""
+    values = made_values()
+    holes = values.copy()
+    holes[:25, 1] = np.nan
+    whole, some = bootstrap_means(values), bootstrap_means(holes)
+    apart = bootstrap_means(values[25:, 1:2])
+    assert some.estimate[1] == pytest.approx(values[25:, 1].mean())
+    np.testing.assert_allclose(np.delete(whole.low, 1), np.delete(some.low, 1))
+    assert (some.low[1], some.high[1]) == pytest.approx((apart.low[0], apart.high[0]), abs=0.01)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-40, 40), st.floats(0.01, 100), st.integers(0, 99), st.sampled_from(['a', 'b']))
+def test_intervals_move_with_the_unit(shift: float, scale: float, seed: int, kind: str) -> None:
+    """Values a + b·v with bounds a and a + b have the interval a + b·(low, high)."""
+    values = made_values(30, 3, seed)
+    if kind == 'b':
+        values[values < 0.9] = 0.0
+        shift = abs(shift)  # 0 within the bounds would make differences of them
+    else:
+        values = values.round(1)
+    start = shift if kind == 'b' else 0.0
+    before = bootstrap_means(values, resamples=300)
+    after = bootstrap_means(start + scale * values, bounds=(start, start + scale), resamples=300)
+    assert after.method == before.method
+    for name in ('estimate', 'low', 'high'):
+        np.testing.assert_allclose(
+            getattr(after, name), start + scale * getattr(before, name), atol=1e-9 * (scale + start)
+        )
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 999), st.integers(2, 40), st.integers(2, 4))
+def test_copies_of_a_problem_in_its_cluster_add_nothing(
+    seed: int, problems: int, times: int
+) -> None:
+    """Problems that are asked twice are no more problems, by any method."""
+    values = made_values(problems, 3, seed)
+    values[values < 0.3] = 0.0
+    clusters = np.arange(problems)
+    once = bootstrap_means(values, clusters, resamples=300)
+    again = bootstrap_means(
+        np.repeat(values, times, axis=0), np.repeat(clusters, times), resamples=300
+    )
+    assert once.method == again.method
+    np.testing.assert_allclose(again.low, once.low, atol=1e-9)
+    np.testing.assert_allclose(again.high, once.high, atol=1e-9)
+
+
+def test_order_columns_and_seeds() -> None:
+    """Neither other problems' place nor other columns move an interval; a seed repeats it."""
+    values, labels = made_values(), np.array([f'p{i:02}' for i in range(60)])
+    found = bootstrap_means(values, labels, seed=3)
+    order = np.random.default_rng(0).permutation(60)
+    moved = bootstrap_means(values[order], labels[order], seed=3)
+    alone = bootstrap_means(values[:, 2:3], labels, seed=3)
+    np.testing.assert_allclose(moved.low, found.low)
+    np.testing.assert_allclose(alone.high[0], found.high[2])
+    again, other = (bootstrap_means(values, labels, seed=seed) for seed in (3, 4))
+    assert (again.low == found.low).all()
+    assert (other.low != found.low).all()
+    np.testing.assert_allclose(other.low, found.low, atol=0.01)
+
+
+def test_resamples_are_the_same_in_all_blocks_and_uniform() -> None:
+    """Each row draws C clusters; over all rows each cluster comes up as often."""
+    blocks = list(resampled_weights(700, 9000, 1))
+    assert len(blocks) > 1
+    assert [block.start for block, _ in blocks][1:] == [block.stop for block, _ in blocks][:-1]
+    weights = np.concatenate([rows for _, rows in blocks])
+    assert weights.shape == (9000, 700)
+    assert (weights.sum(axis=1) == 700).all()
+    assert abs(weights.mean(axis=0) - 1).max() < 5 / math.sqrt(9000)
+    assert weights.var() == pytest.approx(1 - 1 / 700, rel=0.01)
+
+
+@pytest.mark.parametrize('problems', [4, 45, 119])
+@pytest.mark.parametrize('method', ['bca', 'percentile'])
+def test_a_figure_at_a_bound_has_a_width(problems: int, method: str) -> None:
+    """All wrong, all right and no difference: Wilson's interval of so many draws, never a point."""
+    ends = np.zeros((problems, 1)), np.ones((problems, 1))
+    for values, hits in zip(ends, (0, problems), strict=True):
+        found = bootstrap_means(values, method=method)
+        assert found.method == ('wilson',)
+        assert (found.low[0], found.high[0]) == pytest.approx(wilson(hits, problems))
+    same = bootstrap_means(ends[0], bounds=(-1, 1), method=method)
+    width = wilson(0, problems)[1]
+    assert (same.low[0], same.high[0]) == pytest.approx((-width, width))
+    odd = bootstrap_means(np.full((problems, 1), 0.8), method=method)
+    assert odd.low[0] < 0.75 < 0.85 < odd.high[0]
+
+
+def test_few_differences_are_as_wide_as_their_gains_and_losses() -> None:
+    """3 of 50 problems gained and 1 lost: the distances of two Wilson bounds, squared and added."""
+    values = np.zeros((50, 1))
+    values[:3], values[3] = 1.0, -1.0
+    found = bootstrap_means(values, bounds=(-1, 1))
+    size = np.array([50.0])
+    gain, loss = (small_count_wilson(np.array([hits / 50]), size, 0.95) for hits in (3, 1))
+    low = 0.04 - math.hypot(0.06 - gain[0][0], loss[1][0] - 0.02)
+    high = 0.04 + math.hypot(gain[1][0] - 0.06, 0.02 - loss[0][0])
+    assert found.method == ('wilson',)
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
+    turned = bootstrap_means(-values, bounds=(-1, 1))
+    assert (turned.low[0], turned.high[0]) == pytest.approx((-high, -low))
+
+
+def test_small_counts_have_lower_bounds_of_a_poisson_count() -> None:
+    """One success: P[X ≥ 1] is 5 % at a mean of -ln 0.95; three: the gamma quantile of scipy."""
+    size = np.full(3, 200.0)
+    low, high = small_count_wilson(np.array([1, 3, 199]) / 200, size, 0.95)
+    assert low[0] == pytest.approx(-math.log(0.95) / 200)
+    assert low[1] == pytest.approx(stats.gamma.ppf(0.05, 3) / 200)
+    assert high[2] == pytest.approx(1 + math.log(0.95) / 200)
+    assert (high[0], low[2]) == pytest.approx((wilson(1, 200)[1], wilson(199, 200)[0]))
+
+
+def test_deviating_clusters_are_counted() -> None:
+    """Ones among zeros, zeros among ones, one of another size, nothing, all alike."""
+    columns = {
+        'three of ten': ([1] * 3 + [0] * 7, 3),
+        'nine of ten': ([1] * 9 + [0], 1),
+        'a half counts less': ([1, 0.5, 0, 0, 0], 1.5**2 / 1.25),
+        'alike': ([0.8] * 5, 0),
+        'undefined': ([math.nan] * 5, 0),
+    }
+    for values, expected in columns.values():
+        sums = ClusterSums.of(np.array(values, float)[:, None])
+        assert deviating_clusters(sums)[0] == pytest.approx(expected)
+    pairs = ClusterSums.of(np.array([[1.0], [1], [0], [0], [0], [0]]), [0, 0, 1, 1, 2, 2])
+    assert deviating_clusters(pairs)[0] == 1
+
+
+def test_what_has_no_interval() -> None:
+    """Nothing defined, no problem, one cluster: NaN, with the mean where there is one."""
+    one = bootstrap_means([[0.5, math.nan], [0.7, math.nan], [0.9, math.nan]], ['a', 'a', 'a'])
+    assert one.method == ('none', 'none')
+    assert one.estimate[0] == pytest.approx(0.7)
+    assert np.isnan([one.low, one.high]).all()
+    assert math.isnan(one.estimate[1])
+    nothing = bootstrap_means(np.empty((0, 2)))
+    assert nothing.method == ('none', 'none')
+    assert bootstrap_means(np.empty((4, 0))).method == ()
+
+
+def test_bad_arguments_are_named() -> None:
+    """Which, its value, and what is right."""
+    values = made_values()
+    with pytest.raises(ValueError, match='values have shape'):
+        bootstrap_means([0.5, 0.5])
+    with pytest.raises(ValueError, match='infinite'):
+        bootstrap_means([[math.inf]])
+    with pytest.raises(ValueError, match='values holds 50, which is out of the bounds'):
+        bootstrap_means([[50.0]])
+    with pytest.raises(ValueError, match='bounds are'):
+        bootstrap_means(values, bounds=(1, 0))
+    with pytest.raises(ValueError, match="method is 'basic'; choose one of bca, percentile"):
+        bootstrap_means(values, method='basic')
+    with pytest.raises(ValueError, match='resamples is 0'):
+        bootstrap_means(values, resamples=0)
+    with pytest.raises(ValueError, match='level is 95'):
+        bootstrap_means(values, level=95)
+    with pytest.raises(ValueError, match='clusters are 3, but there are 60 values'):
+        bootstrap_means(values, ['a', 'b', 'c'])
+
+
+@pytest.mark.parametrize(('rate', 'least'), [(0.3, 93.0), (0.02, 93.0), (0.003, 93.0)])
+def test_intervals_cover_the_truth(rate: float, least: float) -> None:
+    """1000 simulated runs of 119 problems with U-shaped chances, 16 samples each: G-Pass@16_0.5's
+    interval holds the true value about as often as it says."""
+    rng = np.random.default_rng(11)
+    strengths = rng.beta(0.3 * rate, 0.3 * (1 - rate), 2_000_000)
+    truth = stats.binom.sf(7, 16, strengths).mean()
+    correct = rng.binomial(16, rng.choice(strengths, (119, 1000)))
+    found = bootstrap_means((correct >= 8).astype(float), resamples=1000)
+    covered = 100 * ((found.low <= truth) & (truth <= found.high)).mean()
+    assert covered >= least
+    if rate > 0.1:
+        assert covered <= 97.5
