@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
@@ -19,6 +20,10 @@ from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.reasoneval.scorer_options import (
+    add_scorer_options,
+    scorer_settings,
+)
 from opencompass_gpassk.reasoneval.passes import Passes
 from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.scorer import StepScorer
@@ -350,3 +355,13 @@ def test_training_takes_its_arguments_and_loads_nothing_before(
     assert main(['reasoneval', 'train', missing, '--backbone', 'x', '-o', str(tmp_path)]) == 1
     told = capsys.readouterr().err
     assert told.startswith('gpassk reasoneval: ') and missing in told
+
+
+def test_how_answers_are_matched_is_nothing_to_a_judge_of_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The environment's GPASSK_MATCH is about answers."""
+    monkeypatch.setenv('GPASSK_MATCH', 'exact')
+    parser = argparse.ArgumentParser()
+    add_scorer_options(parser)
+    assert scorer_settings(parser.parse_args(['--judge', 'llm'])).judge == 'llm'

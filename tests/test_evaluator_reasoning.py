@@ -216,6 +216,7 @@ def test_nothing_is_added_without_reasoning(tmp_path: Path) -> None:
         ({'model': 'a', 'delimiter': ''}, 'delimiter of reasoning'),
         ({'model': 'a', 'thinking': 'hide'}, 'thinking of reasoning'),
         ({'judge': 'rule'}, 'judge of reasoning'),
+        ({'judge': 'cascade'}, 'judge of reasoning'),
         ({'judge': {'model': 'm', 'api_key': 'sk-1'}}, 'api_key'),
         ({'judge': 'llm', 'model_kwargs': {'dtype': 'auto'}}, 'no model is loaded'),
         ({'model': 'a', 'model_kwargs': {'token': 'hf_1'}}, 'HF_TOKEN'),

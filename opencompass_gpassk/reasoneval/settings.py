@@ -70,7 +70,8 @@ class ReasoningSettings:
         if self.judge:
             if self.model_kwargs:
                 raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
-            if JudgeSettings.of(self.judge).mode == 'rule':  # its other errors are told now, too
+            # What else is wrong with its settings is told here, too.
+            if self.judge == 'cascade' or JudgeSettings.of(self.judge).mode == 'rule':
                 raise ValueError(
                     f"judge of reasoning is {self.judge!r}; steps are judged by a model: use 'llm' "
                     "or settings such as dict(model='…', api_base='http://…/v1')"

@@ -77,10 +77,11 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
     Raises:
         ValueError: If one is out of its range, or has no effect on who is to score.
     """
-    from opencompass_gpassk.judging.settings import read_settings
+    from opencompass_gpassk.judging.settings import MODES, read_settings
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-    judge = read_settings(args.judge).as_dict() if args.judge else None
+    # How answers are matched, which the environment may say, is nothing that steps are asked about.
+    judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()
     return ReasoningSettings(
         model=args.model or '',
         reward_model=args.reward_model or '',
