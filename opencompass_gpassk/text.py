@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['escape_markdown', 'one_line', 'spreadsheet_text']
+__all__ = ['escape_markdown', 'one_line', 'spreadsheet_text', 'visible_text']
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
+# What moves text about, hides it or ends a line where a reader sees none.
+UNSEEN = re.compile(
+    '[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff'
+    '\ud800-\udfff\U000e0000-\U000e007f]'
+)
 ENTITIES = str.maketrans({'&': '&amp;', '<': '&lt;', '>': '&gt;'})
 
 
@@ -30,3 +35,11 @@ def spreadsheet_text(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
     line = one_line(text)
     return f"'{line}" if line.startswith(('=', '+', '-', '@')) else line
+
+
+def visible_text(text: str) -> str:
+    """Return a text in which what nobody sees is spelled out: U+202E as ``⟨U+202E⟩``.
+
+    Tabs and line breaks remain; CR LF is one line break.
+    """
+    return UNSEEN.sub(lambda char: f'⟨U+{ord(char[0]):04X}⟩', text.replace('\r\n', '\n'))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.report.benchmarks import Benchmark, Result
 
-__all__ = ['benchmark_notes', 'threshold_notes']
+__all__ = ['benchmark_notes', 'incomparable', 'threshold_notes']
 
 # What must be known of a benchmark, whatever the results.
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
@@ -40,14 +40,20 @@ CAVEATS = {
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return what holds for all figures of a benchmark."""
-    notes = [CAVEATS[benchmark.name]] if benchmark.name in CAVEATS else []
-    if any(_generated(result) for entry in benchmark.entries for result in entry.results):
-        notes.append(f'{benchmark.name}: {OWN_QUESTIONS}')
+    results = (result for entry in benchmark.entries for result in entry.results)
+    notes = list(dict.fromkeys(note for result in results for note in incomparable(result)))
     notes += [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)
     ]
     return notes + _warnings(benchmark)
+
+
+def incomparable(result: Result) -> list[str]:
+    """Return why no published figure can be compared with those of a result."""
+    name = str(result['benchmark'])
+    notes = [CAVEATS[name]] if name in CAVEATS else []
+    return [*notes, *([f'{name}: {OWN_QUESTIONS}'] if _generated(result) else [])]
 
 
 def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:

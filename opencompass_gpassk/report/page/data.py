@@ -1,0 +1,219 @@
+"""The data of a report page: one document that JSON can hold, from any number of results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk import __version__
+from opencompass_gpassk.report.benchmarks import Benchmark, Entry, has_verdicts, join_benchmarks
+from opencompass_gpassk.report.export import without_nan
+from opencompass_gpassk.report.notes import benchmark_notes
+from opencompass_gpassk.report.page.columns import entry_figures, entry_intervals, shown_columns
+from opencompass_gpassk.report.page.facts import run_facts
+from opencompass_gpassk.report.page.marks import marks_of
+from opencompass_gpassk.report.page.pairs import compare_entries
+from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
+from opencompass_gpassk.report.page.sources import Found, Sources, find_results
+from opencompass_gpassk.states import State
+from opencompass_gpassk.text import one_line
+
+__all__ = ['MOST_TEXT', 'PageData', 'page_data']
+
+MOST_TEXT = 40_000_000  # characters of all responses on a page, before they are packed
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class PageData:
+    """What a page shows.
+
+    Attributes:
+        document: Everything but the texts of problems; its schema is that of :func:`page_data`.
+        texts: For each benchmark the packed texts of its problems.
+        faults: What could not be read; the page shows them, too.
+    """
+
+    document: dict[str, Any]
+    texts: list[list[str]]
+    faults: list[str]
+
+
+def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
+    """Return what a page about these runs and results shows.
+
+    The document's schema::
+
+        {"package": str,
+         "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str], "m": int or null,
+             "groups": [{"label", "problems", "fields": {field: value}}], "columns": [{"key", "heading", "about", "lower"}],
+             "entries": [{"label", "model", "dataset", "time", "n", "marks": [[word, text]],
+                          "figures": {group: {name: percent or null}},
+                          "intervals": {group: {name: [low, high]}}}],
+             "problems": [{"id", "version", "groups": {field: value}, "n": [int or null, …],
+                           "c": [int or null, …]}],
+             "longest": int, "pairs": see :func:`~.pairs.compare_entries`}],
+         "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
+                    "marks": [[word, text]]}],
+         "tasks": [[run, task, state]], "faults": [str], "others": [str]}
+
+    Args:
+        paths: Work dirs, runs, folders and files of ``gpassk score -o``.
+        most_text: Characters that the shown responses may have together.
+
+    Raises:
+        ValueError: If there is nothing to show in a path, or in all of them.
+    """
+    sources = find_results(paths)
+    if not sources.results and not sources.tasks:
+        faults = ''.join(f'\n{fault}' for fault in sources.faults)
+        named = ', '.join(map(str, paths))
+        raise ValueError(f'{named}: there is no result of this package that can be read{faults}')
+    labels = _labels(sources.results)
+    faults = list(sources.faults)
+    benchmarks, texts = [], []
+    share = most_text // max(1, len({found.result['benchmark'] for found in sources.results}))
+    for benchmark in _benchmarks(sources.results, labels):
+        document, packed = _benchmark(benchmark, sources.results, faults, share)
+        benchmarks.append(document)
+        texts.append(packed)
+    document = {
+        'package': __version__,
+        'benchmarks': benchmarks,
+        'facts': [
+            {
+                'label': labels[index],
+                'facts': [[_name(a), one_line(b)] for a, b in run_facts(found)],
+                'warnings': [one_line(str(text)) for text in found.result.get('warnings') or []],
+                'marks': marks_of(found, _peers(found, sources.results)),
+            }
+            for index, found in enumerate(sources.results)
+        ],
+        'tasks': _tasks(sources),
+        'faults': [one_line(fault) for fault in dict.fromkeys(faults)],
+        'others': [one_line(other) for other in sources.others],
+    }
+    return PageData(without_nan(document), texts, list(dict.fromkeys(faults)))
+
+
+def _labels(results: Sequence[Found]) -> list[str]:
+    """Return a name for each result's model; with its time where a model has several results."""
+    counts = Counter((found.model, found.dataset) for found in results)
+    several = {model for (model, _), count in counts.items() if count > 1}
+    labels: list[str] = []
+    taken: Counter[tuple[str, str]] = Counter()
+    for found in results:
+        label = _name(found.model)
+        if found.model in several:
+            label += f' [{found.time}]'
+        taken[label, found.dataset] += 1
+        again = taken[label, found.dataset]
+        labels.append(f'{label} #{again}' if again > 1 else label)
+    return labels
+
+
+def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchmark]:
+    """Join the results; those that score reasoning alone stand in benchmarks of their own."""
+    joined: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for label, found in zip(labels, results, strict=True):
+        joined.setdefault(label, {})[found.dataset] = found.result
+    reasoning: dict[str, list[Entry]] = {}
+    for label, found in zip(labels, results, strict=True):
+        if not has_verdicts(found.result):
+            entry = Entry(label, found.dataset, found.result)
+            reasoning.setdefault(str(found.result['benchmark']), []).append(entry)
+    alone = [Benchmark(f'{name}, reasoning', entries) for name, entries in reasoning.items()]
+    return [*join_benchmarks(joined), *alone]
+
+
+def _benchmark(
+    benchmark: Benchmark, results: Sequence[Found], faults: list[str], most_text: int
+) -> tuple[dict[str, Any], list[str]]:
+    found = {id(one.result): one for one in results}
+    entries = benchmark.entries
+    sources = [(found[id(e.result or e.greedy)], _beside(e, found)) for e in entries]
+    problems = collect_problems(sources, faults)
+    packed, longest = packed_texts(problems, len(entries), most_text)
+    groups = {label: group for entry in entries for label, group in entry.groups.items()}
+    sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
+    return {
+        'name': _name(benchmark.name),
+        'notes': [one_line(note) for note in benchmark_notes(benchmark)],
+        'ks': benchmark.ks,
+        'taus': [str(tau) for tau in benchmark.taus],
+        'm': sizes[0] if sizes else None,
+        'groups': [_group(label, group) for label, group in groups.items()],
+        'columns': shown_columns(benchmark),
+        'entries': [
+            _entry(benchmark, entry, source, results)
+            for entry, source in zip(entries, sources, strict=True)
+        ],
+        'problems': [_problem(problem, len(entries)) for problem in problems],
+        'longest': longest,
+        'pairs': compare_entries(benchmark, problems),
+    }, packed
+
+
+def _group(label: str, group: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {_name(str(k)): _name(str(v)) for k, v in group.items() if k != 'problems'}
+    return {'label': label, 'problems': group.get('problems'), 'fields': fields}
+
+
+def _beside(entry: Entry, found: Mapping[int, Found]) -> Found | None:
+    """Return the greedy result that stands beside samples."""
+    return found[id(entry.greedy)] if entry.result and entry.greedy else None
+
+
+def _entry(
+    benchmark: Benchmark,
+    entry: Entry,
+    source: tuple[Found, Found | None],
+    results: Sequence[Found],
+) -> dict[str, Any]:
+    main, beside = source
+    marks = marks_of(main, _peers(main, results))
+    if beside:
+        of_greedy = marks_of(beside, _peers(beside, results))
+        marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
+    return {
+        'label': benchmark.label(entry),
+        'model': _name(main.model),
+        'dataset': _name(main.dataset),
+        'time': main.time,
+        'n': entry.n or 1,
+        'marks': [[word, one_line(text)] for word, text in marks],
+        'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
+        'intervals': entry_intervals(entry),
+    }
+
+
+def _peers(found: Found, results: Sequence[Found]) -> list[Found]:
+    name = found.result['benchmark']
+    return [other for other in results if other.result['benchmark'] == name]
+
+
+def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:
+    solved = [problem.solved.get(index) for index in range(entries)]
+    return {
+        'id': _name(problem.problem.problem_id),
+        'version': _name(problem.problem.version),
+        'groups': {_name(k): _name(v) for k, v in problem.problem.groups.items()},
+        'n': [one and one.n for one in solved],
+        'c': [one and one.c for one in solved],
+    }
+
+
+def _tasks(sources: Sources) -> list[list[str]]:
+    return [
+        [run, one_line(state.name), one_line(str(state))]
+        for run, state in sources.tasks
+        if state.state is not State.FINISHED
+    ]
+
+
+def _name(text: str) -> str:
+    line = one_line(text[: 2 * LONGEST_NAME])
+    return line if len(line) <= LONGEST_NAME else f'{line[: LONGEST_NAME - 1]}…'

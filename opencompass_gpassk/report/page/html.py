@@ -1,0 +1,99 @@
+"""The report page as one HTML file that loads nothing and runs no script but its own.
+
+Every text of a result is data: the page's own script puts it on the page as text. A
+content-security policy names that script and the plotting library by their hashes, so that a
+browser runs nothing else, and lets the page fetch nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.report.page.data import PageData
+
+__all__ = ['json_in_html', 'render_page', 'write_page']
+
+TEMPLATES = Path(__file__).with_name('templates')
+SECTIONS = {
+    'leaderboard': 'Leaderboard',
+    'curves': 'Curves',
+    'map': 'Stability map',
+    'problem': 'Problem',
+    'pair': 'Two models',
+    'facts': 'Run facts',
+}
+TITLE = 'G-Pass@k report'
+# What would end a script element, begin a comment in it, or break a line in old scripts.
+IN_HTML = {ord(char): f'\\u{ord(char):04x}' for char in '<>&\u2028\u2029'}
+
+
+def write_page(path: Path, data: PageData) -> None:
+    """Write the page to a file, which appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f'{path.name}.part')
+    part.write_text(render_page(data), encoding='utf-8')
+    part.replace(path)
+
+
+def render_page(data: PageData) -> str:
+    """Return the page.
+
+    Plotly draws the curves, and MathML, which browsers render by themselves, the mathematics. The
+    tables are plain HTML: a screen reader knows those best.
+    """
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    style = (TEMPLATES / 'page.css').read_text('utf-8')
+    parts = [path.read_text('utf-8') for path in sorted(TEMPLATES.glob('*.js'))]
+    script = "'use strict';\n(() => {\n" + ''.join(parts) + '})();\n'
+    plotting, packed = _plotting()
+    shown = data.document['benchmarks']
+    return environment.get_template('page.html.jinja').render(
+        title=TITLE,
+        policy=_policy([script, plotting], style),
+        sections=list(SECTIONS.items()) if shown else [('facts', SECTIONS['facts'])],
+        document=data.document,
+        style=Markup(style),
+        script=Markup(script),
+        plotting=Markup(packed),
+        data=Markup(json_in_html(data.document)),
+        texts=[Markup(json_in_html(texts)) for texts in data.texts],
+    )
+
+
+def json_in_html(value: Any) -> str:
+    """Return JSON that may stand in a script element: nothing in it ends the element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(',', ':'))
+    return text.translate(IN_HTML)
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    allowed = ' '.join(_hash(script) for script in scripts)
+    # Plotly sets styles of what it draws; they can fetch nothing.
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@lru_cache(maxsize=1)
+def _plotting() -> tuple[str, str]:
+    """Return the source of Plotly, and the same deflated in base 64."""
+    from plotly.offline import get_plotlyjs
+
+    source = get_plotlyjs()
+    return source, base64.b64encode(zlib.compress(source.encode(), 9)).decode('ascii')

@@ -1,0 +1,154 @@
+"""A right and a wrong response to a problem, read from where the trials say they stand."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.text import one_line, visible_text
+from opencompass_gpassk.trials import Trial, Verdict
+
+__all__ = ['LONGEST', 'Response', 'examples', 'fitting_length', 'read_responses']
+
+LONGEST = 20_000  # characters of a response that the page holds
+SHORTEST = 400
+TAIL = 0.3  # of a shortened response, its end: that is where the answer is
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response, or as much of it as the page may hold: its beginning and its end.
+
+    Attributes:
+        text: No more than ``LONGEST`` characters, taken from both ends.
+        length: Characters of the whole.
+        location: Where the whole stands.
+    """
+
+    text: str
+    length: int
+    location: str
+
+    @classmethod
+    def of(cls, text: str, location: str) -> Response:
+        """Return what is kept of a whole response."""
+        return cls(''.join(_ends(text, LONGEST)), len(text), location)
+
+    def shortened(self, length: int) -> dict[str, Any]:
+        """Return beginning and end for the page, and how much is left out between them."""
+        head, tail = _ends(self.text, length)
+        shown = {'head': visible_text(head), 'where': one_line(self.location)}
+        if len(head) + len(tail) < self.length:
+            shown |= {'tail': visible_text(tail), 'out': self.length - len(head) - len(tail)}
+        return shown
+
+
+def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
+    """Return a right and a wrong trial of a problem, as far as there are any.
+
+    The wrong one gives the most frequent wrong answer: the mistake that the model makes.
+    """
+    chosen: dict[str, Trial] = {}
+    wrong: dict[int, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.verdict is Verdict.CORRECT:
+            chosen.setdefault('right', trial)
+        elif trial.verdict is Verdict.INCORRECT and not trial.lost:
+            wrong[trial.answer_class].append(trial)
+    if wrong:
+        chosen['wrong'] = max(wrong.values(), key=len)[0]
+    return chosen
+
+
+def read_responses(
+    locations: Iterable[str], roots: Sequence[Path], faults: list[str]
+) -> dict[str, Response]:
+    """Return the responses at these places, those that can be found.
+
+    Args:
+        locations: ``predictions/<model>/<file>.json#key`` as in runs of OpenCompass, or
+            ``<file>.jsonl#line/index`` as ``gpassk score`` notes them.
+        roots: Folders that files are looked for in; what lies outside of them is not read.
+        faults: Is told of files that can't be read.
+    """
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for location in locations:
+        name, mark, key = location.rpartition('#')
+        if mark and key:
+            wanted[name].append(key)
+    found: dict[str, Response] = {}
+    for name, keys in wanted.items():
+        path = _find(name, roots)
+        if path is None:
+            faults.append(f'{name}: not found, so its responses are not shown')
+            continue
+        try:
+            texts = _of_samples(path, keys) if '/' in keys[0] else _of_predictions(path, keys)
+        except (OSError, ValueError, RecursionError) as error:
+            faults.append(f'{path}: its responses are not shown: {error}')
+            continue
+        for key, text in texts.items():
+            found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
+    return found
+
+
+def fitting_length(lengths: Sequence[int], total: int) -> int:
+    """Return the length to which texts are shortened so that together they hold no more than total.
+
+    It is no more than ``LONGEST``, and no less than ``SHORTEST`` whatever the total.
+    """
+    low, high = SHORTEST, LONGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(length, middle) for length in lengths) <= total:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _ends(text: str, length: int) -> tuple[str, str]:
+    """Return beginning and end of a text that hold together no more than length characters."""
+    if len(text) <= length:
+        return text, ''
+    tail = int(length * TAIL)
+    return text[: length - tail], text[len(text) - tail :]
+
+
+def _find(name: str, roots: Sequence[Path]) -> Path | None:
+    for root in roots:
+        for path in (root / name, root / Path(name).name):
+            if path.is_file() and path.resolve().is_relative_to(root.resolve()):
+                return path
+    return None
+
+
+def _of_predictions(path: Path, keys: Sequence[str]) -> dict[str, str]:
+    records = json.loads(path.read_text('utf-8', errors='surrogatepass'))
+    if not isinstance(records, dict):
+        raise ValueError(f'a prediction file is an object {{…}}, not a {type(records).__name__}')
+    rows = {key: records[key] for key in keys if isinstance(records.get(key), dict)}
+    return {
+        key: row['prediction'] for key, row in rows.items() if isinstance(row.get('prediction'), str)
+    }
+
+
+def _of_samples(path: Path, keys: Sequence[str]) -> dict[str, str]:
+    wanted: dict[int, list[int]] = defaultdict(list)
+    for key in keys:
+        number, _, index = key.partition('/')
+        if number.isdecimal() and index.isdecimal():
+            wanted[int(number)].append(int(index))
+    texts = {}
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        if number in wanted:
+            samples = parse_row(line).get('samples') or []
+            for index in wanted[number]:
+                if index < len(samples) and isinstance(samples[index], str):
+                    texts[f'{number}/{index}'] = samples[index]
+    return texts

@@ -1,0 +1,50 @@
+// What the page knows and what its reader chose. All text reaches the page as text, never as HTML.
+const all = JSON.parse(document.getElementById('document').textContent);
+const chosen = { benchmark: 0, k: '', tau: '', group: '', off: new Set(), problem: null };
+const byId = (id) => document.getElementById(id);
+const benchmark = () => all.benchmarks[chosen.benchmark];
+
+function el(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === 'class') element.className = value;
+    else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== false) element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const show = (id, ...children) => byId(id).replaceChildren(...children.flat());
+const isNumber = (value) => typeof value === 'number';
+const percent = (value) => (isNumber(value) ? value.toFixed(1).replace(/^-0\.0$/, '0.0') : '–');
+const signed = (value) => (isNumber(value) ? (value > 0 ? '+' : '') + percent(value).replace('-', '−') : '–');
+const range = (ends) => `${percent(ends[0])} to ${percent(ends[1])}`;
+const probability = (p) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
+const filled = (text) =>
+  text.replaceAll('{k}', chosen.k).replaceAll('{tau}', chosen.tau).replaceAll('{m}', benchmark().m);
+
+function figure(entry, key) {
+  const value = (entry.figures[chosen.group] || {})[key];
+  return value === undefined ? null : value;
+}
+
+function interval(entry, key) {
+  const ends = ((entry.intervals || {})[chosen.group] || {})[key];
+  return ends && isNumber(ends[0]) && isNumber(ends[1]) ? ends : null;
+}
+
+// A cross stands at every figure that can't be compared with the others, as its row explains.
+const cross = (entry) => (entry.marks.length ? '†' : '');
+const shownEntries = () => benchmark().entries.map((entry, i) => [entry, i]).filter(([, i]) => !chosen.off.has(i));
+
+function options(id, pairs, value) {
+  show(id, pairs.map(([key, text]) => el('option', { value: key, selected: key === value }, text)));
+}
+
+function inGroup(problem) {
+  const group = benchmark().groups.find((one) => one.label === chosen.group);
+  if (!group) return problem.version !== 'original' || benchmark().problems.every((p) => p.version === 'original');
+  return Object.entries(group.fields).every(([name, value]) =>
+    (name === 'version' ? problem.version : problem.groups[name]) === value);
+}

@@ -1,0 +1,96 @@
+// The leaderboard: a row a model, sorted by any column; best and those not told apart from it.
+const sorting = { key: null, down: true };
+
+function drawLeaderboard() {
+  const here = benchmark();
+  const columns = here.columns
+    .map((column) => ({ ...column, name: filled(column.key) }))
+    .filter((column) => here.entries.some((entry) => figure(entry, column.name) !== null));
+  const standard = columns.find((c) => c.key.startsWith('mG-Pass')) || columns.find((c) => c.key !== 'greedy') || columns[0];
+  if (!columns.some((column) => column.key === sorting.key)) {
+    sorting.key = standard ? standard.key : 'label';
+    sorting.down = standard ? !standard.lower : false;
+  }
+  const entries = here.entries.map((entry, index) => ({ entry, index }));
+  const by = columns.find((column) => column.key === sorting.key);
+  entries.sort((a, b) => compareRows(a.entry, b.entry, by));
+  const leaders = new Map(columns.map((column) => [column.name, leading(here, column)]));
+  const head = el('tr', null,
+    heading('label', 'Model', 'model, and what its figures can’t be compared for'),
+    el('th', { scope: 'col' }, 'n'),
+    columns.map((column) => heading(column.key, filled(column.heading), filled(column.about))));
+  const rows = entries.map(({ entry, index }) => el('tr', null,
+    el('th', { scope: 'row' }, entry.label, entry.marks.map(([word, text]) => el('span', { class: 'mark', title: text }, word)),
+      el('span', { class: 'about' }, `${entry.dataset}, ${entry.time}`)),
+    el('td', null, String(entry.n)),
+    columns.map((column) => cell(entry, index, column, leaders.get(column.name)))));
+  const problems = here.groups.find((group) => group.label === chosen.group);
+  const count = problems ? problems.problems : here.problems.filter(inGroup).length;
+  show('board', el('caption', null, `${here.name}${chosen.group ? `, ${chosen.group}` : ''}: ${count || '?'} problems; percent`),
+    el('thead', null, head), el('tbody', null, rows));
+  show('notes', here.notes.map((note) => el('li', null, note)));
+  byId('board-hint').textContent = hints(here, columns);
+}
+
+function compareRows(a, b, column) {
+  const way = sorting.down ? -1 : 1;
+  if (!column) return way * a.label.localeCompare(b.label, 'en', { numeric: true });
+  const [x, y] = [figure(a, column.name), figure(b, column.name)];
+  if (x === null || y === null) return (x === null) - (y === null);
+  return way * (x - y);
+}
+
+function heading(key, text, about) {
+  const sorted = sorting.key === key ? (sorting.down ? 'descending' : 'ascending') : 'none';
+  const sort = () => {
+    sorting.down = sorting.key === key ? !sorting.down : key !== 'label';
+    sorting.key = key;
+    drawLeaderboard();
+    byId('board').querySelector(`[data-key="${CSS.escape(key)}"]`).focus();
+  };
+  return el('th', { scope: 'col', 'aria-sort': sorted, title: about },
+    el('button', { type: 'button', 'data-key': key, onclick: sort }, text));
+}
+
+function cell(entry, index, column, leader) {
+  const value = figure(entry, column.name);
+  const ends = interval(entry, column.name);
+  const best = leader && leader.best.has(index);
+  const alike = leader && !best && leader.alike.has(index);
+  return el('td', { class: best ? 'best' : alike ? 'alike' : '' },
+    value === null ? '–' : `${best ? '★ ' : alike ? '≈ ' : ''}${percent(value)}${cross(entry)}`,
+    best ? el('span', { class: 'unseen' }, ' best') : alike ? el('span', { class: 'unseen' }, ' not told apart from the best') : null,
+    ends && value !== null ? el('span', { class: 'range' }, range(ends)) : null);
+}
+
+// The best of a column, and those whose paired difference from it is not significant.
+function leading(here, column) {
+  const values = here.entries.map((entry) => figure(entry, column.name));
+  const known = values.filter((value) => value !== null);
+  if (known.length < 2) return null;
+  const top = column.lower ? Math.min(...known) : Math.max(...known);
+  const best = new Set(values.map((value, i) => (value === top ? i : -1)).filter((i) => i >= 0));
+  const alike = new Set();
+  if (chosen.group === '') {
+    for (let i = 0; i < values.length; i++) {
+      const tests = [...best].map((leader) => compared(leader, i, column.name)).filter((test) => test);
+      if (tests.length && tests.some((test) => test.adjusted === null || test.adjusted >= 0.05)) alike.add(i);
+    }
+  }
+  return { best, alike };
+}
+
+function hints(here, columns) {
+  const parts = ['★ the best figure of a column.'];
+  if (here.pairs.rows.length) {
+    parts.push('≈ not told apart from the best: the paired test on the same problems gives p ≥ 0.05 after Holm’s correction (all problems, columns that are tested).');
+  }
+  if (here.entries.some((entry) => Object.keys(entry.intervals || {}).length)) {
+    parts.push('Below a figure its 95 % interval, for the population that the problems are drawn from.');
+  }
+  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: see the words beside the model.');
+  if (columns.some((column) => column.lower)) {
+    parts.push(`The lower the better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);
+  }
+  return parts.join(' ');
+}

@@ -1,0 +1,52 @@
+// Two entries on the problems that both were asked.
+function compared(first, second, name) {
+  const { metrics, rows } = benchmark().pairs;
+  const column = metrics.indexOf(name);
+  if (column < 0 || first === second) return null;
+  const swapped = first > second;
+  const row = rows.find(([a, b]) => a === Math.min(first, second) && b === Math.max(first, second));
+  const found = row && row[2][column];
+  if (!found) return null;
+  const [difference, low, high, p, adjusted] = found;
+  if (!isNumber(difference)) return null;
+  return swapped ? { difference: -difference, low: -high, high: -low, p, adjusted } : { difference, low, high, p, adjusted };
+}
+
+function drawPair() {
+  const here = benchmark();
+  byId('pair').hidden = here.entries.length < 2;
+  if (byId('pair').hidden) return;
+  const [a, b] = [Number(byId('first').value), Number(byId('second').value)];
+  const [first, second] = [here.entries[a], here.entries[b]];
+  const rows = here.pairs.metrics.map((name) => [name, compared(a, b, name)]).filter(([, test]) => test);
+  const common = here.problems.map((problem, index) => ({ problem, index }))
+    .filter(({ problem }) => problem.n[a] && problem.n[b])
+    .map((row) => ({ ...row, gap: row.problem.c[b] / row.problem.n[b] - row.problem.c[a] / row.problem.n[a] }));
+  const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
+  show('pair-body',
+    a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
+      `${common.length} problems were asked of both. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points, over all problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric.`),
+    rows.length ? differenceTable(rows, first, second) : '',
+    apart.length ? el('h3', null, 'Problems that differ most') : '',
+    apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
+}
+
+function differenceTable(rows, first, second) {
+  const value = (entry, name) => percent((entry.figures[''] || {})[name]) + cross(entry);
+  return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Differences, can be scrolled' }, el('table', { id: 'differences' },
+    el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'p (Holm)'].map((text) => el('th', { scope: 'col' }, text)))),
+    el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'best' : '' },
+      el('th', { scope: 'row' }, name), el('td', null, value(first, name)), el('td', null, value(second, name)),
+      el('td', null, signed(test.difference)),
+      el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : '–'),
+      el('td', null, isNumber(test.p) ? probability(test.p) : '–'), el('td', null, isNumber(test.adjusted) ? probability(test.adjusted) : '–'))))));
+}
+
+function gapTable(rows, a, b) {
+  const share = (problem, i) => el('td', { class: `p${tone(problem.c[i], problem.n[i])}` }, `${problem.c[i]}/${problem.n[i]}`);
+  return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Problems that differ most, can be scrolled' }, el('table', { id: 'gaps' },
+    el('thead', null, el('tr', null, ['Problem', benchmark().entries[a].label, benchmark().entries[b].label, 'Difference'].map((text) => el('th', { scope: 'col' }, text)))),
+    el('tbody', null, rows.map(({ problem, index, gap }) => el('tr', null,
+      el('th', { scope: 'row' }, el('button', { type: 'button', onclick: () => openProblem(index, b) }, problemName(problem))),
+      share(problem, a), share(problem, b), el('td', null, signed(100 * gap)))))));
+}

@@ -1,0 +1,60 @@
+// The choices at the top, and what follows from each.
+function draw() {
+  drawLeaderboard();
+  drawMap();
+  drawPair();
+  if (document.readyState === 'complete') drawCurves();
+}
+
+function chooseBenchmark(index) {
+  chosen.benchmark = index;
+  const here = benchmark();
+  const ks = here.ks.map(String);
+  if (!ks.includes(chosen.k)) chosen.k = ks.at(-1) || '';
+  if (!here.taus.includes(chosen.tau)) chosen.tau = here.taus.at(-1) || '';
+  if (!here.groups.some((group) => group.label === chosen.group)) chosen.group = '';
+  chosen.off = new Set();
+  chosen.problem = null;
+  options('k', ks.map((k) => [k, k]), chosen.k);
+  options('tau', here.taus.map((tau) => [tau, tau]), chosen.tau);
+  options('group', [['', 'all'], ...here.groups.map((group) => [group.label, `${group.label} (${group.problems})`])], chosen.group);
+  byId('k').parentElement.hidden = byId('tau').parentElement.hidden = !ks.length;
+  const names = here.entries.map((entry, i) => [String(i), entry.label]);
+  options('first', names, '0');
+  options('second', names, String(Math.min(1, names.length - 1)));
+  show('models', here.entries.map((entry, i) => {
+    const swatch = el('span', { class: 'swatch' });
+    swatch.style.background = colour(i);
+    return el('label', null, el('input', { type: 'checkbox', value: i, checked: true }), swatch, entry.label);
+  }));
+  byId('models-count').textContent = `(${here.entries.length})`;
+  byId('problem-title').textContent = 'Problem';
+  show('problem-body', el('p', { class: 'hint' }, 'Choose a problem in the map.'));
+  draw();
+  if (here.problems.length && mapRows.length) openProblem(mapRows[0].index, null, false);
+}
+
+function start() {
+  options('benchmark', all.benchmarks.map((one, i) => [String(i), one.name]), '0');
+  const redraw = { k: draw, tau: draw, group: draw, filter: drawMap, order: drawMap, sometimes: drawMap, first: drawPair, second: drawPair };
+  for (const id of ['k', 'tau', 'group']) byId(id).addEventListener('change', () => { chosen[id] = byId(id).value; redraw[id](); });
+  for (const id of ['filter', 'order', 'sometimes', 'first', 'second']) byId(id).addEventListener('input', redraw[id]);
+  byId('benchmark').addEventListener('change', () => chooseBenchmark(Number(byId('benchmark').value)));
+  byId('choices').addEventListener('submit', (event) => event.preventDefault());
+  byId('models').addEventListener('change', (event) => {
+    const index = Number(event.target.value);
+    if (event.target.checked) chosen.off.delete(index); else chosen.off.add(index);
+    byId('models-count').textContent = `(${benchmark().entries.length - chosen.off.size} of ${benchmark().entries.length})`;
+    drawMap();
+    drawCurves();
+  });
+  byId('cells').addEventListener('click', openFromMap);
+  addEventListener('load', drawCurves);
+  darkness.addEventListener('change', () => {
+    byId('models').querySelectorAll('.swatch').forEach((swatch, i) => { swatch.style.background = colour(i); });
+    drawCurves();
+  });
+  chooseBenchmark(0);
+}
+
+start();
