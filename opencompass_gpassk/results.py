@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.groupings import group_members, headline_problems
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.soundness import ReasoningColumns, sound_rows
@@ -28,7 +29,6 @@ __all__ = [
     'accuracy_key',
     'figures',
     'headline_figures',
-    'percent',
     'problem_figures',
     'reasoning_figures',
     'signature_line',
@@ -36,7 +36,6 @@ __all__ = [
 
 MAJORITY_VOTE = 'majority vote'
 NOBODY = 'none'  # judged: in the signature of a result without verdicts
-ROUNDING = 1e-9  # percent
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
 
@@ -133,17 +132,17 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     group. Shares are of all trials (coverage), of those not lost (no answer) and of those whose end
     is known (truncated).
     """
-    means = _Means(table, protocol)
-    versions = means.versions
+    measured = _Measured(table, protocol)
+    versions = measured.versions
     headline = headline_problems(table.problems)
     groups = group_members(table.problems, protocol.groups, headline)
-    result: dict[str, object] = dict(means.of(headline))
+    result: dict[str, object] = dict(measured.means(headline))
     for label, (_, members) in groups.items():
-        result |= {f'{label}/{name}': value for name, value in means.of(members).items()}
+        result |= {f'{label}/{name}': value for name, value in measured.means(members).items()}
     if len(headline) < len(table.problems):
         originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
         groups[ORIGINAL] = ({'version': ORIGINAL}, originals)
-        of_originals = means.of(originals, versions=False)
+        of_originals = measured.means(originals, versions=False)
         result |= {f'{ORIGINAL}/{name}': value for name, value in of_originals.items()}
     counts = _counts(table) | {'problems': len(headline)}
     if versions:
@@ -162,7 +161,7 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     result['truncated'] = _truncated(table)
     result['counts'] = counts | {
         'excluded': {
-            str(k): int(np.isnan(means.rows[f'pass@{k}'][headline]).sum()) for k in protocol.ks
+            str(k): int(np.isnan(measured.rows[f'pass@{k}'][headline]).sum()) for k in protocol.ks
         }
     }
     result['groups'] = _group_rows(groups)
@@ -176,12 +175,12 @@ def reasoning_figures(table: TrialTable, groupings: Sequence[tuple[str, ...]]) -
         table: The trials.
         groupings: Breakdowns; each is a tuple of the problems' group fields.
     """
-    columns = ReasoningColumns.of(table)
+    measured = Columns(ReasoningColumns.of(table).columns(None), table.problem_index)
     groups = group_members(table.problems, groupings)
-    result: dict[str, object] = dict(columns.figures(None))
+    result: dict[str, object] = dict(measured.percentages())
     for label, (_, members) in groups.items():
-        of_group = columns.within(members).figures(None)
-        result |= {f'{label}/{name}': value for name, value in of_group.items()}
+        of_group = measured.among(np.flatnonzero(np.isin(table.problem_index, members)))
+        result |= {f'{label}/{name}': value for name, value in of_group.percentages().items()}
     names = ('problems', 'trials', 'lost', 'truncated')
     counts = {name: count for name, count in _counts(table).items() if name in names}
     result['truncated'] = _truncated(table)
@@ -190,30 +189,44 @@ def reasoning_figures(table: TrialTable, groupings: Sequence[tuple[str, ...]]) -
 
 def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
     """Return the figures of a table, in percent, without those of its groups."""
-    return _Means(table, protocol).of(headline_problems(table.problems))
+    return _Measured(table, protocol).means(headline_problems(table.problems))
 
 
-class _Means:
-    """Means over any of a table's problems, and over the groups of versions among them."""
+class _Measured:
+    """What the figures of a table are means of, for any of its problems."""
 
     def __init__(self, table: TrialTable, protocol: Protocol) -> None:
         self.table = table
         self.protocol = protocol
         self.rows = problem_figures(table, protocol)
         self.versions = find_groups(table.problems)
-        self.reasoning = None if protocol.sound is None else ReasoningColumns.of(table)
+        clusters = [problem.cluster or problem.problem_id for problem in table.problems]
+        self.clusters = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+        reasoning = None if protocol.sound is None else ReasoningColumns.of(table)
+        self.of_trials = reasoning.columns(protocol.sound) if reasoning else {}
 
-    def of(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:
-        """Return the figures of these problems, in percent."""
-        table, protocol = self.table, self.protocol
-        means = {name: percent(values[members]) for name, values in self.rows.items()}
-        if self.reasoning:
-            means |= self.reasoning.within(members).figures(protocol.sound)
+    def columns(self, members: Sequence[int], *, versions: bool = True) -> list[Columns]:
+        """Return the figures over these problems, over the groups of their versions, and trials."""
+        found = [Columns(self.rows, self.clusters).among(members)]
         if versions and self.versions:
             groups = self.versions.within(members)
-            means |= {k: percent(values) for k, values in groups.rows(table, protocol).items()}
-            means |= {k: 100 * v for k, v in groups.understanding(table, protocol).items()}
-        return means
+            rows = groups.rows(self.table, self.protocol)
+            found.append(Columns(rows, np.arange(len(groups.members))))
+        if self.of_trials:
+            problem = self.table.problem_index
+            of_trials = Columns(self.of_trials, self.clusters[problem])
+            found.append(of_trials.among(np.flatnonzero(np.isin(problem, members))))
+        return found
+
+    def means(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:
+        """Return the figures of these problems, in percent."""
+        found: dict[str, float] = {}
+        for columns in self.columns(members, versions=versions):
+            found |= columns.percentages()
+        if versions and self.versions:
+            shares = self.versions.within(members).understanding(self.table, self.protocol)
+            found |= {name: 100 * share for name, share in shares.items()}
+        return found
 
 
 def _counts(table: TrialTable) -> dict[str, int]:
@@ -242,13 +255,6 @@ def _group_rows(groups: Mapping[str, tuple[dict[str, str], list[int]]]) -> dict[
     return {
         label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
     }
-
-
-def percent(values: NDArray[np.float64]) -> float:
-    """Return the mean over problems in percent, of those where it is defined; NaN if of none."""
-    defined = values[~np.isnan(values)]
-    mean = float(100.0 * defined.mean()) if len(defined) else math.nan
-    return 0.0 if abs(mean) < ROUNDING else mean  # differences that are 0, but for rounding
 
 
 def signature_line(signature: Mapping[str, object]) -> str:

@@ -6,7 +6,6 @@ accuracy and of G-Pass@k. A right answer whose reasoning nobody scored is neithe
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics.reasoning import false_positive_rate
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = [
@@ -96,20 +94,11 @@ class ReasoningColumns:
             unscored=[trial.unscored for trial in table.trials],
         )
 
-    def within(self, problems: Sequence[int]) -> ReasoningColumns:
-        """Return the columns of the trials of these problems."""
-        kept = np.isin(self.problem, problems)
-        arrays = {
-            field.name: getattr(self, field.name)[kept]
-            for field in dataclasses.fields(self)
-            if field.name != 'unscored'
-        }
-        return ReasoningColumns(
-            **arrays, unscored=[self.unscored[index] for index in np.flatnonzero(kept)]
-        )
+    def columns(self, threshold: float | None) -> dict[str, Row]:
+        """Return what the figures are means of: name to shape (T,), in [0, 1].
 
-    def figures(self, threshold: float | None) -> dict[str, float]:
-        """Return means over the scored trials and shares, in percent, NaN where undefined.
+        A trial that a figure isn't about is NaN in it: one without scores, or with a wrong answer
+        where right ones are meant.
 
         Args:
             threshold: Of validity; None where answers aren't judged, so that nothing is told of
@@ -117,21 +106,22 @@ class ReasoningColumns:
         """
         parts = self._parts(judged=threshold is not None)
         found = {
-            name if part == 'all' else f'{name} ({part})': 100 * _mean(values[chosen])
+            name if part == 'all' else f'{name} ({part})': np.where(chosen, values, np.nan)
             for name, values in ((VALIDITY, self.validity), (REDUNDANCY, self.redundancy))
             for part, chosen in parts.items()
         }
+        scored = ~np.isnan(self.validity)
         if threshold is not None:
-            rate = false_positive_rate(self.right, self.validity, threshold)
-            found[FALSE_POSITIVES] = 100 * rate
-        found[SCORED] = 100 * _mean((~np.isnan(self.validity))[self.present].astype(np.float64))
+            invalid = self.validity < threshold
+            found[FALSE_POSITIVES] = np.where(self.right & scored, invalid, np.nan)
+        found[SCORED] = np.where(self.present, scored, np.nan)
         return found
 
     def summary(self, threshold: float | None) -> dict[str, Any]:
         """Return what stands in a result's ``reasoning``, beside who scored.
 
         Args:
-            threshold: As for :meth:`figures`.
+            threshold: As for :meth:`columns`.
 
         Returns:
             ``refusals``, reason to count; ``lengths``, mean steps and tokens of a solution;
