@@ -5,13 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from opencompass_gpassk.results import (
-    MAJORITY_VOTE,
-    Protocol,
-    accuracy_key,
-    headline_figures,
-    problem_figures,
-)
+from opencompass_gpassk.measured import headline_figures, problem_figures
+from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
 from opencompass_gpassk.soundness import SOUND
 from opencompass_gpassk.trials import TrialTable, Verdict
 from opencompass_gpassk.version_groups import monotone

@@ -15,8 +15,9 @@ from opencompass_gpassk.judging.responses import Verdicts, judge_responses
 from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import MODES, JudgeSettings
 from opencompass_gpassk.judging.store import store_path
+from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.response_evaluator import AnsweredSet, ResponseEvaluator
-from opencompass_gpassk.results import DEFAULT_TAUS, Protocol, figures
+from opencompass_gpassk.results import figures
 from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import make_result, make_table
 from opencompass_gpassk.testsets import prompt_hash, version_of, with_prompts
@@ -42,7 +43,7 @@ class GPassKEvaluator(ResponseEvaluator):
             replica.
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
         complete: Of questions in versions (RV-Bench): the share of the versions that must be right
             for complete understanding, and for CR.
         collapsed: The share at which understanding has collapsed, and which OOR counts.

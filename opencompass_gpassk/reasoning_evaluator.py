@@ -31,7 +31,7 @@ class ReasonEvalEvaluator(ResponseEvaluator):
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
             from ``eval_cfg=dict(num_gpus=…)``.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
             have a record of; below it the inference hasn't ended, and the evaluation ends with an
             error instead of a result that ``-r`` would never replace.

@@ -22,8 +22,8 @@ from opencompass_gpassk.alignment import (
 from opencompass_gpassk.datasets.identity import identify
 from opencompass_gpassk.postprocessing import answer_test
 from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
+from opencompass_gpassk.protocol import DEFAULT_GROUPS
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.results import DEFAULT_GROUPS
 from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import store
 from opencompass_gpassk.testsets import constant, has_our_columns, problems_of
@@ -62,7 +62,7 @@ class ResponseEvaluator(BaseEvaluator):
     Args:
         reasoning: Who scores the steps of the responses, None for nobody.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.results.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses that must be there, in [0, 1].
         benchmark: Name that results are joined by; the data set's own by default.
         pred_postprocessor: As in any OpenCompass evaluator.

@@ -7,7 +7,7 @@ from typing import Any
 
 from opencompass_gpassk.bounds import bounds_line
 from opencompass_gpassk.metrics.independence import Independence
-from opencompass_gpassk.results import Protocol
+from opencompass_gpassk.protocol import Protocol
 
 __all__ = ['MANY_TRUNCATED', 'response_warnings', 'result_warnings']
 

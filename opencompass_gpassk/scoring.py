@@ -15,8 +15,9 @@ from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.problem_rows import problem_rows
+from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.result_warnings import response_warnings, result_warnings
-from opencompass_gpassk.results import NOBODY, Protocol, figures, reasoning_figures
+from opencompass_gpassk.results import NOBODY, figures, reasoning_figures
 from opencompass_gpassk.soundness import ReasoningColumns
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials

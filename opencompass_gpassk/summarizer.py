@@ -14,11 +14,11 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
+from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.tables import CROSSED, to_text
-from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.states import State, TaskState, task_states

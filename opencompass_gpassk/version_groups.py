@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.metrics import understanding, variables
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.results import Protocol
+    from opencompass_gpassk.protocol import Protocol
     from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = [

@@ -17,10 +17,11 @@ from test_rescoring import result, write_config
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_rows import select
 from opencompass_gpassk.reasoning_evaluator import ReasonEvalEvaluator
-from opencompass_gpassk.results import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol, figures
+from opencompass_gpassk.results import figures
 from opencompass_gpassk.trials_file import read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}

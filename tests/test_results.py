@@ -11,7 +11,8 @@ import pytest
 
 from opencompass_gpassk.groupings import group_members
 from opencompass_gpassk.problem_rows import problem_rows
-from opencompass_gpassk.results import Protocol, figures
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.results import figures
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 

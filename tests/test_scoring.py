@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.results import Protocol
+from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store
 from opencompass_gpassk.trials import Problem, TrialTable, Verdict
 from opencompass_gpassk.trials_file import read_trials

@@ -9,7 +9,8 @@ import pytest
 from made_results import make_version_result
 
 from opencompass_gpassk.bounds import bounds
-from opencompass_gpassk.results import Protocol, figures
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.results import figures
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.version_groups import find_groups
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.settings import JudgeSettings
-    from opencompass_gpassk.results import Protocol
+    from opencompass_gpassk.protocol import Protocol
     from opencompass_gpassk.samples import SampledProblems
     from opencompass_gpassk.trials import TrialTable
 
@@ -153,7 +153,7 @@ def _note(message: str) -> None:
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
-    from opencompass_gpassk.results import DEFAULT_TAUS, Protocol
+    from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
 
     n = sampled.n
     ks = tuple(args.k) if args.k else tuple(k for k in (4, 8, 16) if k <= n) or (n,)

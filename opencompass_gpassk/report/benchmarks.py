@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.results import NOBODY, accuracy_key
+from opencompass_gpassk.protocol import accuracy_key
+from opencompass_gpassk.results import NOBODY
 
 __all__ = [
     'Benchmark',

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import sample_count
 from opencompass_gpassk.report.points import Points, draw_panels, plot_points
 from opencompass_gpassk.report.reasoning import ReasoningResult
-from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.soundness import FALSE_POSITIVES
 
 if TYPE_CHECKING:

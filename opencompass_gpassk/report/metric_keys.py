@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from opencompass_gpassk.protocol import MAJORITY_VOTE, accuracy_key
 from opencompass_gpassk.report.benchmarks import Result, has_verdicts, sample_count
-from opencompass_gpassk.results import MAJORITY_VOTE, accuracy_key
 from opencompass_gpassk.soundness import (
     DROP_TO_SOUND,
     FALSE_POSITIVES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import (
     Benchmark,
     Entry,
@@ -21,7 +22,6 @@ from opencompass_gpassk.report.reasoning_notes import (
     unknown_notes,
 )
 from opencompass_gpassk.report.tables import Cell, Table, group_order, kind_of
-from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.soundness import DROP_TO_SOUND, SOUND
 
 __all__ = ['sound_tables']

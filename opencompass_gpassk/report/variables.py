@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import (
     Result,
     Results,
@@ -17,7 +18,6 @@ from opencompass_gpassk.report.benchmarks import (
     way_of_decoding,
 )
 from opencompass_gpassk.report.tables import Cell, Table, group_order
-from opencompass_gpassk.results import accuracy_key
 from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING, UNDERSTANDING_SCORE
 
 __all__ = ['VariableResult', 'variable_results', 'variable_tables']

@@ -1,0 +1,87 @@
+"""What the figures of a trial table are means of, for any of its problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.columns import Columns
+from opencompass_gpassk.groupings import headline_problems
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
+from opencompass_gpassk.soundness import ReasoningColumns, sound_rows
+from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.version_groups import find_groups
+
+__all__ = ['Measured', 'headline_figures', 'problem_figures']
+
+
+def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
+    """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN.
+
+    Where reasoning is scored, ``sound …`` and ``drop to sound …`` stand beside them.
+    """
+    rows = _rows(table, protocol)
+    if protocol.sound is not None:
+        # Which answer leads has nothing to do with how it was found.
+        sound = _rows(table.sound(protocol.sound), protocol)
+        sound.pop(MAJORITY_VOTE, None)
+        rows |= sound_rows(rows, sound)
+    return rows
+
+
+def _rows(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
+    n, c = table.counts()
+    rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
+    if protocol.n > 1:
+        rows[MAJORITY_VOTE] = table.majority_vote()
+    for k in protocol.ks:
+        rows[f'pass@{k}'] = np.asarray(pass_at_k(n, c, k))
+        for tau in protocol.taus:
+            rows[f'G-Pass@{k}_{float(tau)}'] = np.asarray(g_pass_at_k(n, c, k, tau))
+        rows[f'mG-Pass@{k}'] = np.asarray(mg_pass_at_k(n, c, k))
+    return rows
+
+
+def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
+    """Return the figures of a table, in percent, without those of its groups."""
+    return Measured(table, protocol).means(headline_problems(table.problems))
+
+
+class Measured:
+    """What the figures of a table are means of, for any of its problems."""
+
+    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
+        self.table = table
+        self.protocol = protocol
+        self.rows = problem_figures(table, protocol)
+        self.versions = find_groups(table.problems)
+        clusters = [problem.cluster or problem.problem_id for problem in table.problems]
+        self.clusters = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+        reasoning = None if protocol.sound is None else ReasoningColumns.of(table)
+        self.of_trials = reasoning.columns(protocol.sound) if reasoning else {}
+
+    def columns(self, members: Sequence[int], *, versions: bool = True) -> list[Columns]:
+        """Return the figures over these problems, over the groups of their versions, and trials."""
+        found = [Columns(self.rows, self.clusters).among(members)]
+        if versions and self.versions:
+            groups = self.versions.within(members)
+            rows = groups.rows(self.table, self.protocol)
+            found.append(Columns(rows, np.arange(len(groups.members))))
+        if self.of_trials:
+            problem = self.table.problem_index
+            of_trials = Columns(self.of_trials, self.clusters[problem])
+            found.append(of_trials.among(np.flatnonzero(np.isin(problem, members))))
+        return found
+
+    def means(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:
+        """Return the figures of these problems, in percent."""
+        found: dict[str, float] = {}
+        for columns in self.columns(members, versions=versions):
+            found |= columns.percentages()
+        if versions and self.versions:
+            shares = self.versions.within(members).understanding(self.table, self.protocol)
+            found |= {name: 100 * share for name, share in shares.items()}
+        return found
