@@ -31,6 +31,9 @@ REQUIREMENTS = [
     'math-verify[antlr4_13_2]>=0.9,<0.10',
     'aiohttp>=3.10,<4',
     'safetensors>=0.4',
+    'jinja2>=3.1',
+    'latex2mathml>=3.77',
+    'plotly>=6',
     'scipy>=1.9',
     'tabulate>=0.9',
     'tqdm>=4.64',
@@ -40,9 +43,11 @@ EXTRAS = {
     'reasoneval': ['accelerate>=1.0'],
     'test': [
         'accelerate>=1.0',
+        'axe-playwright-python>=0.1.7',
         'matplotlib>=3.8',
         'hypothesis>=6.100',
         'mypy>=1.11',
+        'playwright>=1.50',
         'pytest>=8',
         'pytest-xdist>=3.7',
         'ruff>=0.8',
@@ -61,7 +66,8 @@ setup(
     packages=[*find_packages(include=['opencompass_gpassk*']), *CONFIG_PACKAGES],
     package_data={
         'opencompass_gpassk': [
-            f'**/*.{ending}' for ending in ('txt', 'jsonl', 'json', 'jinja', 'md', 'safetensors')
+            f'**/*.{ending}'
+            for ending in ('css', 'jinja', 'js', 'json', 'jsonl', 'md', 'safetensors', 'txt')
         ],
         **{package: ['*.py'] for package in CONFIG_PACKAGES},
     },

@@ -18,6 +18,8 @@ from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables import CROSSED, to_text
 from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
@@ -92,6 +94,12 @@ class GPassKSummarizer(DefaultSummarizer):
 
     def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
         paths = write_report(stem, self.results, states)
+        try:
+            page = stem.with_name(f'{stem.name}.html')
+            write_page(page, page_data([Path(self.work_dir)]))
+            paths.append(page)
+        except Exception as error:  # the page reads all there is, whatever wrote it
+            self.logger.warning(f'no report page: {type(error).__name__}: {error}')
         try:
             return paths + write_figures(stem, self.results)
         except MissingMatplotlibError as error:

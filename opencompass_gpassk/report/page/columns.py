@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
+from opencompass_gpassk.protocol import MAJORITY_VOTE, accuracy_key
 from opencompass_gpassk.report.benchmarks import (
     Benchmark,
     Entry,
@@ -15,7 +17,6 @@ from opencompass_gpassk.report.benchmarks import (
     sample_count,
 )
 from opencompass_gpassk.report.metric_keys import metric_keys
-from opencompass_gpassk.results import MAJORITY_VOTE, accuracy_key
 from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
 from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 
@@ -61,9 +62,7 @@ COLUMNS = (
     Column(f'{SOUND}mG-Pass@{{k}}', 'as mG-Pass@{k}, but the reasoning must be valid, too'),
     Column(VALIDITY, 'mean validity of the responses’ reasoning'),
     Column(REDUNDANCY, 'mean redundancy of the responses’ reasoning', lower=True),
-    Column(
-        FALSE_POSITIVES, 'share of right responses whose reasoning is not valid', lower=True
-    ),
+    Column(FALSE_POSITIVES, 'share of right responses whose reasoning is not valid', lower=True),
     Column(SP_ACCURACY, 'accuracy on the original questions', 'original accuracy'),
     Column(DROP, 'accuracy on the originals less that on versions with other numbers', lower=True),
     Column('GA@{m}', 'share of the questions of which all {m} versions are right'),
@@ -116,14 +115,10 @@ def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:
         for result in entry.results
         if (versions := result.get('versions'))
     }
+    ks, taus = map(str, benchmark.ks), map(str, benchmark.taus)
+    places = list(product(list(ks) or [''], list(taus) or [''], sizes or ['']))
     columns = []
     for column in COLUMNS:
-        places = [
-            (str(k), str(tau), m)
-            for k in benchmark.ks or ['']
-            for tau in benchmark.taus or ['']
-            for m in sizes or {''}
-        ]
         if any(column.key.format(k=k, tau=tau, m=m) in names for k, tau, m in places):
             columns.append(column.as_dict())
     return columns

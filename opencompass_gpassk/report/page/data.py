@@ -48,14 +48,18 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
     The document's schema::
 
         {"package": str,
-         "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str], "m": int or null,
-             "groups": [{"label", "problems", "fields": {field: value}}], "columns": [{"key", "heading", "about", "lower"}],
-             "entries": [{"label", "model", "dataset", "time", "n", "marks": [[word, text]],
+         "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str],
+             "m": versions of a question or null,
+             "groups": [{"label": str, "problems": int, "fields": {field: value}}],
+             "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
+             "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
+                          "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
                           "intervals": {group: {name: [low, high]}}}],
-             "problems": [{"id", "version", "groups": {field: value}, "n": [int or null, …],
-                           "c": [int or null, …]}],
-             "longest": int, "pairs": see :func:`~.pairs.compare_entries`}],
+             "problems": [{"id": str, "version": str, "groups": {field: value},
+                           "n": [int or null, ...], "c": [int or null, ...]}],
+             "longest": characters of the longest response that is whole,
+             "pairs": see :func:`~.pairs.compare_entries`}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
          "tasks": [[run, task, state]], "faults": [str], "others": [str]}
@@ -69,9 +73,9 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
     """
     sources = find_results(paths)
     if not sources.results and not sources.tasks:
-        faults = ''.join(f'\n{fault}' for fault in sources.faults)
         named = ', '.join(map(str, paths))
-        raise ValueError(f'{named}: there is no result of this package that can be read{faults}')
+        told = ''.join(f'\n{fault}' for fault in sources.faults)
+        raise ValueError(f'{named}: there is no result of this package that can be read{told}')
     labels = _labels(sources.results)
     faults = list(sources.faults)
     benchmarks, texts = [], []

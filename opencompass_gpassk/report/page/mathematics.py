@@ -22,8 +22,11 @@ FORMULA = re.compile(
     re.DOTALL,
 )
 ELEMENTS = frozenset(
-    'math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow ms mspace msqrt mstyle msub '
-    'msubsup msup mtable mtd mtext mtr munder munderover'.split()
+    {
+        *('math', 'menclose', 'mfrac', 'mi', 'mn', 'mo', 'mover', 'mpadded', 'mphantom', 'mroot'),
+        *('mrow', 'ms', 'mspace', 'msqrt', 'mstyle', 'msub', 'msubsup', 'msup', 'mtable', 'mtd'),
+        *('mtext', 'mtr', 'munder', 'munderover'),
+    }
 )
 ATTRIBUTES = {
     **dict.fromkeys(

@@ -176,7 +176,12 @@ def _problem(row: Mapping[str, Any]) -> Problem:
     """Return a problem of which no more is known than the result says."""
     groups = {str(k): str(v) for k, v in row.items() if k not in NO_GROUPS}
     return Problem(
-        str(row['problem_id']), '', str(row.get('gold', '')), groups, '', str(row.get('version', ''))
+        str(row['problem_id']),
+        '',
+        str(row.get('gold', '')),
+        groups,
+        '',
+        str(row.get('version', '')),
     )
 
 

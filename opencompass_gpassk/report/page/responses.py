@@ -42,7 +42,7 @@ class Response:
     def shortened(self, length: int) -> dict[str, Any]:
         """Return beginning and end for the page, and how much is left out between them."""
         head, tail = _ends(self.text, length)
-        shown = {'head': visible_text(head), 'where': one_line(self.location)}
+        shown: dict[str, Any] = {'head': visible_text(head), 'where': one_line(self.location)}
         if len(head) + len(tail) < self.length:
             shown |= {'tail': visible_text(tail), 'out': self.length - len(head) - len(tail)}
         return shown
@@ -134,21 +134,22 @@ def _of_predictions(path: Path, keys: Sequence[str]) -> dict[str, str]:
         raise ValueError(f'a prediction file is an object {{…}}, not a {type(records).__name__}')
     rows = {key: records[key] for key in keys if isinstance(records.get(key), dict)}
     return {
-        key: row['prediction'] for key, row in rows.items() if isinstance(row.get('prediction'), str)
+        key: row['prediction']
+        for key, row in rows.items()
+        if isinstance(row.get('prediction'), str)
     }
 
 
 def _of_samples(path: Path, keys: Sequence[str]) -> dict[str, str]:
     wanted: dict[int, list[int]] = defaultdict(list)
     for key in keys:
-        number, _, index = key.partition('/')
-        if number.isdecimal() and index.isdecimal():
-            wanted[int(number)].append(int(index))
+        line, _, sample = key.partition('/')
+        if line.isdecimal() and sample.isdecimal():
+            wanted[int(line)].append(int(sample))
     texts = {}
     for number, line in enumerate(read_lines(str(path)), start=1):
-        if number in wanted:
-            samples = parse_row(line).get('samples') or []
-            for index in wanted[number]:
-                if index < len(samples) and isinstance(samples[index], str):
-                    texts[f'{number}/{index}'] = samples[index]
+        samples = parse_row(line).get('samples') if number in wanted else None
+        for index in wanted[number] if isinstance(samples, list) else []:
+            if index < len(samples) and isinstance(samples[index], str):
+                texts[f'{number}/{index}'] = samples[index]
     return texts

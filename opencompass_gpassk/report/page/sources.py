@@ -181,7 +181,10 @@ def _check(result: Result) -> None:
     for row in _rows(result):
         if not isinstance(row, dict) or not {'problem_id', 'n', 'c'} <= row.keys():
             raise ValueError('field details: a row holds no problem_id, n and c')
-        if not all(isinstance(row[name], int) for name in ('n', 'c')) or not 0 <= row['c'] <= row['n']:
+        if (
+            not all(isinstance(row[name], int) for name in ('n', 'c'))
+            or not 0 <= row['c'] <= row['n']
+        ):
             raise ValueError(f'field details: c is {row["c"]!r} and n is {row["n"]!r}')
 
 

@@ -15,13 +15,16 @@ function drawLeaderboard() {
   const by = columns.find((column) => column.key === sorting.key);
   entries.sort((a, b) => compareRows(a.entry, b.entry, by));
   const leaders = new Map(columns.map((column) => [column.name, leading(here, column)]));
+  const ranks = by ? ranksOf(by.name) : null;
   const head = el('tr', null,
     heading('label', 'Model', 'model, and what its figures can’t be compared for'),
+    ranks ? el('th', { scope: 'col', title: 'ranks that are compatible with the data' }, 'ranks') : null,
     el('th', { scope: 'col' }, 'n'),
     columns.map((column) => heading(column.key, filled(column.heading), filled(column.about))));
   const rows = entries.map(({ entry, index }) => el('tr', null,
     el('th', { scope: 'row' }, entry.label, entry.marks.map(([word, text]) => el('span', { class: 'mark', title: text }, word)),
       el('span', { class: 'about' }, `${entry.dataset}, ${entry.time}`)),
+    ranks ? el('td', null, ranks[index][0] === ranks[index][1] ? String(ranks[index][0]) : ranks[index].join('–')) : null,
     el('td', null, String(entry.n)),
     columns.map((column) => cell(entry, index, column, leaders.get(column.name)))));
   const problems = here.groups.find((group) => group.label === chosen.group);
@@ -63,27 +66,28 @@ function cell(entry, index, column, leader) {
     ends && value !== null ? el('span', { class: 'range' }, range(ends)) : null);
 }
 
-// The best of a column, and those whose paired difference from it is not significant.
+// The best of a column, and those that may be first as far as the data tell.
 function leading(here, column) {
   const values = here.entries.map((entry) => figure(entry, column.name));
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
   const top = column.lower ? Math.min(...known) : Math.max(...known);
   const best = new Set(values.map((value, i) => (value === top ? i : -1)).filter((i) => i >= 0));
-  const alike = new Set();
-  if (chosen.group === '') {
-    for (let i = 0; i < values.length; i++) {
-      const tests = [...best].map((leader) => compared(leader, i, column.name)).filter((test) => test);
-      if (tests.length && tests.some((test) => test.adjusted === null || test.adjusted >= 0.05)) alike.add(i);
-    }
-  }
+  const ranks = ranksOf(column.name) || [];
+  const alike = new Set(ranks.map(([first], i) => (first === 1 && values[i] !== null ? i : -1)).filter((i) => i >= 0));
   return { best, alike };
+}
+
+// The best and the worst rank of each entry; known of all problems together, not of groups.
+function ranksOf(name) {
+  const place = benchmark().pairs.metrics.indexOf(name);
+  return place < 0 || chosen.group !== '' ? null : benchmark().pairs.ranks[place];
 }
 
 function hints(here, columns) {
   const parts = ['★ the best figure of a column.'];
   if (here.pairs.rows.length) {
-    parts.push('≈ not told apart from the best: the paired test on the same problems gives p ≥ 0.05 after Holm’s correction (all problems, columns that are tested).');
+    parts.push('≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
   }
   if (here.entries.some((entry) => Object.keys(entry.intervals || {}).length)) {
     parts.push('Below a figure its 95 % interval, for the population that the problems are drawn from.');

@@ -18,24 +18,31 @@ function drawPair() {
   if (byId('pair').hidden) return;
   const [a, b] = [Number(byId('first').value), Number(byId('second').value)];
   const [first, second] = [here.entries[a], here.entries[b]];
-  const rows = here.pairs.metrics.map((name) => [name, compared(a, b, name)]).filter(([, test]) => test);
+  const rows = testedNames(here).map((name) => [name, compared(a, b, name)]).filter(([, test]) => test);
   const common = here.problems.map((problem, index) => ({ problem, index }))
     .filter(({ problem }) => problem.n[a] && problem.n[b])
     .map((row) => ({ ...row, gap: row.problem.c[b] / row.problem.n[b] - row.problem.c[a] / row.problem.n[a] }));
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   show('pair-body',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${common.length} problems were asked of both. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points, over all problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric.`),
+      `${common.length} problems were asked of both. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points, over all problems; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
+}
+
+// What the tests are about at the chosen k; G-Pass@k_0.0 is pass@k.
+function testedNames(here) {
+  const k = `@${chosen.k}`;
+  return here.pairs.metrics.filter((name) => !name.includes('pass@') && !name.includes('Pass@')
+    || (name.endsWith(k) || name.includes(`${k}_`)) && !name.endsWith('_0.0'));
 }
 
 function differenceTable(rows, first, second) {
   const value = (entry, name) => percent((entry.figures[''] || {})[name]) + cross(entry);
   return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Differences, can be scrolled' }, el('table', { id: 'differences' },
     el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'p (Holm)'].map((text) => el('th', { scope: 'col' }, text)))),
-    el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'best' : '' },
+    el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'alike' : '' },
       el('th', { scope: 'row' }, name), el('td', null, value(first, name)), el('td', null, value(second, name)),
       el('td', null, signed(test.difference)),
       el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : '–'),
