@@ -16,7 +16,7 @@ from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import MODES, JudgeSettings
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.response_evaluator import AnsweredSet, ResponseEvaluator
+from opencompass_gpassk.response_evaluator import CLUSTER, AnsweredSet, ResponseEvaluator
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import make_result, make_table
@@ -60,6 +60,12 @@ class GPassKEvaluator(ResponseEvaluator):
             figures of sound reasoning: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
             from ``eval_cfg=dict(num_gpus=…)``.
+        intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
+            ``'percentile'`` or settings of
+            :class:`~opencompass_gpassk.uncertainty.IntervalSettings`. They are for a population of
+            problems like these.
+        cluster: Column of the data set; rows that share a value are versions of one question, such
+            as translations, and are not independent of one another.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -76,8 +82,12 @@ class GPassKEvaluator(ResponseEvaluator):
         benchmark: str | None = None,
         pred_postprocessor: dict[str, Any] | None = None,
         reasoning: str | Mapping[str, Any] | None = None,
+        intervals: str | Mapping[str, Any] | None = 'bca',
+        cluster: str = CLUSTER,
     ) -> None:
-        super().__init__(reasoning, groups, min_coverage, benchmark, pred_postprocessor)
+        super().__init__(
+            reasoning, groups, min_coverage, benchmark, intervals, cluster, pred_postprocessor
+        )
         if not (judge in MODES or isinstance(judge, dict)):
             raise ValueError(
                 f'judge is {judge!r}; use {", ".join(map(repr, MODES))}, settings such as '
@@ -138,6 +148,7 @@ class GPassKEvaluator(ResponseEvaluator):
             judging=verdicts.description,
             prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
             reasoning=reasoning,
+            intervals=self.intervals,
             notes=[*verdicts.notes, *self._retry_notes(responses)],
         )
         return self._stored(table, result, reasoning)

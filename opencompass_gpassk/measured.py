@@ -15,7 +15,36 @@ from opencompass_gpassk.soundness import ReasoningColumns, sound_rows
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.version_groups import find_groups
 
-__all__ = ['Measured', 'headline_figures', 'problem_figures']
+__all__ = [
+    'Measured',
+    'headline_figures',
+    'problem_clusters',
+    'problem_figures',
+    'reasoning_columns',
+    'trials_of',
+]
+
+
+def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
+    """Return which cluster each problem is of, shape (P,): versions of a question share one."""
+    names = [problem.cluster or problem.problem_id for problem in table.problems]
+    return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def reasoning_columns(table: TrialTable, threshold: float | None) -> Columns:
+    """Return what the figures of reasoning are means of, a row a trial.
+
+    Args:
+        table: The trials.
+        threshold: Of validity; None where answers aren't judged.
+    """
+    values = ReasoningColumns.of(table).columns(threshold)
+    return Columns(values, problem_clusters(table)[table.problem_index])
+
+
+def trials_of(table: TrialTable, members: Sequence[int]) -> NDArray[np.int64]:
+    """Return the indices of the trials of some of the problems."""
+    return np.flatnonzero(np.isin(table.problem_index, members))
 
 
 def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
@@ -58,10 +87,10 @@ class Measured:
         self.protocol = protocol
         self.rows = problem_figures(table, protocol)
         self.versions = find_groups(table.problems)
-        clusters = [problem.cluster or problem.problem_id for problem in table.problems]
-        self.clusters = np.unique(clusters, return_inverse=True)[1].reshape(-1)
-        reasoning = None if protocol.sound is None else ReasoningColumns.of(table)
-        self.of_trials = reasoning.columns(protocol.sound) if reasoning else {}
+        self.clusters = problem_clusters(table)
+        self.of_trials = (
+            None if protocol.sound is None else reasoning_columns(table, protocol.sound)
+        )
 
     def columns(self, members: Sequence[int], *, versions: bool = True) -> list[Columns]:
         """Return the figures over these problems, over the groups of their versions, and trials."""
@@ -71,9 +100,7 @@ class Measured:
             rows = groups.rows(self.table, self.protocol)
             found.append(Columns(rows, np.arange(len(groups.members))))
         if self.of_trials:
-            problem = self.table.problem_index
-            of_trials = Columns(self.of_trials, self.clusters[problem])
-            found.append(of_trials.among(np.flatnonzero(np.isin(problem, members))))
+            found.append(self.of_trials.among(trials_of(self.table, members)))
         return found
 
     def means(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:

@@ -9,7 +9,7 @@ from datasets import Dataset
 from opencompass.registry import ICL_EVALUATORS
 
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.response_evaluator import ResponseEvaluator
+from opencompass_gpassk.response_evaluator import CLUSTER, ResponseEvaluator
 from opencompass_gpassk.results import NOBODY
 from opencompass_gpassk.scoring import make_reasoning_result, make_table
 from opencompass_gpassk.testsets import prompt_hash, version_of, with_prompts
@@ -38,6 +38,12 @@ class ReasonEvalEvaluator(ResponseEvaluator):
         benchmark: Name that results are joined by; the data set's own by default.
         pred_postprocessor: As in any OpenCompass evaluator; steps are those of the response before
             it.
+        intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
+            ``'percentile'`` or settings of
+            :class:`~opencompass_gpassk.uncertainty.IntervalSettings`. They are for a population of
+            problems like these.
+        cluster: Column of the data set; rows that share a value are versions of one question, such
+            as translations, and are not independent of one another.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -50,8 +56,12 @@ class ReasonEvalEvaluator(ResponseEvaluator):
         min_coverage: float = 1.0,
         benchmark: str | None = None,
         pred_postprocessor: dict[str, Any] | None = None,
+        intervals: str | Mapping[str, Any] | None = 'bca',
+        cluster: str = CLUSTER,
     ) -> None:
-        super().__init__(reasoning, groups, min_coverage, benchmark, pred_postprocessor)
+        super().__init__(
+            reasoning, groups, min_coverage, benchmark, intervals, cluster, pred_postprocessor
+        )
 
     def evaluate(
         self, k: int | list[int], n: int, original_dataset: Dataset, **score_kwargs: Any
@@ -91,6 +101,7 @@ class ReasonEvalEvaluator(ResponseEvaluator):
             benchmark=self._benchmark(original_dataset),
             data_version=version_of(original_dataset, answered.problems),
             prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
+            intervals=self.intervals,
             notes=self._retry_notes(responses),
         )
         return self._stored(table, result, reasoning)

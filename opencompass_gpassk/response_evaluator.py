@@ -28,12 +28,14 @@ from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import store
 from opencompass_gpassk.testsets import constant, has_our_columns, problems_of
 from opencompass_gpassk.trials import Problem, TrialTable
+from opencompass_gpassk.uncertainty import IntervalSettings
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores
 
-__all__ = ['AnsweredSet', 'ResponseEvaluator']
+__all__ = ['CLUSTER', 'AnsweredSet', 'ResponseEvaluator']
 
+CLUSTER = 'cluster'
 Groups = tuple[tuple[str, ...], ...]
 
 
@@ -65,6 +67,9 @@ class ResponseEvaluator(BaseEvaluator):
             :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses that must be there, in [0, 1].
         benchmark: Name that results are joined by; the data set's own by default.
+        intervals: How confidence intervals are made, None for none: ``bca``, ``percentile`` or
+            settings of :class:`~opencompass_gpassk.uncertainty.IntervalSettings`.
+        cluster: Column of the data set; rows that share a value are versions of one question.
         pred_postprocessor: As in any OpenCompass evaluator.
 
     Raises:
@@ -77,12 +82,16 @@ class ResponseEvaluator(BaseEvaluator):
         groups: Sequence[str | Sequence[str]] | None,
         min_coverage: float,
         benchmark: str | None,
+        intervals: str | Mapping[str, Any] | None,
+        cluster: str,
         pred_postprocessor: dict[str, Any] | None,
     ) -> None:
         super().__init__(pred_postprocessor)
         if not 0 <= min_coverage <= 1:
             raise ValueError(f'min_coverage is {min_coverage}; it is a share from 0 to 1')
         self.reasoning = None if reasoning is None else ReasoningSettings.of(reasoning)
+        self.intervals = IntervalSettings.of(intervals)
+        self.cluster = cluster
         self.groups = groups
         self.min_coverage = min_coverage
         self.benchmark = benchmark
@@ -123,7 +132,7 @@ class ResponseEvaluator(BaseEvaluator):
             exact_golds=has_our_columns(rows),
             report=self.logger.warning,
         )
-        problems = problems_of(rows, identities, golds, groups)
+        problems = problems_of(rows, identities, golds, groups, cluster=self._cluster(rows))
         return AnsweredSet(rows, problems, list(golds), responses, groups)
 
     def _score_reasoning(
@@ -154,6 +163,15 @@ class ResponseEvaluator(BaseEvaluator):
                 f'of {self._abbr()} are {", ".join(columns)}'
             )
         return groups
+
+    def _cluster(self, rows: Dataset) -> str:
+        """Return the column that names clusters; there need not be one unless it was asked for."""
+        if self.cluster != CLUSTER and self.cluster not in rows.column_names:
+            raise ValueError(
+                f'cluster of {type(self).__name__} is {self.cluster!r}; the columns of '
+                f'{self._abbr()} are {", ".join(rows.column_names)}'
+            )
+        return self.cluster
 
     def _read(self, predictions: list[Any]) -> PredictionFiles:
         texts = self.pred_postprocess(predictions)

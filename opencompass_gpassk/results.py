@@ -11,11 +11,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.groupings import group_members, headline_problems
-from opencompass_gpassk.measured import Measured
+from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.soundness import ReasoningColumns
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.version_groups import ORIGINAL
 
@@ -81,11 +79,11 @@ def reasoning_figures(table: TrialTable, groupings: Sequence[tuple[str, ...]]) -
         table: The trials.
         groupings: Breakdowns; each is a tuple of the problems' group fields.
     """
-    measured = Columns(ReasoningColumns.of(table).columns(None), table.problem_index)
+    measured = reasoning_columns(table, None)
     groups = group_members(table.problems, groupings)
     result: dict[str, object] = dict(measured.percentages())
     for label, (_, members) in groups.items():
-        of_group = measured.among(np.flatnonzero(np.isin(table.problem_index, members)))
+        of_group = measured.among(trials_of(table, members))
         result |= {f'{label}/{name}': value for name, value in of_group.percentages().items()}
     names = ('problems', 'trials', 'lost', 'truncated')
     counts = {name: count for name, count in _counts(table).items() if name in names}

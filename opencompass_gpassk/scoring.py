@@ -21,6 +21,11 @@ from opencompass_gpassk.results import NOBODY, figures, reasoning_figures
 from opencompass_gpassk.soundness import ReasoningColumns
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
+from opencompass_gpassk.uncertainty import (
+    IntervalSettings,
+    figure_intervals,
+    reasoning_intervals,
+)
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores, ScoredResponse
@@ -32,6 +37,8 @@ __all__ = [
     'make_table',
     'store',
 ]
+
+INTERVALS = IntervalSettings()
 
 
 def make_table(
@@ -103,6 +110,7 @@ def make_result(
     prompt: str,
     judging: Mapping[str, Any] | None = None,
     reasoning: ResponseScores | None = None,
+    intervals: IntervalSettings | None = INTERVALS,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
@@ -117,6 +125,7 @@ def make_result(
         prompt: Hash of the prompts.
         judging: How the verdicts came about, and what they cost.
         reasoning: The scores of the responses' reasoning, where ``protocol.sound`` asks for it.
+        intervals: How confidence intervals are made; None makes none.
         notes: Warnings besides those that the responses and the figures give cause for.
     """
     result = figures(table, protocol)
@@ -140,6 +149,8 @@ def make_result(
         'judging': dict(judging or {}),
         'bounds': bounds(table, protocol),
     }
+    if intervals:
+        result |= figure_intervals(table, protocol, intervals)
     if reasoning:
         summary = ReasoningColumns.of(table).summary(protocol.sound)
         result['reasoning'] = reasoning.describe() | summary
@@ -159,6 +170,7 @@ def make_reasoning_result(
     benchmark: str,
     data_version: str,
     prompt: str,
+    intervals: IntervalSettings | None = INTERVALS,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the result of scored reasoning whose answers nobody judged.
@@ -172,9 +184,12 @@ def make_reasoning_result(
         benchmark: What the problems are, in the name that results are joined by.
         data_version: Version of the problems.
         prompt: Hash of the prompts.
+        intervals: How confidence intervals are made; None makes none.
         notes: Warnings besides those that the responses give cause for.
     """
     result = reasoning_figures(table, groups)
+    if intervals:
+        result |= reasoning_intervals(table, groups, intervals)
     audit = audit_responses(responses)
     sampling = _samplings(responses)
     result |= _shares(audit) | {

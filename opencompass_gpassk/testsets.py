@@ -34,8 +34,12 @@ def problems_of(
     identities: Sequence[tuple[str, int]],
     golds: Sequence[Any],
     groups: Sequence[Sequence[str]],
+    cluster: str = 'cluster',
 ) -> list[Problem]:
-    """Return each problem of a test set once, with the columns that ``groups`` names."""
+    """Return each problem of a test set once, with the columns that ``groups`` names.
+
+    Versions of one question share a value of the column ``cluster``, if there is one.
+    """
     ours = has_our_columns(test_set)  # another's `version` may be anything
     fields = [name for group in groups for name in group if name in test_set.column_names]
     problems: dict[str, Problem] = {}
@@ -46,7 +50,7 @@ def problems_of(
                 question=str(row.get('question') or row.get('problem') or ''),
                 gold='' if gold is None else str(gold),
                 groups={name: str(row[name]) for name in fields if row[name] not in (None, '')},
-                cluster=str(row.get('cluster') or ''),
+                cluster=str(row.get(cluster) or ''),
                 version=str(row.get('version') or '') if ours else '',
                 language=str(row.get('language') or ''),
             )

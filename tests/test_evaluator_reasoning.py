@@ -289,7 +289,7 @@ def test_what_is_wrong_with_a_scorer_leaves_the_result(
 ) -> None:
     """The old figures are there still."""
     before = result(run)
-    assert main(['reasoneval', 'run', str(run), '--model', 'no/such-model']) == 1
+    assert main(['reasoneval', 'run', str(run), '--model', str(run / 'no-model')]) == 1
     assert 'not rescored' in capsys.readouterr().err
     assert result(run) == before
 
@@ -299,3 +299,13 @@ def test_warnings_are_logged(tmp_path: Path) -> None:
     with logged() as messages:
         evaluated(tmp_path)
     assert any('has no scores' in message for message in messages)
+
+
+def test_reasoning_figures_have_intervals(tmp_path: Path) -> None:
+    """Of responses too, in clusters of their problems."""
+    for evaluator in (GPassKEvaluator, ReasonEvalEvaluator):
+        found = evaluated(tmp_path / evaluator.__name__, evaluator=evaluator)
+        low, high = found['intervals']['validity']
+        assert low < found['validity'] < high
+        # Ten problems say less than the 63 responses to them that are scored.
+        assert high - low > 5

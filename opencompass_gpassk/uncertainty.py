@@ -1,0 +1,154 @@
+"""How sure the figures of a result are: a confidence interval for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from opencompass_gpassk.columns import Columns
+from opencompass_gpassk.groupings import group_members, headline_problems
+from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
+from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.version_groups import ORIGINAL
+
+__all__ = ['ESTIMAND', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
+
+ESTIMAND = 'a population of problems like these, each sampled anew'
+DIFFERENCES = ('drop to sound ', 'SP-RV drop')  # how the names of differences begin
+UNBOUNDED = ('variance ',)  # of what is no mean of shares
+FEWEST = 100
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals are made.
+
+    Args:
+        method: ``bca`` or ``percentile``, of the bootstrap over clusters of problems.
+        resamples: Of the bootstrap, at least 100.
+        seed: Of the resamples.
+        level: The chance with which an interval covers the truth, between 0 and 1.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+
+    method: str = 'bca'
+    resamples: int = 10_000
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(
+                f'method of intervals is {self.method!r}; use {" or ".join(METHODS)}, or '
+                'intervals=None for none'
+            )
+        if not isinstance(self.resamples, int) or self.resamples < FEWEST:
+            raise ValueError(f'resamples of intervals is {self.resamples!r}; take {FEWEST} or more')
+        if not 0 < self.level < 1:
+            raise ValueError(f'level of intervals is {self.level!r}; it is a chance, such as 0.95')
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any] | None) -> IntervalSettings | None:
+        """Return settings from a config's: a method, a dictionary of the arguments, or None.
+
+        Raises:
+            ValueError: As the class does, or if a name is unknown.
+        """
+        if given is None:
+            return None
+        if isinstance(given, str):
+            return cls(method=given)
+        if not isinstance(given, Mapping):
+            raise ValueError(f'intervals is {given!r}; give a method such as {METHODS[0]!r}')
+        known = [one.name for one in fields(cls)]
+        if unknown := set(given).difference(known):
+            raise ValueError(
+                f'intervals has {", ".join(sorted(map(str, unknown)))}, which is unknown; there '
+                f'are {", ".join(known)}'
+            )
+        return cls(**given)
+
+
+def figure_intervals(
+    table: TrialTable, protocol: Protocol, settings: IntervalSettings
+) -> dict[str, Any]:
+    """Return an interval of each figure of :func:`~opencompass_gpassk.results.figures`.
+
+    They are for a population of problems: problems that are versions of one another are drawn
+    together, and what few samples leave unsure is in them.
+
+    Args:
+        table: The trials.
+        protocol: What was measured.
+        settings: How intervals are made.
+
+    Returns:
+        ``intervals``, name to [low, high] in percent, and ``uncertainty``, which tells how they
+        came about. Figures of fewer than two clusters have none, nor have variances and the shares
+        of understanding.
+    """
+    measured = Measured(table, protocol)
+    headline = headline_problems(table.problems)
+    parts = {'': measured.columns(headline)}
+    for label, (_, members) in group_members(table.problems, protocol.groups, headline).items():
+        parts[label] = measured.columns(members)
+    if len(headline) < len(table.problems):
+        originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
+        parts[ORIGINAL] = measured.columns(originals, versions=False)
+    return _intervals(parts, settings)
+
+
+def reasoning_intervals(
+    table: TrialTable, groupings: Sequence[tuple[str, ...]], settings: IntervalSettings
+) -> dict[str, Any]:
+    """Return the same of :func:`~opencompass_gpassk.results.reasoning_figures`.
+
+    Args:
+        table: The trials.
+        groupings: Breakdowns; each is a tuple of the problems' group fields.
+        settings: How intervals are made.
+    """
+    columns = reasoning_columns(table, None)
+    parts = {'': [columns]}
+    for label, (_, members) in group_members(table.problems, groupings).items():
+        parts[label] = [columns.among(trials_of(table, members))]
+    return _intervals(parts, settings)
+
+
+def _intervals(
+    parts: Mapping[str, Sequence[Columns]], settings: IntervalSettings
+) -> dict[str, Any]:
+    found: dict[str, list[float]] = {}
+    methods: dict[str, list[str]] = {}
+    for label, blocks in parts.items():
+        for block in blocks:
+            names = [name for name in block.values if not name.startswith(UNBOUNDED)]
+            if not names:
+                continue
+            least = [-1.0 if name.startswith(DIFFERENCES) else 0.0 for name in names]
+            values = np.stack([block.values[name] for name in names], axis=1).astype(float)
+            made = bootstrap_means(
+                np.clip(values, least, 1.0),  # rounding may leave a share a hair outside
+                block.clusters,
+                bounds=(least, 1.0),
+                **asdict(settings),
+            )
+            for name, low, high, method in zip(
+                names, made.low, made.high, made.method, strict=True
+            ):
+                if not np.isnan(low):
+                    key = f'{label}/{name}' if label else name
+                    found[key] = [100 * float(low), 100 * float(high)]
+                    methods.setdefault(method, []).append(key)
+    others = {method: keys for method, keys in methods.items() if method != settings.method}
+    return {
+        'intervals': found,
+        'uncertainty': {**asdict(settings), 'of': ESTIMAND, 'other_methods': others},
+    }

@@ -1,0 +1,128 @@
+"""Intervals of a result's figures: which clusters they are made of, and what has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from eval_task import Sums, data_set, evaluate, predict
+
+from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.measured import Measured
+from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.results import figures
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.uncertainty import IntervalSettings, figure_intervals
+
+PROTOCOL = Protocol(n=4, k=(2,), taus=(0.5, 1.0))
+
+
+def translated(problems: int, seed: int = 0) -> TrialTable:
+    """Questions in two languages, both solved alike."""
+    rng = np.random.default_rng(seed)
+    table, trials = [], []
+    for i in range(problems):
+        chance = rng.beta(0.5, 0.5)
+        for language in ('en', 'cn'):
+            name = f'{i}/{language}'
+            table.append(Problem(name, groups={'language': language}, cluster=str(i)))
+            trials += [
+                Trial(name, r, Verdict.CORRECT if rng.random() < chance else Verdict.INCORRECT)
+                for r in range(4)
+            ]
+    return TrialTable(table, trials)
+
+
+def test_every_figure_is_within_its_interval() -> None:
+    """Overall and in each group; shares of responses that describe the run have none."""
+    table = translated(60)
+    found = figures(table, PROTOCOL)
+    made = figure_intervals(table, PROTOCOL, IntervalSettings(resamples=500))
+    names = {'accuracy (4 runs average)', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2', 'en/G-Pass@2_0.5'}
+    assert names <= made['intervals'].keys()
+    for name, (low, high) in made['intervals'].items():
+        assert 0 <= low < found[name] < high <= 100, name  # type: ignore[operator]
+    assert 'coverage' not in made['intervals']
+    assert made['uncertainty']['level'] == 0.95
+
+
+def test_translations_are_drawn_together() -> None:
+    """As by the bootstrap over clusters, which is wider than that over problems."""
+    table = translated(60)
+    made = figure_intervals(table, PROTOCOL, IntervalSettings())['intervals']
+    accuracy = table.accuracy()[:, None]
+    clusters = [problem.cluster for problem in table.problems]
+    expected = bootstrap_means(accuracy, clusters)
+    assert made['accuracy (4 runs average)'] == pytest.approx(
+        [100 * expected.low[0], 100 * expected.high[0]]
+    )
+    apart = bootstrap_means(accuracy)
+    wider = (expected.high - expected.low) / (apart.high - apart.low)
+    assert wider[0] > 1.2
+
+
+def test_groups_of_versions_have_intervals_and_variances_none() -> None:
+    """Differences may lie below 0."""
+    rng = np.random.default_rng(1)
+    problems, trials = [], []
+    for i in range(30):
+        for version in ('original', '1', '2', '3'):
+            name = f'{i}/{version}'
+            problems.append(Problem(name, cluster=str(i), version=version))
+            trials += [
+                Trial(name, r, Verdict.CORRECT if rng.random() < 0.5 else Verdict.INCORRECT)
+                for r in range(4)
+            ]
+    made = figure_intervals(TrialTable(problems, trials), PROTOCOL, IntervalSettings())
+    low, high = made['intervals']['SP-RV drop']
+    assert low < 0 < high
+    assert {'GA@3', 'CR', 'OOR', 'original/pass@2'} <= made['intervals'].keys()
+    assert not [name for name in made['intervals'] if 'variance' in name]
+    assert Measured(TrialTable(problems, trials), PROTOCOL).means([0]).keys() >= {'GA@3'}
+
+
+def test_one_cluster_alone_has_no_interval() -> None:
+    """Nothing tells how others would differ."""
+    made = figure_intervals(translated(1), PROTOCOL, IntervalSettings())
+    assert made['intervals'] == {}
+
+
+def test_the_cluster_is_a_setting_of_the_data_set(tmp_path: Path) -> None:
+    """Any column may name it; one that isn't there is an error."""
+    widths = {}
+    for column in ('question', 'question_type'):
+        evaluator = {'type': GPassKEvaluator, 'cluster': column}
+        dataset = data_set(Sums, evaluator=evaluator)
+        predict(tmp_path / column, dataset)
+        widths[column] = len(evaluate(tmp_path / column, dataset)['intervals'])
+    assert widths['question'] > 0 == widths['question_type']  # all are of one type: one cluster
+    evaluator = {'type': GPassKEvaluator, 'cluster': 'family'}
+    dataset = data_set(Sums, evaluator=evaluator)
+    predict(tmp_path / 'family', dataset)
+    with pytest.raises(ValueError, match="cluster of GPassKEvaluator is 'family'"):
+        evaluate(tmp_path / 'family', dataset)
+
+
+def test_no_intervals_where_none_are_wanted(tmp_path: Path) -> None:
+    """By setting."""
+    dataset = data_set(evaluator={'type': GPassKEvaluator, 'intervals': None})
+    predict(tmp_path, dataset)
+    assert 'intervals' not in evaluate(tmp_path, dataset)
+
+
+@pytest.mark.parametrize(
+    ('given', 'told'),
+    [
+        ('student', "method of intervals is 'student'"),
+        ({'resamples': 10}, 'resamples of intervals is 10'),
+        ({'level': 95}, 'level of intervals is 95'),
+        ({'sed': 1}, 'intervals has sed'),
+        (5, 'intervals is 5'),
+    ],
+)
+def test_wrong_settings_are_named(given: object, told: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(ValueError, match=told):
+        GPassKEvaluator(intervals=given)  # type: ignore[arg-type]
