@@ -24,6 +24,7 @@ def problem_rows(table: TrialTable, sound: float | None = None) -> list[dict[str
         {
             'problem_id': problem.problem_id,
             **({'version': problem.version} if problem.version else {}),
+            **({'cluster': problem.cluster} if problem.cluster else {}),
             **problem.groups,
             'gold': problem.gold,
             'n': int(n[index]),
