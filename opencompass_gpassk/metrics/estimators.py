@@ -1,0 +1,82 @@
+"""The metrics of one problem as objects: estimators of a chance from n samples, c of them right."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from opencompass_gpassk.metrics.gpassk import correct_counts, g_pass_at_k, mg_pass_at_k
+from opencompass_gpassk.metrics.variables import ratio
+
+__all__ = ['Estimator']
+
+NAME = re.compile(r'(?P<kind>pass|G-Pass|mG-Pass)@(?P<k>[1-9]\d{0,8})(?:_(?P<tau>\d+(?:\.\d+)?))?')
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A metric that k samples of a problem decide, estimated without bias from any n ≥ k of them.
+
+    Args:
+        kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k) or ``mG-Pass``.
+        k: Samples that decide it; 1 for accuracy.
+        tau: Threshold of G-Pass.
+    """
+
+    kind: str
+    k: int = 1
+    tau: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in ('accuracy', 'G-Pass', 'mG-Pass'):
+            raise ValueError(f'kind is {self.kind!r}; choose accuracy, G-Pass or mG-Pass')
+        if self.k < 1 or (self.kind == 'accuracy' and self.k != 1):
+            raise ValueError(f'k is {self.k}; it is at least 1, and 1 for accuracy')
+        if not 0 <= self.tau <= 1:
+            raise ValueError(f'tau is {self.tau}; a threshold τ is a share from 0 to 1')
+
+    @classmethod
+    def named(cls, name: str) -> Estimator:
+        """Return the metric of a name as results have it.
+
+        Raises:
+            ValueError: If it is none.
+
+        >>> Estimator.named('G-Pass@16_0.5')
+        Estimator(kind='G-Pass', k=16, tau=0.5)
+        """
+        if name == 'accuracy':
+            return cls('accuracy')
+        match = NAME.fullmatch(name)
+        if not match or (match['kind'] == 'G-Pass') != (match['tau'] is not None):
+            raise ValueError(
+                f'metric is {name!r}; write accuracy, pass@16, G-Pass@16_0.5 or mG-Pass@16'
+            )
+        kind = 'mG-Pass' if match['kind'] == 'mG-Pass' else 'G-Pass'
+        return cls(kind, int(match['k']), float(match['tau'] or 0))
+
+    @property
+    def name(self) -> str:
+        """Its name as results have it."""
+        if self.kind == 'accuracy':
+            return self.kind
+        return f'{self.kind}@{self.k}' + (f'_{self.tau}' if self.kind == 'G-Pass' else '')
+
+    def __call__(self, n: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
+        """Return estimates in [0, 1] of problems of which c of n samples are right.
+
+        Returns:
+            In the shape that n and c broadcast to; NaN where n < k.
+
+        Raises:
+            ValueError: If a count is negative or no integer, or c > n.
+        """
+        n, c = np.broadcast_arrays(*correct_counts(n, c))
+        if self.kind == 'accuracy':
+            return ratio(c, n)
+        if self.kind == 'mG-Pass':
+            return np.asarray(mg_pass_at_k(n, c, self.k))
+        return np.asarray(g_pass_at_k(n, c, self.k, self.tau))
