@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.gpassk import correct_counts, g_pass_at_k, mg_pass_at_k
+from opencompass_gpassk.metrics.gpassk import Counts, correct_counts, g_pass_at_k, mg_pass_at_k
 from opencompass_gpassk.metrics.variables import ratio
 
-__all__ = ['Estimator']
+__all__ = ['Estimator', 'problem_counts']
 
 NAME = re.compile(r'(?P<kind>pass|G-Pass|mG-Pass)@(?P<k>[1-9]\d{0,8})(?:_(?P<tau>\d+(?:\.\d+)?))?')
 
@@ -74,9 +74,21 @@ class Estimator:
         Raises:
             ValueError: If a count is negative or no integer, or c > n.
         """
-        n, c = np.broadcast_arrays(*correct_counts(n, c))
+        n, c = correct_counts(n, c)
+        n, c = np.broadcast_arrays(n, c)
         if self.kind == 'accuracy':
             return ratio(c, n)
         if self.kind == 'mG-Pass':
             return np.asarray(mg_pass_at_k(n, c, self.k))
         return np.asarray(g_pass_at_k(n, c, self.k, self.tau))
+
+
+def problem_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:
+    """Return the samples and the right ones of P problems, both of shape (P,).
+
+    Raises:
+        ValueError: If a count is negative or no integer, or c > n.
+    """
+    samples, right = correct_counts(n, c)
+    samples, right = np.broadcast_arrays(np.atleast_1d(samples), np.atleast_1d(right))
+    return samples, right

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import betaln, expit, gammaln, logit
 
-from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.gpassk import correct_counts
 
 __all__ = ['Rates', 'pair_products']
@@ -167,10 +167,10 @@ def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     Returns:
         Shape (P,); NaN where n < 2k.
     """
-    n, c = (np.atleast_1d(x)[:, None] for x in np.broadcast_arrays(*correct_counts(n, c)))
+    samples, right = problem_counts(n, c)
     k = estimator.k
-    enough = n >= 2 * k
-    n, c = np.where(enough, n, 2 * k), np.where(enough, c, 0)
+    enough = samples >= 2 * k
+    n, c = np.where(enough, samples, 2 * k)[:, None], np.where(enough, right, 0)[:, None]
     first = np.arange(k + 1)  # right ones in the first set
     possible = (first <= c) & (k - first <= n - c)
     hits, misses = np.where(possible, first, 0), np.where(possible, k - first, 0)
@@ -178,7 +178,7 @@ def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     chance = np.exp(_log_choices(c, hits) + _log_choices(n - c, misses) - _log_choices(n, k))
     there = np.broadcast_to(n - k, rest.shape)
     values = estimator(k, first) * estimator(there, rest)
-    return np.where(enough[:, 0], np.where(possible, chance * values, 0.0).sum(axis=1), np.nan)
+    return np.where(enough, np.where(possible, chance * values, 0.0).sum(axis=1), np.nan)
 
 
 def _log_choices(n: ArrayLike, k: ArrayLike) -> Numbers:

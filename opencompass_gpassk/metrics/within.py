@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.gpassk import correct_counts
+from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.intervals import FEW, normal_quantile, wilson
 from opencompass_gpassk.metrics.rates import Rates, pair_products
 
@@ -55,7 +54,7 @@ def within_problem_variance(
     >>> within_problem_variance(Estimator('accuracy'), [4, 4], [2, 4])
     array([0.08333333, 0.        ])
     """
-    n, c = (np.atleast_1d(x) for x in np.broadcast_arrays(*correct_counts(n, c)))
+    n, c = problem_counts(n, c)
     result = estimator(n, c) ** 2 - pair_products(estimator, n, c)
     short = (n >= estimator.k) & (n < 2 * estimator.k)
     if short.any():
@@ -115,7 +114,7 @@ def fixed_problems_interval(
         ValueError: As :func:`within_problem_variance`, or if level isn't between 0 and 1.
     """
     z = normal_quantile(level)
-    n, c = (np.atleast_1d(x) for x in np.broadcast_arrays(*correct_counts(n, c)))
+    n, c = problem_counts(n, c)
     some = n >= estimator.k
     n, c = n[some], c[some]
     if not len(n):
