@@ -37,15 +37,17 @@ class Response:
     @classmethod
     def of(cls, text: str, location: str) -> Response:
         """Return what is kept of a whole response."""
-        return cls(''.join(_ends(text, LONGEST)), len(text), location)
+        kept = text if len(text) <= LONGEST else ''.join(_ends(text, LONGEST))
+        return cls(kept, len(text), location)
 
     def shortened(self, length: int) -> dict[str, Any]:
         """Return beginning and end for the page, and how much is left out between them."""
+        shown: dict[str, Any] = {'where': one_line(self.location)}
+        if self.length <= length:
+            return shown | {'head': visible_text(self.text)}
         head, tail = _ends(self.text, length)
-        shown: dict[str, Any] = {'head': visible_text(head), 'where': one_line(self.location)}
-        if len(head) + len(tail) < self.length:
-            shown |= {'tail': visible_text(tail), 'out': self.length - len(head) - len(tail)}
-        return shown
+        ends = {'head': visible_text(head), 'tail': visible_text(tail)}
+        return shown | ends | {'out': self.length - length}
 
 
 def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
@@ -113,9 +115,7 @@ def fitting_length(lengths: Sequence[int], total: int) -> int:
 
 
 def _ends(text: str, length: int) -> tuple[str, str]:
-    """Return beginning and end of a text that hold together no more than length characters."""
-    if len(text) <= length:
-        return text, ''
+    """Return beginning and end of a text, which hold together length characters of it."""
     tail = int(length * TAIL)
     return text[: length - tail], text[len(text) - tail :]
 
@@ -148,7 +148,7 @@ def _of_samples(path: Path, keys: Sequence[str]) -> dict[str, str]:
             wanted[int(line)].append(int(sample))
     texts = {}
     for number, line in enumerate(read_lines(str(path)), start=1):
-        samples = parse_row(line).get('samples') if number in wanted else None
+        samples: Any = parse_row(line).get('samples') if number in wanted else None
         for index in wanted[number] if isinstance(samples, list) else []:
             if index < len(samples) and isinstance(samples[index], str):
                 texts[f'{number}/{index}'] = samples[index]

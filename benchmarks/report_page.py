@@ -1,0 +1,84 @@
+"""How long the report page takes to make and to open, and how large it is.
+
+A sweep is made up: models that sample problems, each response some words long. Then the page is
+written as ``gpassk report`` writes it and opened in Chromium, several times, each in a browser of
+its own. ``tables`` is the time from the navigation to the end of the page's script, when the
+leaderboard, the map and the comparison stand; ``curves`` to when they are drawn.
+
+    python benchmarks/report_page.py --models 20 --problems 500 --samples 48
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
+
+from made_sweep import Sweep, make_sweep
+from report_browser import browser, opened
+
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import write_page
+
+WORDS = (
+    *('therefore', 'the', 'number', 'is', 'a', 'square', 'of', 'both', 'sides', 'we', 'divide'),
+    *('by', 'two', 'and', 'get', 'remainder', 'modulo', 'seven', 'which', 'equals', 'x', 'hence'),
+    *('let', 'y', 'be', 'an', 'integer', 'then', 'so', 'prime', 'in', 'every', 'case', 'root'),
+)
+
+
+def words(rng: random.Random, count: int) -> str:
+    """Return a made-up response."""
+    return ' '.join(rng.choices(WORDS, k=count))
+
+
+def main() -> None:
+    """Make the sweep and the page, open it, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in (('models', 20), ('problems', 500), ('samples', 48), ('words', 250)):
+        parser.add_argument(f'--{name}', type=int, default=default)
+    parser.add_argument('--opened', type=int, default=5, help='how often the page is opened')
+    parser.add_argument('--keep', type=Path, help='where the page is to stay')
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run, page = Path(folder, '20260101_000000'), args.keep or Path(folder, 'report.html')
+        sweep = Sweep(
+            problems=args.problems,
+            n=args.samples,
+            k=(4, 8, 16),
+            respond=lambda rng: words(rng, rng.randint(args.words // 2, 3 * args.words // 2)),
+        )
+        start = time.perf_counter()
+        make_sweep(run, {f'model-{i:02}': i / 4 - 2 for i in range(args.models)}, sweep)
+        print(f'sweep made up: {time.perf_counter() - start:.1f} s')
+        start = time.perf_counter()
+        data = page_data([run])
+        print(f'data collected: {time.perf_counter() - start:.1f} s')
+        start = time.perf_counter()
+        write_page(page, data)
+        print(f'page written: {time.perf_counter() - start:.1f} s')
+        print(f'size: {page.stat().st_size / 1e6:.1f} MB')
+        longest = [benchmark['longest'] for benchmark in data.document['benchmarks']]
+        print(f'responses are whole up to {longest} characters')
+        tables, curves = zip(*(_times(page) for _ in range(args.opened)), strict=True)
+        for name, times in (('tables', tables), ('curves', curves)):
+            print(f'{name}: median {statistics.median(times):.2f} s, worst {max(times):.2f} s')
+
+
+def _times(page: Path) -> tuple[float, float]:
+    with browser() as chromium, opened(chromium, page) as tab:
+        tab.wait_for_function("performance.getEntriesByName('curves').length > 0")
+        marks = [tab.evaluate(MARK, name) for name in ('tables', 'curves')]
+    return marks[0] / 1000, marks[1] / 1000
+
+
+MARK = 'name => performance.getEntriesByName(name)[0].startTime'
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,406 @@
+"""The report page: what it is made from, and that what it holds is what the results say."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import re
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import MadeRun
+from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.report.page.data import PageData, page_data
+from opencompass_gpassk.report.page.html import json_in_html, render_page
+from opencompass_gpassk.report.page.mathematics import ELEMENTS, segments
+from opencompass_gpassk.report.page.responses import LONGEST, Response, fitting_length
+from opencompass_gpassk.text import visible_text
+
+MODELS = {'small': -1.0, 'large': 2.0}
+
+
+@pytest.fixture(scope='module')
+def work_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A work dir with a finished run of two models."""
+    folder = tmp_path_factory.mktemp('sweep')
+    make_sweep(folder / '20260101_000000', MODELS)
+    return folder
+
+
+@pytest.fixture(scope='module')
+def data(work_dir: Path) -> PageData:
+    """What the page shows of it."""
+    return page_data([work_dir])
+
+
+def result_of(work_dir: Path, model: str, dataset: str) -> dict[str, Any]:
+    """The result as it is stored."""
+    path = next(work_dir.glob(f'*/results/{model}/{dataset}.json'))
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def texts_of(data: PageData, benchmark: int, problem: int) -> dict[str, Any]:
+    """What the page shows when a problem is opened."""
+    packed = base64.b64decode(data.texts[benchmark][problem])
+    found: dict[str, Any] = json.loads(zlib.decompress(packed))
+    return found
+
+
+def test_every_figure_is_the_results(work_dir: Path, data: PageData) -> None:
+    """The leaderboard's figures are those of the result files, of each group too."""
+    (benchmark,) = data.document['benchmarks']
+    assert [entry['label'] for entry in benchmark['entries']] == ['small', 'large']
+    assert benchmark['ks'] == [2, 4]
+    for entry in benchmark['entries']:
+        sampled = result_of(work_dir, entry['model'], SAMPLED)
+        greedy = result_of(work_dir, entry['model'], GREEDY)
+        assert set(entry['figures']) == {'', *sampled['groups']}
+        for group, shown in entry['figures'].items():
+            figures = dict(shown)
+            prefix = f'{group}/' if group else ''
+            assert figures.pop('greedy') == greedy[f'{prefix}accuracy']
+            assert figures.pop('average@n') == sampled[f'{prefix}accuracy (8 runs average)']
+            assert {'pass@2', 'G-Pass@4_0.25', 'mG-Pass@4', 'majority vote'} <= set(figures)
+            assert figures == {name: sampled.get(f'{prefix}{name}') for name in figures}
+
+
+def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
+    """Counts, answers and examples are those of the result, the trials and the predictions."""
+    (benchmark,) = data.document['benchmarks']
+    for column, model in enumerate(MODELS):
+        details = result_of(work_dir, model, SAMPLED)['details']
+        records = json.loads(
+            next(work_dir.glob(f'*/predictions/{model}/{SAMPLED}.json')).read_text()
+        )
+        for index, row in enumerate(details):
+            problem, texts = benchmark['problems'][index], texts_of(data, 0, index)
+            assert (problem['id'], problem['n'][column], problem['c'][column]) == (
+                row['problem_id'],
+                row['n'],
+                row['c'],
+            )
+            shown = texts['entries'][column]
+            assert shown['answers'] == [[a[k] for k in ANSWER] for a in row['answers']]
+            assert ('right' in shown, 'wrong' in shown) == (row['c'] > 0, row['c'] < row['n'])
+            for side in {'right', 'wrong'} & set(shown):
+                record = records[shown[side]['where'].rpartition('#')[2]]
+                assert shown[side]['head'] == record['prediction']
+                assert record['problem_id'] == row['problem_id']
+            assert ''.join(p for p in texts['question'] if isinstance(p, str)) == 'What is ?'
+
+
+ANSWER = ('answer', 'count', 'verdict', 'source')
+
+
+def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
+    """A difference is that of the two figures in the table, and lies in its interval."""
+    (benchmark,) = data.document['benchmarks']
+    small, large = (entry['figures'][''] for entry in page_entries(benchmark))
+    ((first, second, rows),) = benchmark['pairs']['rows']
+    assert (first, second) == (0, 1)
+    for name, (difference, low, high, p, adjusted) in zip(
+        benchmark['pairs']['metrics'], rows, strict=True
+    ):
+        assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
+        assert low <= difference <= high
+        assert 0 < p <= adjusted <= 1
+    assert [ranks[1][0] for ranks in benchmark['pairs']['ranks']] == [1] * len(rows)
+
+
+def page_entries(benchmark: dict[str, Any]) -> list[dict[str, Any]]:
+    """The entries of a benchmark."""
+    entries: list[dict[str, Any]] = benchmark['entries']
+    return entries
+
+
+def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
+    """A result's intervals stand beside its figures; an older result has none."""
+    run = make_sweep(tmp_path / 'w' / '1', MODELS).folder
+    given: dict[str, Any] = {
+        'accuracy (8 runs average)': [1.0, 2.0],
+        'G-Pass@4_0.5': [3.0, 4.0],
+        'en/mG-Pass@4': [5.0, None],
+    }
+    for path in run.glob('results/*/*.json'):
+        result = json.loads(path.read_text())
+        result.pop('intervals', None)
+        if path == run / f'results/large/{SAMPLED}.json':
+            result['intervals'] = given
+        write_json(path, result)
+    (benchmark,) = page_data([tmp_path / 'w']).document['benchmarks']
+    small, large = page_entries(benchmark)
+    assert small['intervals'] == {}
+    assert large['intervals'] == {
+        '': {'average@n': [1.0, 2.0], 'G-Pass@4_0.5': [3.0, 4.0]},
+        'en': {'mG-Pass@4': [5.0, None]},
+    }
+
+
+def test_failed_partial_and_double_results_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A failed task, a partial run, two versions of a result, a damaged one: none is hidden."""
+    old = make_sweep(tmp_path / '20260101_000000', {'large': 2.0}, seed=1)
+    new = make_sweep(tmp_path / '20260202_000000', {'large': 2.0, 'small': -1, 'bad': 0, 'cut': 0})
+    for name in (SAMPLED, GREEDY):
+        (new.folder / f'results/bad/{name}.json').unlink()
+        (new.folder / f'predictions/bad/{name}.json').unlink()
+    new.infer_log('bad', SAMPLED, [SAMPLED, GREEDY], 'RuntimeError: no memory')
+    (new.folder / f'predictions/cut/{SAMPLED}.json').rename(
+        new.folder / f'predictions/cut/{SAMPLED}_0.json'
+    )
+    new.progress('cut', f'{SAMPLED}_1')
+    (new.folder / f'results/small/{SAMPLED}.json').write_text('{"accuracy": 3')
+    output = tmp_path / 'out.html'
+    assert main(['report', str(tmp_path), '-o', str(output)]) == 0
+    document = page_data([tmp_path]).document
+    (benchmark,) = document['benchmarks']
+    entries = {entry['label']: entry for entry in benchmark['entries']}
+    assert set(entries) == {
+        'large [20260101_000000]',
+        'large [20260202_000000]',
+        'small',
+        'cut',
+    }
+    assert 'partial run' in [word for word, _ in entries['cut']['marks']]
+    assert entries['large [20260101_000000]']['marks'] == []
+    told = capsys.readouterr().err
+    assert f'bad/{SAMPLED} (20260202_000000): failed in inference: RuntimeError: no memory' in told
+    assert f'bad/{GREEDY}' in told
+    assert f'cut/{SAMPLED} (20260202_000000): unfinished' in told
+    assert f'small/{SAMPLED} (20260202_000000): failed' in told
+    assert f'results/small/{SAMPLED}.json: not readable' in told
+    page = output.read_text()
+    assert all(line.split(' (')[0].split(':')[0] in page for line in told.splitlines())
+    assert old.folder.name in page
+
+
+def test_runs_and_scores_stand_together(
+    work_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result of gpassk score is a row of its own, with its responses, in a second benchmark."""
+    rows = [
+        {'question': f'{i} + 1', 'answer': f'{i + 1}', 'samples': ['\\boxed{2}', '\\boxed{7}']}
+        for i in range(3)
+    ]
+    samples = tmp_path / 'mine.jsonl'
+    samples.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    scored = tmp_path / 'other model.json'
+    assert main(['score', str(samples), '-k', '2', '-o', str(scored)]) == 0
+    found = page_data([work_dir, scored])
+    names = [benchmark['name'] for benchmark in found.document['benchmarks']]
+    assert names == ['LiveMathBench-202412', 'mine']
+    mine = found.document['benchmarks'][1]
+    assert [entry['label'] for entry in mine['entries']] == ['other model']
+    assert [problem['c'] for problem in mine['problems']] == [[0], [1], [0]]
+    assert texts_of(found, 1, 1)['entries'][0]['right']['head'] == '\\boxed{2}'
+    assert not found.faults
+    capsys.readouterr()
+
+
+def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
+    """Demonstration data, missing verdicts and fewer problems are marks of a row."""
+    run = make_sweep(tmp_path / '1', {'a': 0}, Sweep(benchmark='sample'))
+    rng = random.Random(0)
+    few = Sweep(benchmark='sample', problems=6)
+    add_result(run.folder, 'b', SAMPLED, 0, few, 8, rng, unjudged=3)
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    marks = {e['label']: [word for word, _ in e['marks']] for e in page_entries(benchmark)}
+    assert marks['a'] == ['own data']
+    assert marks['b'] == ['own data', 'coverage 93.7 %', 'fewer problems']
+    assert benchmark['problems'][0]['n'] == [8, 5]
+    assert benchmark['problems'][-1]['n'] == [8, None]
+
+
+def test_results_of_others_are_named(tmp_path: Path) -> None:
+    """What another evaluator scored has no place in the tables, but is not passed over."""
+    run = MadeRun(tmp_path / '1', ['good'], ['gsm8k'])
+    run.predictions('good', 'gsm8k')
+    run.result('good', 'gsm8k', {'accuracy': 33.25})
+    document = page_data([tmp_path]).document
+    assert document['others'] == ['good/gsm8k (1), accuracy 33.25']
+    assert 'good/gsm8k (1), accuracy 33.25' in render_page(page_data([tmp_path]))
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'message'),
+    [
+        ('nowhere', None, 'there is no such file or folder'),
+        ('empty', '', 'neither a run of OpenCompass nor a result'),
+        ('result.json', '{"accuracy": 1}', 'not a result of this package'),
+        ('result.json', '[1', 'not readable'),
+    ],
+)
+def test_nothing_to_show_is_an_error(
+    name: str, text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing can be shown, no page is written, and the reason is told."""
+    path = tmp_path / name
+    if text:
+        path.write_text(text)
+    elif text is not None:
+        path.mkdir()
+    assert main(['report', str(path), '-o', str(tmp_path / 'out.html')]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / 'out.html').exists()
+
+
+HOSTILE = '</script><script>x()</script><!-- <img src=x onerror=x()> &amp; \u2028\u2029\ud800'
+
+
+def test_data_do_not_leave_their_element() -> None:
+    """Nothing in the JSON of a page ends its element, and it reads as what was written."""
+    text = json_in_html({HOSTILE: [HOSTILE]})
+    assert not re.search('[<>&\u2028\u2029\ud800]', text)
+    assert json.loads(text) == {HOSTILE: [HOSTILE]}
+
+
+class Elements(HTMLParser):
+    """Counts the elements of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: list[str | None] = []
+        self.others: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a script's type, and which other elements there are."""
+        given = dict(attrs)
+        assert not [name for name in given if name.startswith('on')]
+        assert not str(given.get('href', '#')).replace('#', '', 1).startswith(('java', 'http'))
+        if tag == 'script':
+            self.scripts.append(given.get('type'))
+        else:
+            self.others.add(tag)
+
+
+def test_names_are_no_markup(tmp_path: Path) -> None:
+    """A model, a warning and an error that are HTML are texts of the page."""
+    run = make_sweep(tmp_path / '1', {'<img src=x onerror=x()>': 0, 'b': 0})
+    run.infer_log('b', SAMPLED, [SAMPLED], f'RuntimeError: {HOSTILE[:-1]}')
+    for path in [*run.folder.glob('predictions/b/*'), *run.folder.glob('results/b/*')]:
+        path.unlink()
+    path = run.folder / f'results/<img src=x onerror=x()>/{SAMPLED}.json'
+    result = json.loads(path.read_text())
+    result['warnings'] = [HOSTILE]
+    result['judging']['note'] = HOSTILE
+    write_json(path, result)
+    elements = Elements()
+    page = render_page(page_data([tmp_path]))
+    elements.feed(page)
+    assert elements.scripts == ['application/json', 'application/json', 'text/plain', None]
+    assert not {'img', 'iframe', 'object', 'link', 'base'} & elements.others
+    assert '&lt;img src=x onerror=x()&gt;' in page
+    page.encode('utf-8')
+
+
+def test_responses_outside_of_a_run_are_not_read(tmp_path: Path) -> None:
+    """A file of trials can't make the page show other files."""
+    run = make_sweep(tmp_path / 'w' / '1', {'a': 0}).folder
+    write_json(tmp_path / 'w' / 'secret.json', {'0': {'prediction': 'secret'}})
+    path = run / f'results/a/{SAMPLED}.trials.jsonl.gz'
+    text = gzip.decompress(path.read_bytes()).decode()
+    path.write_bytes(
+        gzip.compress(re.sub(r'predictions/a/[^#]*#\d+', '../secret.json#0', text).encode())
+    )
+    found = page_data([tmp_path / 'w'])
+    assert 'right' not in texts_of(found, 0, 0)['entries'][0]
+    assert any('../secret.json: not found' in fault for fault in found.faults)
+
+
+def test_long_responses_are_shortened(tmp_path: Path) -> None:
+    """Of a response of a megabyte both ends remain, and how much is missing is told."""
+    long = Sweep(problems=2, n=2, k=(2,), respond=lambda rng: f'begin {"x" * 1_000_000} end')
+    make_sweep(tmp_path / '1', {'a': 0}, long)
+    found = page_data([tmp_path])
+    shown = texts_of(found, 0, 0)['entries'][0]
+    response = shown.get('right') or shown['wrong']
+    assert response['head'].startswith('begin x')
+    assert response['tail'].endswith('}$.')
+    assert len(response['head']) + len(response['tail']) == LONGEST
+    assert response['out'] > 980_000
+    assert len(found.texts[0][0]) < 20_000
+
+
+@given(st.lists(st.integers(0, 30_000), max_size=20), st.integers(0, 200_000))
+def test_texts_fit_together(lengths: list[int], total: int) -> None:
+    """Texts are shortened no more than they must be."""
+    length = fitting_length(lengths, total)
+    assert 400 <= length <= LONGEST
+    assert length == 400 or sum(min(one, length) for one in lengths) <= total
+    assert length == LONGEST or sum(min(one, length + 1) for one in lengths) > total
+
+
+@given(st.text(max_size=60), st.integers(10, 50))
+def test_shortened_responses_keep_their_ends(text: str, length: int) -> None:
+    """Head and tail are the ends of the text, and with what is left out as long as it."""
+    shown = Response.of(text, 'f#0').shortened(length)
+    tail = shown.get('tail', '')
+    if 'out' not in shown:
+        assert shown['head'] == visible_text(text)
+    else:
+        kept = int(length * 0.3)
+        assert shown['head'] == visible_text(text[: length - kept])
+        assert tail == visible_text(text[-kept:])
+        assert shown['out'] == len(text) - length
+
+
+def test_mathematics_becomes_mathml() -> None:
+    """LaTeX between dollars is a tree; text and what can't be read remain text."""
+    before, formula, after = segments(r'Find $\frac{1}{2}$ of it.')
+    assert (before, after) == ('Find ', ' of it.')
+    assert formula['tex'] == r'\frac{1}{2}'
+    name, _, ((_, _, (fraction,)),) = formula['tree']
+    assert (name, fraction[0]) == ('math', 'mfrac')
+    assert segments('$$x$$')[0]['tree'][1] == {'display': 'block'}
+    assert segments('It costs 5$ and \\$6, no more.') == ['It costs 5$ and \\$6, no more.']
+    assert segments('With $\\frac{$ or without') == ['With $\\frac{$ or without']
+    assert segments(f'${"x" * 700}$') == [f'${"x" * 700}$']
+    assert segments('') == []
+
+
+@pytest.mark.parametrize(
+    'latex',
+    [
+        r'\text{<script>alert(1)</script>}',
+        r'\text{<img src=x onerror=alert(1)>}',
+        r'\href{javascript:alert(1)}{x}',
+        r'\hspace{99999em}x',
+        r'\color{red}x',
+        '{' * 300 + 'x' + '}' * 300,
+        r'\text{&lt;script&gt;}',
+    ],
+)
+def test_mathematics_is_no_way_in(latex: str) -> None:
+    """Whatever LaTeX holds, a tree is made of known elements without addresses or great sizes."""
+
+    def walk(tree: list[Any]) -> None:
+        name, attributes, children = tree
+        assert name in ELEMENTS
+        assert not {'href', 'style', 'class', 'onerror', 'src'} & set(attributes)
+        assert not any('99' in value for value in attributes.values())
+        for child in children:
+            if not isinstance(child, str):
+                walk(child)
+
+    for part in segments(f'${latex}$'):
+        if not isinstance(part, str):
+            walk(part['tree'])
+
+
+def test_unseen_characters_are_spelled_out() -> None:
+    """Bidi controls and their like can't turn a text round; tabs and lines remain."""
+    assert visible_text('a\u202eb\u2066c\u200bd\x1b\ud800') == (
+        'a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+001B⟩⟨U+D800⟩'
+    )
+    assert visible_text('a\tb\r\nc\n') == 'a\tb\nc\n'
