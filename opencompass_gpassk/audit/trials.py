@@ -12,7 +12,7 @@ from opencompass_gpassk.runs import find_run
 from opencompass_gpassk.trials import Problem, Trial
 from opencompass_gpassk.trials_file import read_trials
 
-__all__ = ['AuditTrial', 'RunTrials', 'clusters', 'read_run']
+__all__ = ['AuditTrial', 'RunTrials', 'clusters', 'read_run', 'trials_files']
 
 ENDING = '.trials.jsonl.gz'
 UNNAMED = 'samples'  # the model whose trials lie in no folder of its own
@@ -105,7 +105,7 @@ def read_run(
         ValueError: If there are none, or a file can't be read, naming it.
     """
     found: dict[str, list[AuditTrial]] = {}
-    folder, there = _trials_files(path)
+    folder, there = trials_files(path)
     for (model, data_set), file in there.items():
         if (models and model not in models) or (data_sets and data_set not in data_sets):
             continue
@@ -123,7 +123,7 @@ def read_run(
     return RunTrials(folder, found)
 
 
-def _trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
+def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
     """Return a run's folder, and (model, data set) → file of the trials in it."""
     if path.is_file():
         run, known, model = path.resolve().parent.as_posix().rpartition('/results/')

@@ -32,22 +32,28 @@ class Plan:
     Attributes:
         estimator: The metric.
         figure: Its true mean, in [0, 1].
-        between: The variance between problems' true values, times ``design`` where problems come
-            in clusters.
+        square: The mean square of the problems' true values.
         rates: The distribution of the problems' rates.
+        design: What clusters multiply the part between problems by.
     """
 
     estimator: Estimator
     figure: float
-    between: float
+    square: float
     rates: Rates
+    design: float = 1.0
+
+    @property
+    def between(self) -> float:
+        """The variance between problems' true values, times ``design``."""
+        return max(self.square - self.figure**2, 0.0) * self.design
 
     def within(self, n: int) -> float:
         """Return the expected variance of a problem's estimate from n samples; NaN if n < k."""
         if n < self.estimator.k:
             return float('nan')
-        estimates, values = self.rates.variances(self.estimator, n)
-        return max(float(self.rates.weights @ (estimates - values)), 0.0)
+        squares = self.rates.weights @ self.rates.estimate_squares(self.estimator, n)
+        return max(float(squares) - self.square, 0.0)
 
     def within_share(self, n: int) -> float:
         """Return the share of the variance that more samples would shrink; NaN if there is none."""
@@ -55,17 +61,17 @@ class Plan:
         total = within + self.between
         return within / total if total > ROUNDING else float('nan')
 
-    def interval(self, n: int, problems: int, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, n: int | None, problems: int, level: float = 0.95) -> tuple[float, float]:
         """Return the interval to expect where the estimate is the true mean.
 
         It is Wilson's, at as many independent draws of 0 or 1 as have this variance.
 
         Args:
-            n: Samples of each problem.
+            n: Samples of each problem; None for as many as one likes.
             problems: How many of these.
             level: The interval's coverage.
         """
-        variance = (self.within(n) + self.between) / problems
+        variance = ((0.0 if n is None else self.within(n)) + self.between) / problems
         if not variance > 0:
             return (self.figure, self.figure) if variance == 0 else (float('nan'),) * 2
         size = max(self.figure * (1 - self.figure) / variance, 1.0)
@@ -111,9 +117,8 @@ def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
     """
     if not design >= 0:
         raise ValueError(f'design is {design}; it is the factor of a variance, at least 0')
-    figure = rates.mean_of(estimator)
-    between = float(rates.weights @ rates.squares(estimator)) - figure**2
-    return Plan(estimator, figure, max(between, 0.0) * design, rates)
+    square = float(rates.weights @ rates.squares(estimator))
+    return Plan(estimator, rates.mean_of(estimator), square, rates, design)
 
 
 def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
@@ -129,7 +134,9 @@ def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
     """
     some = np.asarray(n) > 0
     samples, right = np.asarray(n)[some], np.asarray(c)[some]
-    return Rates.fitted(samples, right).after(samples, right)
+    pairs, number = np.unique(np.stack([samples, right]), axis=1, return_counts=True)
+    after = Rates.fitted(samples, right).after(*pairs)
+    return Rates.of(after.alpha, after.beta, number)
 
 
 def design_effect(

@@ -137,14 +137,12 @@ class Rates:
         k = estimator.k
         return float(self.weights @ (self.counts(k) @ estimator(k, np.arange(k + 1))))
 
-    def variances(self, estimator: Estimator, n: int) -> tuple[Numbers, Numbers]:
-        """Return the expected square of the estimate from n samples, and that of its true value.
+    def estimate_squares(self, estimator: Estimator, n: int) -> Numbers:
+        """Return the expected square of an estimate from n samples, shape (D,).
 
-        Returns:
-            Shape (D,) each; their difference is the variance within a problem.
+        It is :meth:`squares` and the variance within a problem.
         """
-        estimates = estimator(n, np.arange(n + 1))
-        return self.counts(n) @ estimates**2, self.squares(estimator)
+        return self.counts(n) @ estimator(n, np.arange(n + 1)) ** 2
 
     def squares(self, estimator: Estimator) -> Numbers:
         """Return the expected square of a problem's true value, shape (D,)."""

@@ -64,8 +64,8 @@ def within_problem_variance(
         for size in np.unique(pairs[0]):
             same = pairs[0] == size
             posterior = population.after(pairs[0][same], pairs[1][same])
-            estimates, values = posterior.variances(estimator, int(size))
-            variances[same] = estimates - values
+            squares = posterior.estimate_squares(estimator, int(size))
+            variances[same] = squares - posterior.squares(estimator)
         result[short] = variances[place.reshape(-1)]
     return result
 

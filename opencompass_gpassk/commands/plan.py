@@ -1,0 +1,148 @@
+"""``gpassk plan``: how many problems and samples does a figure need?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.planned import Outlook
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Tell how wide the interval of G-Pass@k will be with n samples of each of P problems, and how much
+of that more samples can shrink. The width comes from two sources. Another n samples of the same
+problem would do a little better or worse: that part shrinks with n. Other problems would have been
+a little harder or easier: that part shrinks with the number of problems alone.
+
+What there is to know of the model comes from a pilot run, or is assumed: the mean and the standard
+deviation of the problems' rates (the chance that one sample is right), or the alpha and beta of
+their Beta distribution.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'plan',
+        help='how many problems and samples does a figure need?',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        'pilot',
+        metavar='PILOT',
+        nargs='?',
+        type=Path,
+        help='a trials file (*.trials.jsonl.gz), or a folder with some: a run of OpenCompass, its '
+        'work dir, of which the newest run is meant, or results of gpassk score',
+    )
+    parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
+    parser.add_argument('--spread', type=float, help="the rates' standard deviation")
+    parser.add_argument('--alpha', type=float, help='of the Beta distribution of the rates')
+    parser.add_argument('--beta', type=float, help='of the same')
+    parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
+    parser.add_argument(
+        '--tau', type=float, nargs='+', default=[0.5, 1.0], metavar='TAU', help='thresholds'
+    )
+    parser.add_argument(
+        '-n', type=int, nargs='+', metavar='N', help='samples (default: k, 2k, 3k, 4k, 6k, 8k)'
+    )
+    parser.add_argument(
+        '--problems',
+        type=int,
+        nargs='+',
+        metavar='P',
+        default=[45, 119, 238, 500, 1000],
+        help='numbers of problems (default: 45 119 238 500 1000)',
+    )
+    parser.add_argument(
+        '--negligible',
+        type=float,
+        default=0.1,
+        metavar='SHARE',
+        help='share of the variance that samples may be responsible for (default: 0.1)',
+    )
+    parser.add_argument('--level', type=float, default=0.95, help='of the interval (default: 0.95)')
+    parser.add_argument('--json', action='store_true', help='a JSON line for each metric')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a table for each metric."""
+    from opencompass_gpassk.audit.trials import trials_files
+    from opencompass_gpassk.planned import Grid, assumed, from_pilot
+
+    grid = Grid(args.k, tuple(args.tau), args.n, args.problems, args.negligible, args.level)
+    given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
+    if args.pilot is None:
+        outlooks = assumed(grid, **given)
+    elif any(value is not None for value in given.values()):
+        raise ValueError('a pilot was given, and assumptions besides; give one of them')
+    else:
+        _, files = trials_files(args.pilot)
+        outlooks = [
+            one
+            for (model, data_set), path in files.items()
+            for one in from_pilot(path, f'{model} on {data_set}', grid)
+        ]
+    for outlook in outlooks:
+        print(json.dumps(outlook.as_dict()) if args.json else f'{table(outlook)}\n')
+    return 0
+
+
+def table(outlook: Outlook) -> str:
+    """Return what a metric's outlook is as text for a terminal."""
+    from tabulate import tabulate
+
+    from opencompass_gpassk.text import one_line
+
+    facts = outlook.as_dict()
+    lines = [f'{facts["metric"]}, {one_line(str(facts["source"]))}']
+    figure = f'Expected: {100 * facts["figure"]:.1f} %'
+    if facts['observed'] is not None:
+        figure += f'; the pilot has {100 * facts["observed"]:.1f} %'
+    lines += [figure, f'± in points, of the {100 * facts["level"]:g} % interval:']
+    heads = ['n', 'due to n', *(f'{number} problems' for number in facts['problems'])]
+    rows = [
+        [
+            _samples(row['n'], facts['k']),
+            f'{100 * row["within_share"]:.0f} %',
+            *(f'{50 * (high - low):.1f}' for low, high in row['intervals']),
+        ]
+        for row in facts['rows']
+    ]
+    align = ('right',) * len(heads)
+    lines.append(tabulate(rows, heads, colalign=align, disable_numparse=True))
+    return '\n'.join([*lines, *_advice(facts)])
+
+
+def _samples(n: int | None, k: int) -> str:
+    """Return n, and how many k it is."""
+    if n is None:
+        return '∞'
+    return f'{n} = {n / k:.3g}k' if k > 1 else str(n)
+
+
+def _advice(facts: dict[str, Any]) -> list[str]:
+    enough, share = facts['enough'], 100 * facts['negligible']
+    lines = [
+        f'From n = {enough} on, n is responsible for no more than {share:g} % of the variance.'
+        if enough
+        else f'No n makes its part less than {share:g} % of the variance: the problems are alike.'
+    ]
+    if facts['k'] > 1:
+        advised = facts['advised']
+        lines.append(
+            f'The authors of G-Pass@k advise n ≥ 3k = {advised["n"]}, where its part is '
+            f'{100 * advised["within_share"]:.0f} %.'
+        )
+    if facts['design'] is not None:
+        lines.append(
+            f"The pilot's problems come in clusters, which multiply the variance between problems "
+            f'by {facts["design"]:.2f}.'
+        )
+    return lines

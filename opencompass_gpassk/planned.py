@@ -1,0 +1,215 @@
+"""What to expect of further runs: from a pilot's trials, or from assumed rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opencompass_gpassk.groupings import headline_problems
+from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.planning import (
+    ADVISED,
+    Plan,
+    design_effect,
+    pilot_rates,
+    plan,
+)
+from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.within import within_problem_variance
+from opencompass_gpassk.trials_file import read_trials
+
+__all__ = ['Grid', 'Outlook', 'assumed', 'from_pilot']
+
+DEFAULT_K = 16
+MULTIPLES = (1, 2, 3, 4, 6, 8)  # of k
+MOST = {'k': 1024, 'n': 4096}  # beyond which tables take long and nobody samples
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is asked.
+
+    Args:
+        k: Of G-Pass@k; None for the pilot's greatest, or 16.
+        taus: Thresholds of G-Pass@k.
+        n: Samples of each problem; None for multiples of k.
+        problems: Numbers of problems.
+        negligible: Share of the variance that samples may be responsible for.
+        level: The intervals' coverage.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+
+    k: int | None
+    taus: tuple[float, ...]
+    n: Sequence[int] | None
+    problems: Sequence[int]
+    negligible: float
+    level: float
+
+    def __post_init__(self) -> None:
+        for name, numbers in (('k', [self.k]), ('n', self.n or [])):
+            for number in numbers:
+                if number is not None and not 1 <= number <= MOST[name]:
+                    raise ValueError(f'{name} is {number}; choose from 1 to {MOST[name]}')
+        for number in self.problems:
+            if number < 1:
+                raise ValueError(f'problems is {number}; choose at least 1')
+        if not 0 < self.negligible < 1:
+            raise ValueError(
+                f'negligible is {self.negligible:g}; it is a share between 0 and 1, such as 0.1'
+            )
+        if not 0 < self.level < 1:
+            raise ValueError(
+                f'level is {self.level:g}; it is a chance between 0 and 1, such as 0.95'
+            )
+
+    def estimators(self, k: int) -> list[Estimator]:
+        """Return the metrics that are planned for."""
+        passes = [Estimator('G-Pass', k, tau) for tau in dict.fromkeys(self.taus)]
+        return [Estimator('accuracy'), *passes, Estimator('mG-Pass', k)]
+
+    def samples(self, k: int) -> list[int]:
+        """Return the n of the rows, those that k samples can be drawn from."""
+        numbers = [k * multiple for multiple in MULTIPLES] if self.n is None else self.n
+        return sorted({n for n in numbers if n >= k})
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """One metric's plan, and what it was asked.
+
+    Attributes:
+        plan: What is to be expected.
+        grid: What is asked.
+        k: Of the metrics beside it.
+        source: Where the rates come from, in words.
+        observed: The pilot's figure; None without one.
+        design: What its clusters multiply the variance between problems by; None without some.
+    """
+
+    plan: Plan
+    grid: Grid
+    k: int
+    source: str
+    observed: float | None = None
+    design: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON has it: shares in [0, 1]; n is None where it is unlimited."""
+        plan, grid = self.plan, self.grid
+        rows = [self._row(n) for n in [*grid.samples(self.k), None]]
+        advised = ADVISED * self.k
+        return {
+            'metric': plan.estimator.name,
+            'source': self.source,
+            'k': plan.estimator.k,
+            'figure': plan.figure,
+            'observed': self.observed,
+            'between': plan.between,
+            'design': self.design,
+            'level': grid.level,
+            'problems': list(grid.problems),
+            'rows': rows,
+            'negligible': grid.negligible,
+            'enough': plan.enough_samples(grid.negligible),
+            'advised': {'n': advised, 'within_share': plan.within_share(advised)},
+        }
+
+    def _row(self, n: int | None) -> dict[str, Any]:
+        plan, grid = self.plan, self.grid
+        return {
+            'n': n,
+            'within': 0.0 if n is None else plan.within(n),
+            'within_share': 0.0 if n is None else plan.within_share(n),
+            'intervals': [plan.interval(n, number, grid.level) for number in grid.problems],
+        }
+
+
+def assumed(
+    grid: Grid,
+    *,
+    mean: float | None = None,
+    spread: float | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+) -> list[Outlook]:
+    """Return the outlook of each metric where the rates have an assumed Beta distribution.
+
+    Args:
+        grid: What is asked.
+        mean: The mean rate, with spread.
+        spread: Its standard deviation.
+        alpha: Of the Beta distribution, with beta and instead of these.
+        beta: Of the same.
+
+    Raises:
+        ValueError: If neither pair is whole, or both are given.
+    """
+    moments, shape = [mean, spread], [alpha, beta]
+    if None not in moments and shape == [None, None]:
+        rates = Rates.with_spread(*moments)  # type: ignore[arg-type]
+        source = f'rates of mean {mean:g} and standard deviation {spread:g}'
+    elif None not in shape and moments == [None, None]:
+        rates = Rates.of(alpha, beta)  # type: ignore[arg-type]
+        source = f'rates of a Beta distribution ({alpha:g}, {beta:g})'
+    else:
+        raise ValueError(
+            'what is known of the model is missing: name a pilot run, or give --mean and --spread, '
+            'or --alpha and --beta'
+        )
+    k = DEFAULT_K if grid.k is None else grid.k
+    return [Outlook(plan(one, rates), grid, k, source) for one in grid.estimators(k)]
+
+
+def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
+    """Yield the outlook of each metric by a pilot's trials file.
+
+    Versions with other numbers are planned for, not their originals, as in the headline figures.
+
+    Args:
+        path: The file.
+        name: Of the pilot, for readers.
+        grid: What is asked.
+
+    Raises:
+        ValueError: If the file can't be read, or no trial of it is judged.
+    """
+    table, meta = read_trials(path)
+    headline = np.array(headline_problems(table.problems), dtype=np.int64)
+    n, c = (counts[headline] for counts in table.counts())
+    if not n.any():
+        raise ValueError(f'{path}: it has no judged trial; score the run first')
+    clusters = np.array(
+        [table.problems[i].cluster or f'problem {table.problems[i].problem_id}' for i in headline]
+    )
+    k = max(_ks(meta), default=DEFAULT_K) if grid.k is None else grid.k
+    rates = pilot_rates(n, c)
+    source = f'{name}: {len(n)} problems, n = {n.max()}'
+    groups = len(np.unique(clusters))
+    if groups < len(n):
+        source += f', {groups} clusters'
+    for estimator in grid.estimators(k):
+        values = estimator(n, c)
+        seen = ~np.isnan(values)
+        design = None
+        if groups < len(n) and seen.any():
+            within = float(within_problem_variance(estimator, n[seen], c[seen]).mean())
+            design = design_effect(estimator, n, c, clusters, within)
+        found = plan(estimator, rates, 1.0 if design is None else design)
+        observed = float(values[seen].mean()) if seen.any() else None
+        yield Outlook(found, grid, k, source, observed, design)
+
+
+def _ks(meta: dict[str, object]) -> list[int]:
+    ks = meta.get('k')
+    return (
+        [k for k in ks if isinstance(k, int) and 1 <= k <= MOST['k']]
+        if isinstance(ks, list)
+        else []
+    )
