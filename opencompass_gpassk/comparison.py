@@ -1,0 +1,209 @@
+"""Differences of models on the same problems, and which models cannot be told from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.columns import percent
+from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
+from opencompass_gpassk.shared_problems import Aligned, Block
+from opencompass_gpassk.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
+from opencompass_gpassk.uncertainty import DIFFERENCES, IntervalSettings
+from opencompass_gpassk.version_groups import DROP
+
+__all__ = ['Difference', 'Standing', 'compare', 'distinguishable', 'lower_is_better']
+
+LOWER = (REDUNDANCY, FALSE_POSITIVES, DROP, 'OOR', DROP_TO_SOUND)  # how their names begin
+SETTINGS = IntervalSettings()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of two models, in percent, over what is defined for both.
+
+    Attributes:
+        group: The group's label, '' for the headline.
+        name: The figure's name.
+        first: The first model's.
+        second: The second's.
+        difference: The second's less the first's, in points.
+        low: Lower end of its interval, for a population of such problems, in points.
+        high: Upper end.
+        method: How the interval came about, see
+            :class:`~opencompass_gpassk.metrics.bootstrap.Intervals`.
+        p_value: Of the paired sign-flip test, two-sided.
+        adjusted: The same by Holm's correction over all figures of the headline; of groups over
+            all groups of one figure.
+        units: Problems, or groups of versions, in which it is defined for both.
+    """
+
+    group: str
+    name: str
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    method: str
+    p_value: float
+    adjusted: float
+    units: int
+
+    @property
+    def key(self) -> str:
+        """Under which a result keeps the figure."""
+        return f'{self.group}/{self.name}' if self.group else self.name
+
+    @property
+    def gain(self) -> float:
+        """How much better the second model is, in points."""
+        return -self.difference if lower_is_better(self.name) else self.difference
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the models stand to one another in a figure.
+
+    Attributes:
+        figures: Shape (models,), in percent; NaN where undefined.
+        ranks: Shape (models, 2), the best and the worst rank that the data allow, from 1.
+        best: Shape (models,): none has a better figure.
+        among_best: Shape (models,): not distinguishable from the best, which are among them.
+    """
+
+    figures: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    best: NDArray[np.bool_]
+    among_best: NDArray[np.bool_]
+
+
+def lower_is_better(name: str) -> bool:
+    """Tell whether less of a figure is better, such as of redundancy, or of a drop."""
+    return name.startswith(LOWER)
+
+
+def compare(
+    shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
+) -> list[Difference]:
+    """Return how the second of two models differs from the first, in every figure.
+
+    Intervals are by the paired bootstrap over clusters, p-values by the paired sign-flip test of
+    clusters. Figures that are the same problem by problem, such as pass@k and G-Pass@k at τ = 0,
+    count once in Holm's correction.
+
+    Args:
+        shared: Two models.
+        settings: How intervals are made; as many sign flips as resamples are drawn.
+        groups: Compare in each group, too.
+
+    Returns:
+        The headline's differences, then those of the groups.
+
+    Raises:
+        ValueError: If there aren't two models.
+    """
+    if len(shared.models) != 2:
+        raise ValueError(f'{len(shared.models)} models are aligned; a comparison is of two')
+    tested = [
+        one
+        for label, blocks in shared.parts.items()
+        if groups or not label
+        for block in blocks
+        for one in _differences(label, block, settings)
+    ]
+    families: dict[str, list[_Tested]] = {}
+    for one in tested:
+        families.setdefault(one.difference.group and one.difference.name, []).append(one)
+    corrected = {one.key: one for family in families.values() for one in _corrected(family)}
+    return [corrected[one.difference.key] for one in tested]
+
+
+def distinguishable(
+    shared: Aligned,
+    label: str = '',
+    *,
+    names: Collection[str] = (),
+    flips: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> dict[str, Standing]:
+    """Return which models can be told from the best, figure by figure.
+
+    All pairs are tested together, see :func:`~opencompass_gpassk.metrics.paired.rank_intervals`:
+    with chance ``level`` at least no model is told apart from the best by luck.
+
+    Args:
+        shared: The models.
+        label: Of a group, '' for the headline.
+        names: Figures to tell of, all if empty.
+        flips: Random sign flips.
+        seed: Of them.
+        level: The chance that all ranks of a figure hold.
+    """
+    found = {}
+    for block in shared.parts[label]:
+        for index, name in enumerate(block.names):
+            if names and name not in names:
+                continue
+            values = block.values[:, :, index]
+            figures = np.array([percent(row) for row in values])
+            sign = -1.0 if lower_is_better(name) else 1.0
+            ranks = rank_intervals(
+                sign * values, block.clusters, flips=flips, seed=seed, level=level
+            )
+            best = np.zeros(len(figures), dtype=bool)
+            if not np.isnan(figures).all():
+                best = sign * figures == np.nanmax(sign * figures)
+            among = best | ((ranks[:, 0] == 1) & ~np.isnan(figures))
+            found[name] = Standing(figures, ranks, best, among)
+    return found
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """A difference whose p-value is not corrected, and the problems' differences behind it."""
+
+    difference: Difference
+    values: bytes
+
+
+def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
+    if not block.names or not len(block.clusters):
+        return []
+    first, second = block.values
+    of_both = ~np.isnan(first) & ~np.isnan(second)
+    reach = np.array([2.0 if name.startswith(DIFFERENCES) else 1.0 for name in block.names])
+    steps = np.clip(second - first, -reach, reach)  # rounding may leave one a hair outside
+    found = compare_means(
+        steps, np.zeros_like(steps), block.clusters, bounds=(-reach, reach), **asdict(settings)
+    )
+    return [
+        _Tested(
+            Difference(
+                label,
+                name,
+                percent(np.where(of_both[:, i], first[:, i], np.nan)),
+                percent(np.where(of_both[:, i], second[:, i], np.nan)),
+                percent(steps[:, i]),
+                100 * float(found.low[i]),
+                100 * float(found.high[i]),
+                found.method[i],
+                float(found.p_value[i]),
+                np.nan,
+                int(of_both[:, i].sum()),
+            ),
+            steps[:, i].round(12).tobytes(),
+        )
+        for i, name in enumerate(block.names)
+    ]
+
+
+def _corrected(family: Sequence[_Tested]) -> list[Difference]:
+    """Return the differences of one family of tests with their adjusted p-values."""
+    distinct = {tested.values: tested.difference.p_value for tested in family}
+    adjusted = dict(zip(distinct, holm(list(distinct.values())).tolist(), strict=True))
+    return [replace(tested.difference, adjusted=adjusted[tested.values]) for tested in family]
