@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
 
 from made_sweep import Sweep, make_sweep
-from report_browser import browser, opened
+from report_browser import browser, opened, until
 
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
@@ -73,7 +73,7 @@ def main() -> None:
 
 def _times(page: Path) -> tuple[float, float]:
     with browser() as chromium, opened(chromium, page) as tab:
-        tab.wait_for_function("performance.getEntriesByName('curves').length > 0")
+        until(tab, "performance.getEntriesByName('curves').length > 0")
         marks = [tab.evaluate(MARK, name) for name in ('tables', 'curves')]
     return marks[0] / 1000, marks[1] / 1000
 

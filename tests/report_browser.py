@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,3 +46,12 @@ def opened(chromium: Any, page: Path | str, **settings: Any) -> Iterator[Any]:
         yield tab
     finally:
         context.close()
+
+
+def until(tab: Any, expression: str, arg: Any = None, seconds: float = 20) -> None:
+    """Wait until a condition holds on a page whose policy lets nothing evaluate a text in it."""
+    end = time.monotonic() + seconds
+    while not tab.evaluate(expression, arg):
+        if time.monotonic() > end:
+            raise TimeoutError(f'{expression} still does not hold; the page said {tab.told}')
+        time.sleep(0.02)

@@ -39,9 +39,11 @@ function drawCurves() {
   const here = benchmark();
   const taus = here.taus.map(Number);
   const lines = shownEntries().filter(([entry]) => curveOf(entry).some((value) => value !== null));
-  byId('curves').hidden = !here.entries.some((entry) => curveOf(entry).some((value) => value !== null));
-  if (byId('curves').hidden) return;
-  byId('curves-hint').textContent = `G-Pass@${chosen.k} in percent. τ = 0 is pass@${chosen.k}; at τ = 1 all ${chosen.k} samples must be right. Models are switched on and off under Models above.`;
+  const any = here.entries.some((entry) => curveOf(entry).some((value) => value !== null));
+  for (const part of byId('curves').querySelectorAll('#plot, #curves-hint, details')) part.hidden = !any;
+  byId('curves').hidden = !any && here.entries.length < 2;
+  if (!any) return;
+  byId('curves-hint').textContent = `G-Pass@${chosen.k} in percent. τ = 0 is pass@${chosen.k}; at τ = 1 all ${chosen.k} samples must be right.`;
   show('curve-values', el('caption', null, `G-Pass@${chosen.k} of ${here.name}${chosen.group ? `, ${chosen.group}` : ''}, percent`),
     el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Model'), here.taus.map((tau) => el('th', { scope: 'col' }, `τ = ${tau}`)))),
     el('tbody', null, lines.map(([entry]) => el('tr', null, el('th', { scope: 'row' }, entry.label),

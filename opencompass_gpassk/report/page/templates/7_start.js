@@ -27,7 +27,6 @@ function chooseBenchmark(index) {
     swatch.style.background = colour(i);
     return el('label', null, el('input', { type: 'checkbox', value: i, checked: true }), swatch, entry.label);
   }));
-  byId('models-count').textContent = `(${here.entries.length})`;
   byId('problem-title').textContent = 'Problem';
   show('problem-body', el('p', { class: 'hint' }, 'Choose a problem in the map.'));
   draw();
@@ -45,7 +44,6 @@ function start() {
   byId('models').addEventListener('change', (event) => {
     const index = Number(event.target.value);
     if (event.target.checked) chosen.off.delete(index); else chosen.off.add(index);
-    byId('models-count').textContent = `(${benchmark().entries.length - chosen.off.size} of ${benchmark().entries.length})`;
     drawMap();
     drawCurves();
   });

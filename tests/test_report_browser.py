@@ -1,0 +1,342 @@
+"""The report page in a real browser: what it shows, how it is used, and what can't harm it."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
+from report_browser import CHROMIUM, browser, opened, until
+
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import write_page
+
+pytest.importorskip('playwright', reason='playwright is not installed')
+axe = pytest.importorskip('axe_playwright_python.sync_playwright')
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason='chromium is not installed')
+
+MODELS = {'alpha': -0.5, 'beta': 0.5, 'gamma': 2.0}
+WAYS: dict[str, dict[str, Any]] = {
+    'light': {'color_scheme': 'light'},
+    'dark': {'color_scheme': 'dark'},
+    'phone': {'viewport': {'width': 390, 'height': 844}, 'has_touch': True},
+}
+DRAWN = "performance.getEntriesByName('curves').length > 0"
+
+
+@pytest.fixture(scope='module')
+def chromium() -> Iterator[Any]:
+    """One Chromium for all tests."""
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """The page of a sweep, and model → its sampled result, with the greedy accuracy."""
+    folder = tmp_path_factory.mktemp('sweep')
+    sweep = Sweep(problems=24, respond=lambda rng: f'{"We add one. " * rng.choice([1, 300])}')
+    run = make_sweep(folder / '20260101_000000', MODELS, sweep).folder
+    write_page(folder / 'report.html', page_data([run]))
+    results = {}
+    for model in MODELS:
+        results[model] = json.loads((run / f'results/{model}/{SAMPLED}.json').read_text())
+        greedy = json.loads((run / f'results/{model}/{GREEDY}.json').read_text())
+        results[model]['greedy'] = greedy['accuracy']
+    return folder / 'report.html', results
+
+
+def board(tab: Any) -> dict[str, dict[str, str]]:
+    """Model → heading → first line of the cell, of the leaderboard as it is shown."""
+    rows = tab.evaluate(
+        """() => [...document.querySelectorAll('#board tr')].map((row) =>
+            [...row.children].map((cell) => (cell.querySelector('button') || cell)
+                .childNodes[0].textContent.trim()))"""
+    )
+    return {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[1:]}
+
+
+def number(text: str) -> float:
+    """Return the figure in a cell, without its marks."""
+    return float(text.strip('★≈† ').replace('−', '-'))
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_every_view_shows_the_results(chromium: Any, made: Any, way: str) -> None:
+    """Leaderboard, curves, map, problem and pair hold the numbers of the result JSON."""
+    page, results = made
+    with opened(chromium, page, **WAYS[way]) as tab:
+        shown = board(tab)
+        assert list(shown) == sorted(MODELS, key=lambda m: -results[m]['mG-Pass@4'])
+        for k, tau, group in (('4', '1.0', ''), ('2', '0.5', 'en')):
+            for name, value in (('k', k), ('tau', tau), ('group', group)):
+                tab.select_option(f'#{name}', value)
+            prefix = f'{group}/' if group else ''
+            for model, row in board(tab).items():
+                result = results[model]
+                for heading, key in (
+                    ('average@n', 'accuracy (8 runs average)'),
+                    (f'pass@{k}', f'pass@{k}'),
+                    (f'G-Pass@{k}_{tau}', f'G-Pass@{k}_{tau}'),
+                    (f'mG-Pass@{k}', f'mG-Pass@{k}'),
+                ):
+                    assert number(row[heading]) == pytest.approx(result[prefix + key], abs=0.051)
+                if not group:
+                    assert number(row['greedy']) == pytest.approx(result['greedy'], abs=0.051)
+        tab.select_option('#group', '')
+        look_at_curves(tab, results)
+        look_at_problem(tab, results)
+        look_at_pair(tab, results)
+        wide = tab.evaluate('document.documentElement.scrollWidth - innerWidth')
+        assert wide <= 0, f'the page is {wide} pixels wider than the screen'
+        assert tab.told == []
+        check_accessibility(tab)
+
+
+def look_at_curves(tab: Any, results: dict[str, dict[str, Any]]) -> None:
+    """The curves' points are the figures; a model can be switched off."""
+    until(tab, DRAWN)
+    lines = tab.evaluate("document.getElementById('plot').data.map((one) => [one.name, one.y])")
+    for model, values in lines:
+        wanted = [results[model][f'G-Pass@2_{tau}'] for tau in results[model]['taus']]
+        assert values == pytest.approx(wanted)
+    tab.uncheck('#models input[value="0"]')
+    until(tab, "document.getElementById('plot').data.length === 2")
+    assert tab.locator('#cells thead th').all_inner_texts()[1:] == ['beta', 'gamma']
+    tab.check('#models input[value="0"]')
+
+
+def look_at_problem(tab: Any, results: dict[str, dict[str, Any]]) -> None:
+    """The map holds c/n; a cell opens the problem, whose answers are those of the result."""
+    cells = tab.evaluate(
+        """() => [...document.querySelectorAll('#cells tbody tr')].map((row) => [
+            row.querySelector('button').textContent,
+            ...[...row.querySelectorAll('td')].map((cell) => cell.textContent)])"""
+    )
+    details = {m: {row['problem_id']: row for row in r['details']} for m, r in results.items()}
+    assert len(cells) == 24
+    for problem, *shares in cells:
+        rows = [details[model][problem] for model in MODELS]
+        assert shares == [f'{row["c"]}/{row["n"]}' for row in rows]
+    spread = [sum(p * (1 - p) for p in map(share, row[1:])) for row in cells]
+    assert spread == pytest.approx(sorted(spread, reverse=True))
+    tab.fill('#filter', 'amc en')
+    assert {row[0].split('/')[0] for row in cells if row[0].startswith('AMC_en')} == {
+        name.split('/')[0] for name in tab.locator('#cells tbody button').all_inner_texts()
+    }
+    tab.fill('#filter', '')
+    opened_row = details['beta'][cells[0][0]]
+    tab.locator('#cells tbody tr').first.locator('td').nth(1).click()
+    until(tab, 'document.activeElement.id === "problem-title"')
+    assert tab.inner_text('#problem-title') == f'Problem {cells[0][0]}'
+    assert tab.locator('#problem .question math mfrac').count() == 1
+    assert tab.inner_text('#gold') == opened_row['gold'].strip('$')
+    box = tab.locator('.entry[open]')
+    assert box.locator('summary').inner_text() == (
+        f'beta: {opened_row["c"]} of {opened_row["n"]} right'
+    )
+    answers = [row.split('\t') for row in box.locator('tbody tr').all_inner_texts()]
+    wanted = opened_row['answers']
+    assert answers[: len(wanted)] == [[str(v) for v in answer.values()] for answer in wanted]
+    sides = box.locator('.response .text').all_inner_texts()
+    assert f'boxed{{{opened_row["gold"].strip("$")}}}' in sides[0]
+    assert 'boxed{9' in sides[1]
+    for more in box.locator('button.more').all():
+        more.click()
+    assert all('We add one. ' in text for text in box.locator('.text').all_inner_texts())
+
+
+def share(cell: str) -> float:
+    """Return the share that a cell such as 3/8 shows."""
+    right, of = map(int, cell.split('/'))
+    return right / of
+
+
+def look_at_pair(tab: Any, results: dict[str, dict[str, Any]]) -> None:
+    """The difference of two models is that of their figures; the other way round, its negative."""
+    for first, second in ((0, 2), (2, 0)):
+        tab.select_option('#first', str(first))
+        tab.select_option('#second', str(second))
+        rows = [r.split('\t') for r in tab.locator('#differences tbody tr').all_inner_texts()]
+        a, b = (results[list(MODELS)[i]] for i in (first, second))
+        seen = {row[0]: row for row in rows}
+        for name in ('mG-Pass@2', 'G-Pass@2_0.5'):
+            assert number(seen[name][1]) == pytest.approx(a[name], abs=0.051)
+            assert number(seen[name][2]) == pytest.approx(b[name], abs=0.051)
+            assert number(seen[name][3]) == pytest.approx(b[name] - a[name], abs=0.051)
+            low, high = (number(end) for end in seen[name][4].split(' to '))
+            assert low <= b[name] - a[name] <= high
+    gaps = [number(row.split('\t')[3]) for row in tab.locator('#gaps tr').all_inner_texts()[1:]]
+    assert [abs(gap) for gap in gaps] == sorted((abs(gap) for gap in gaps), reverse=True)
+
+
+def check_accessibility(tab: Any) -> None:
+    """No rule of axe-core is broken seriously: names, landmarks, contrast and the like."""
+    found = axe.Axe().run(tab).response['violations']
+    told = [
+        f'{rule["id"]}: {node["target"]} {node.get("failureSummary", "")}'
+        for rule in found
+        for node in rule['nodes']
+        if rule['impact'] in ('serious', 'critical')
+    ]
+    assert told == []
+
+
+def test_the_keyboard_is_enough(chromium: Any, made: Any) -> None:
+    """Without a mouse a column is sorted, a problem opened, and the next one."""
+    page, results = made
+    with opened(chromium, page) as tab:
+        tab.keyboard.press('Tab')
+        assert tab.evaluate('document.activeElement.className') == 'skip'
+        tab.focus('#board button[data-key="greedy"]')
+        for way, sign in (('descending', -1), ('ascending', 1)):
+            tab.keyboard.press('Enter')
+            assert tab.evaluate('document.activeElement.dataset.key') == 'greedy'
+            assert tab.locator(f'#board th[aria-sort={way}]').inner_text().startswith('greedy')
+            values = [results[model]['greedy'] for model in board(tab)]
+            assert values == sorted(values, key=lambda value: sign * value)
+        tab.locator('#cells tbody button').first.focus()
+        tab.keyboard.press('Enter')
+        until(tab, 'document.activeElement.id === "problem-title"')
+        first = tab.inner_text('#problem-title')
+        tab.focus('.steps button:not([disabled])')
+        tab.keyboard.press('Enter')
+        until(
+            tab,
+            'before => document.getElementById("problem-title").textContent !== before',
+            arg=first,
+        )
+        assert tab.told == []
+
+
+def test_it_prints_and_reads_without_scripts(chromium: Any, made: Any) -> None:
+    """On paper there are no controls; without scripts the run facts and a word of why remain."""
+    page, _ = made
+    with opened(chromium, page) as tab:
+        tab.emulate_media(media='print')
+        assert not tab.locator('#choices').is_visible()
+        assert tab.locator('#board').is_visible()
+        assert len(tab.pdf()) > 10_000
+    with opened(chromium, page, java_script_enabled=False) as tab:
+        assert 'does not run' in tab.inner_text('body')
+        tab.locator('#facts summary').first.click()
+        assert tab.locator('#facts dd').first.is_visible()
+
+
+class Counting(ThreadingHTTPServer):
+    """A server that hands out one page and notes everything else that it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(('127.0.0.1', 0), Handler)
+        self.page = b''
+        self.asked: list[str] = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Of the server above."""
+
+    def do_GET(self) -> None:
+        """Hand out the page."""
+        assert isinstance(self.server, Counting)
+        self.server.asked.append(self.path)
+        self.send_response(200 if self.path == '/' else 404)
+        self.send_header('Content-Type', 'text/html; charset=utf-8')
+        self.end_headers()
+        if self.path == '/':
+            self.wfile.write(self.server.page)
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+def attacks(at: str) -> list[str]:
+    """Return texts that would run a script or fetch something, if they were taken for markup."""
+    return [
+        f'</script><script>window.hit=1;fetch("{at}/s")</script>',
+        f'<img src="{at}/i" onerror="window.hit=2">',
+        f'<svg onload="window.hit=3"><image href="{at}/v"/></svg>',
+        f'<a href="javascript:window.hit=4">x</a> [y](javascript:window.hit=5) {at}/link',
+        f'<iframe srcdoc="<script>parent.hit=6</script>"></iframe><link href="{at}/l">',
+        f'<style>@import url({at}/c); body{{background:url({at}/b)}}</style>',
+        f'$\\text{{<img src={at}/m onerror=hit=7>}}$ $\\href{{javascript:window.hit=8}}{{x}}$',
+        f'<math><mtext></mtext><mglyph><style><img src="{at}/g" onerror="hit=9"></style></mglyph>',
+        '\u202e\u2066gnp.exe\u2069 \u200f \u2028\u2029 \ud800 \x00',
+        '\'"`; window.hit=10; // --> <!-- ]]> {{7*7}} ${window.hit=11}',
+        '__proto__',
+        'constructor',
+    ]
+
+
+def test_a_hostile_run_does_nothing(chromium: Any, tmp_path: Path) -> None:
+    """Texts of problems, answers, responses and names run no script and send no request."""
+    server = Counting()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    at = f'http://127.0.0.1:{server.server_port}'
+    texts = attacks(at)
+    sweep = Sweep(
+        problems=2 * len(texts),
+        n=4,
+        k=(2,),
+        benchmark=f'<img src={at}/bench onerror=window.hit=12>',
+        question=lambda i: texts[i % len(texts)],
+        respond=lambda rng: rng.choice([*texts, 'x' * 1_000_000]),
+        wrong=lambda i: '9' * 1_000_000 if i == 91 else texts[i % len(texts)],
+    )
+    names = ['<img src=x onerror=window.hit=13>', '<b onclick=hit=14>bold<b>', '__proto__']
+    run = make_sweep(tmp_path / '1', dict.fromkeys(names, 0.0), sweep)
+    change_warnings(run.folder, texts)
+    write_page(tmp_path / 'report.html', page_data([tmp_path]))
+    server.page = (tmp_path / 'report.html').read_bytes()
+    assert len(server.page) < 4_000_000
+    with opened(chromium, at) as tab:
+        requests: list[str] = []
+        tab.on('request', lambda request: requests.append(request.url))
+        until(tab, DRAWN)
+        assert {name[:10] for name in board(tab)} == {name[:10] for name in names}
+        seen = ''
+        for index in random.Random(0).sample(range(2 * len(texts)), len(texts)):
+            row = tab.locator('#cells tbody tr').nth(index)
+            title = row.locator('button').inner_text()
+            row.locator('button').click()
+            until(tab, TITLED, arg=f'Problem {title}')
+            tab.evaluate(EXPAND)
+            seen += tab.inner_text('#problem')
+        tab.select_option('#first', '2')
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        tab.hover('#plot')
+        tab.wait_for_timeout(200)
+        assert tab.evaluate('window.hit') is None
+        assert tab.evaluate(MARKUP) == []
+        for text in ('onerror="window.hit=2"', '⟨U+202E⟩', 'characters are left out', '</script>'):
+            assert text in seen
+        assert '\u202e' not in tab.content()
+        assert tab.evaluate("performance.getEntriesByType('resource').length") == 0
+        assert requests == []
+        assert tab.told == []
+    server.shutdown()
+    server.server_close()
+    assert server.asked == ['/']
+
+
+TITLED = 'title => document.getElementById("problem-title").textContent === title'
+EXPAND = "document.querySelectorAll('#problem button.more').forEach((button) => button.click())"
+MARKUP = """[...document.querySelectorAll('body *')].filter((one) =>
+    /^(img|iframe|object|embed|link|base|image|mglyph)$/i.test(one.localName)
+    || /^(javascript|http)/.test(one.getAttribute('href') || '')
+    || one.getAttributeNames().some((name) => name.startsWith('on'))).map((one) => one.outerHTML)"""
+
+
+def change_warnings(folder: Path, texts: list[str]) -> None:
+    """Put the texts into what else of a result the page shows."""
+    for path in folder.glob(f'results/*/{SAMPLED}.json'):
+        result = json.loads(path.read_text())
+        result['warnings'] = texts
+        result['judging'] = {text: text for text in texts}
+        result['signature']['sampling'] = {texts[0]: texts[1]}
+        path.write_text(json.dumps(result))
