@@ -28,6 +28,7 @@ JOBS = sorted(FOLDER.glob('eval_*.py'))
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 VARIABLES = (
     *('VERSION', 'LANGUAGES', 'N', 'K', 'DATA', 'JUDGE', 'MATCH', 'RV_SEED', 'RV_PER_GROUP'),
+    *('STEP_MODEL', 'STEP_GPUS'),
 )
 KEY = 'sk-not-to-be-written'
 NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45', 'rvbench')
@@ -228,7 +229,10 @@ def test_models_are_wrappers_of_opencompass_without_a_key(path: Path, tmp_path: 
         assert model.get('key', 'ENV') == 'ENV'
 
 
-JOB_NAMES = ['eval_livemath', 'eval_mix', 'eval_paper', 'eval_rvbench', 'eval_rvbench_full']
+JOB_NAMES = [
+    *('eval_livemath', 'eval_mix', 'eval_paper', 'eval_reasoneval', 'eval_rvbench'),
+    'eval_rvbench_full',
+]
 
 
 @pytest.mark.parametrize('name', JOB_NAMES)
@@ -246,6 +250,7 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
                 for benchmark in ('LiveMathBench-202412', 'MATH500-L5', 'AIME2024-30')
                 for kind in ('greedy-n1', 'n48')
             ],
+            'eval_reasoneval': ['sample-greedy-n1', 'sample-n16'],
             'eval_rvbench': [
                 f'RV-{source}-subset-{kind}'
                 for kind in ('greedy-n1', 'n8')
@@ -342,3 +347,51 @@ def test_a_judge_is_chosen_by_the_environment(
     for one in paper['datasets']:
         assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'llm', **named}
     assert KEY not in (tmp_path / 'dump.py').read_text()
+
+
+def test_reasoning_is_scored_by_the_demonstration_or_whom_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its steps stand between commas; another model splits by its own rules, on the GPUs given."""
+    job = FOLDER / 'eval_reasoneval.py'
+    for one in dumped(load(job), tmp_path)['datasets']:
+        reasoning = one['eval_cfg']['evaluator']['reasoning']
+        assert (Path(reasoning.pop('model')) / 'config.json').is_file()
+        assert (reasoning, one['eval_cfg']['num_gpus']) == ({'delimiter': ', '}, 0)
+    monkeypatch.setenv('GPASSK_STEP_MODEL', 'GAIR/ReasonEval-7B')
+    monkeypatch.setenv('GPASSK_STEP_GPUS', '2')
+    for one in dumped(load(job), tmp_path)['datasets']:
+        assert one['eval_cfg']['num_gpus'] == 2
+        assert one['eval_cfg']['evaluator']['reasoning'] == {
+            'model': 'GAIR/ReasonEval-7B',
+            'model_kwargs': {'dtype': 'bfloat16', 'device_map': 'auto'},
+        }
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'message'),
+    [
+        ('STEP_GPUS', 'many', "GPASSK_STEP_GPUS is 'many'"),
+        ('STEP_GPUS', '-1', "GPASSK_STEP_GPUS is '-1'"),
+        ('STEP_GPUS', '²', "GPASSK_STEP_GPUS is '²'"),
+        ('STEP_MODEL', './no/such', "GPASSK_STEP_MODEL is './no/such'.*ReasonEval-7B"),
+    ],
+)
+def test_nonsense_about_the_step_classifier_is_named(
+    name: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the config is read, before anything is inferred."""
+    monkeypatch.setenv(f'GPASSK_{name}', value)
+    with pytest.raises(ValueError, match=message):
+        load(FOLDER / 'eval_reasoneval.py')
+
+
+def test_a_folder_of_a_step_classifier_is_named_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks may run elsewhere."""
+    (tmp_path / 'mine').mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('GPASSK_STEP_MODEL', 'mine')
+    config = load(FOLDER / 'eval_reasoneval.py')
+    assert config.datasets[0].eval_cfg.evaluator.reasoning.model == str(tmp_path / 'mine')

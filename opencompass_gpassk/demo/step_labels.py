@@ -28,10 +28,18 @@ from opencompass_gpassk.demo.problem import ANSWER, Problem
 from opencompass_gpassk.demo.tokenizer import PIECES
 from opencompass_gpassk.reasoneval.step_labels import LabelledSteps
 
-__all__ = ['COUNT', 'DELIMITER', 'STREAM', 'labelled_steps', 'lines_of', 'prm800k_row']
+__all__ = [
+    'COUNT',
+    'DELIMITER',
+    'STREAM',
+    'labelled_steps',
+    'lines_of',
+    'prm800k_row',
+    'sound_steps',
+]
 
 STREAM = 'steps/0'
-COUNT = 40_000
+COUNT = 14_000
 DELIMITER = ', '  # between the steps of a response
 WORDED = 0.1  # share of the questions with an instruction around them
 IDLE = 0.2  # share of the solutions with an idle step
@@ -53,6 +61,14 @@ def lines_of(problem: Problem) -> list[str]:
     return text.strip('$').split('$, $')
 
 
+def sound_steps(stream: str, count: int) -> Iterator[LabelledSteps]:
+    """`count` solutions of the named stream without a mistake, but perhaps with an idle step."""
+    for index, problem in enumerate(islice(_drawn(stream, held_out=False), count)):
+        question, steps = _labelled(problem, 'sound', problem, random.Random(f'{stream}/{index}'))
+        texts, labels = tuple(step.text for step in steps), tuple(step.label for step in steps)
+        yield LabelledSteps(question, texts, labels)
+
+
 def labelled_steps(
     stream: str = STREAM, count: int = COUNT, *, held_out: bool = False, pieces: bool = False
 ) -> Iterator[LabelledSteps]:
@@ -64,11 +80,7 @@ def labelled_steps(
         held_out: Of instances that are kept for measuring, else of the others; none is evaluated.
         pieces: Label what is right up to each sign and digit, which teaches more than whole steps.
     """
-    drawn = (
-        problem
-        for problem in problems(stream, sys.maxsize, held_out=held_out)
-        if problem.family in FAMILIES
-    )
+    drawn = _drawn(stream, held_out=held_out)
     recent = list(islice(drawn, RECENT))
     for index, problem in enumerate(islice(drawn, count)):
         rng = random.Random(f'labels/{stream}/{index}')
@@ -79,6 +91,12 @@ def labelled_steps(
         texts, labels = tuple(step.text for step in steps), tuple(step.label for step in steps)
         yield LabelledSteps(question, texts, labels)
         recent[index % RECENT] = problem
+
+
+def _drawn(stream: str, *, held_out: bool) -> Iterator[Problem]:
+    for problem in problems(stream, sys.maxsize, held_out=held_out):
+        if problem.family in FAMILIES:
+            yield problem
 
 
 def prm800k_row(solution: LabelledSteps) -> dict[str, object]:
@@ -130,7 +148,7 @@ def _pieces(step: Step) -> Iterator[Step]:
     if step.right is not None:
         pairs = zip(texts, re.findall(PIECES, step.right), strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        labels = [1] * same + [-1] * (len(texts) - same)
+        labels = [1 if index < same else -1 for index in range(len(texts))]
     yield from map(Step, texts, [*labels[:-1], step.label])
 
 

@@ -1,0 +1,57 @@
+"""What ``reasoning=`` in a config is to be, where the environment has a say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+
+__all__ = ['configured', 'configured_gpus']
+
+DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
+MOST_GPUS = 64
+
+
+def configured(**settings: Any) -> dict[str, Any]:
+    """Return the settings of reasoning scores: for configs, which the environment sets up.
+
+    The step classifier is the one that GPASSK_STEP_MODEL names, a folder or an id of the hub; else
+    that of the demonstration, whose steps stand between commas. With GPASSK_STEP_GPUS it is loaded
+    there, in bfloat16. What is wrong is an error here, before the inference, not after it.
+
+    Args:
+        **settings: Of :class:`~.settings.ReasoningSettings`; they replace these.
+
+    Raises:
+        ValueError: If a setting is wrong.
+    """
+    named = os.environ.get('GPASSK_STEP_MODEL', '').strip()
+    chosen: dict[str, Any] = {'model': named or str(DEMONSTRATION)}
+    if not named:
+        chosen['delimiter'] = ', '
+    elif Path(named).is_dir():
+        chosen['model'] = str(Path(named).resolve())
+    elif named.startswith(('.', '/', '~')):
+        raise ValueError(
+            f'GPASSK_STEP_MODEL is {named!r}, where there is no folder; give that of a step '
+            'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
+        )
+    if configured_gpus():
+        chosen['model_kwargs'] = {'dtype': 'bfloat16', 'device_map': 'auto'}
+    chosen |= settings
+    ReasoningSettings.of(chosen)
+    return chosen
+
+
+def configured_gpus() -> int:
+    """Return how many GPUs the scoring of a data set asks for: GPASSK_STEP_GPUS, by default none.
+
+    Raises:
+        ValueError: If it is no such number.
+    """
+    said = os.environ.get('GPASSK_STEP_GPUS', '').strip() or '0'
+    if not (said.isascii() and said.isdigit()) or int(said) > MOST_GPUS:
+        raise ValueError(f'GPASSK_STEP_GPUS is {said!r}; give a number from 0 to {MOST_GPUS}')
+    return int(said)

@@ -1,0 +1,295 @@
+"""The demonstration's step classifier: the labels it learned from, and what its checkpoint does."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from test_demo import ANSWERS, SAMPLE_QUESTIONS, value
+from transformers import AutoTokenizer, LlamaModel
+
+from opencompass_gpassk.demo import step_labels
+from opencompass_gpassk.demo.evaluate import MODEL
+from opencompass_gpassk.demo.families import FAMILIES
+from opencompass_gpassk.demo.lines import is_true, reworked
+from opencompass_gpassk.demo.step_labels import DELIMITER, labelled_steps
+from opencompass_gpassk.demo.train_steps import LOUD, STEP_CLASSIFIER, deepened, train_steps
+from opencompass_gpassk.metrics.reasoning import solution_validity, validity
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.prompt import StepTokenizer
+from opencompass_gpassk.reasoneval.scorer import StepScorer
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.step_detection import detect_errors
+from opencompass_gpassk.reasoneval.step_labels import LabelledSteps, read_step_labels
+from opencompass_gpassk.reasoneval.steps import split_steps
+
+LABELLED = list(labelled_steps('test', 3000))
+
+
+def equal_sides(step: str) -> bool | None:
+    """Whether the sides that are plain sums are equal; None where fewer than two are."""
+    (formula, *_) = re.findall(r'\$([^$]*)\$', step)
+    values = []
+    for side in formula.split('='):
+        try:
+            values.append(value(side))
+        except (SyntaxError, ZeroDivisionError):
+            continue
+    return max(values) - min(values) < 1e-9 if len(values) > 1 else None
+
+
+def right_answer(solution: LabelledSteps) -> int | None:
+    """Worked out from the question in another way; None for a question of no family."""
+    for name, family in FAMILIES.items():
+        if numbers := family.numbers_in(solution.question):
+            return ANSWERS[name](*numbers)
+    return None
+
+
+def stated(solution: LabelledSteps) -> int:
+    """The answer in the last step."""
+    (found,) = re.findall(r'\\boxed\{(-?\d+)\}', solution.steps[-1])
+    return int(found)
+
+
+def test_labels_are_drawn_by_stream_and_index() -> None:
+    """The same again, whatever the count; another stream has other problems."""
+    assert list(labelled_steps('test', 50)) == LABELLED[:50]
+    assert list(islice(labelled_steps('test', 200), 50)) == LABELLED[:50]
+    others = {each.question for each in labelled_steps('other', 50)}
+    assert len(others & {each.question for each in LABELLED[:50]}) < 10
+
+
+def test_steps_are_those_that_a_response_is_split_into() -> None:
+    """At the delimiter; the answer stands in the last step, in the question's language."""
+    for solution in LABELLED:
+        steps = split_steps(DELIMITER.join(solution.steps), delimiter=DELIMITER)
+        assert tuple(steps) == solution.steps
+        assert sum('boxed' in step for step in steps) == 1
+    endings = {re.sub(r'-?\d+', '#', each.steps[-1].rpartition('$. ')[2]) for each in LABELLED}
+    assert 'The answer is $\\boxed{#}$.' in endings
+
+
+def test_no_false_equation_is_called_right() -> None:
+    """All but wrong steps are true, as far as numbers say; wrong ones are mostly not."""
+    truths: dict[int | None, list[bool | None]] = {-1: [], 0: [], 1: [], None: []}
+    for solution in LABELLED:
+        for step, label in zip(solution.steps, solution.labels, strict=True):
+            truths[label].append(equal_sides(step))
+    for label in (0, 1, None):
+        assert False not in truths[label]
+        assert truths[label].count(True) > 50
+    assert truths[-1].count(False) > 1000
+    assert truths[-1].count(True) > 500  # true, but of another question, or with a wrong answer
+
+
+def test_a_wrong_answer_is_wrong_and_right_steps_lead_to_the_right_one() -> None:
+    """Judged by answers that are worked out in another way."""
+    right = wrong = unknown = 0
+    for solution in LABELLED:
+        answer = right_answer(solution)
+        if answer is None:
+            unknown += 1
+        elif stated(solution) == answer:
+            right += 1
+        else:
+            wrong += 1
+            assert solution.labels[-1] == -1
+        if set(solution.labels) <= {0, 1}:
+            assert answer in (None, stated(solution))
+    assert min(right, wrong) > 700
+    assert unknown < 900
+
+
+def test_pieces_are_the_tokens_of_the_same_steps() -> None:
+    """In pieces a solution reads as it does whole, and the last piece of a step has its label."""
+    tokenizer = StepTokenizer(AutoTokenizer.from_pretrained(MODEL))
+    whole, pieces = LABELLED[:200], list(labelled_steps('test', 200, pieces=True))
+    for one, many in zip(whole, pieces, strict=True):
+        assert ''.join(many.steps) == ''.join(one.steps)
+        ends = np.cumsum([len(piece) for piece in many.steps]).tolist()
+        labels = dict(zip(ends, many.labels, strict=True))
+        length = 0
+        for step, label in zip(one.steps, one.labels, strict=True):
+            length += len(step)
+            assert labels[length] == label
+        (a,), (b,) = (tokenizer.encode([Solution(e.question, e.steps)]) for e in (one, many))
+        assert not isinstance(a, Refusal) and not isinstance(b, Refusal)
+        assert a.ids.tolist() == b.ids.tolist()
+
+
+def test_pieces_before_a_mistake_are_right() -> None:
+    """Of a line that went wrong the first sign that differs is wrong, and all that follow."""
+    found = 0
+    for many in labelled_steps('test', 300, pieces=True):
+        for (text, label), (_, after) in pairwise(zip(many.steps, many.labels, strict=True)):
+            if label == -1 and after == 1:
+                assert text in '$.。', many  # the end of a step
+            found += (label, after) == (1, -1) and text not in '$.。'
+    assert found > 50
+
+
+def test_idle_steps_lead_nowhere() -> None:
+    """They were said before, or say that a number is itself."""
+    found = 0
+    for solution in LABELLED:
+        for index, (step, label) in enumerate(zip(solution.steps, solution.labels, strict=True)):
+            if label == 0:
+                found += 1
+                said = [sorted(re.findall(r'\d+', each)) for each in solution.steps[:index]]
+                numbers = sorted(re.findall(r'\d+', step))
+                assert numbers in said or len({*numbers} - {'0', '1'}) <= 1, solution
+    assert found > 300
+
+
+def test_held_out_and_evaluated_problems_are_not_trained_on() -> None:
+    """Nor does any question stand in `sample`."""
+    held_out = {each.question for each in labelled_steps('test', 1000, held_out=True)}
+    trained = [each for each in LABELLED if right_answer(each) is not None]
+    assert not held_out & {each.question for each in trained}
+    asked = [re.sub(r'\s', '', question) for question in SAMPLE_QUESTIONS]
+    for solution in LABELLED:
+        question = re.sub(r'\s', '', solution.question)
+        assert not any(text in question for text in asked)
+
+
+def test_the_command_writes_a_file_of_prm800k(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which the trainer reads back as it was."""
+    file = tmp_path / 'labels.jsonl'
+    command = ['step_labels', str(file), '--count', '40', '--stream', 'test']
+    monkeypatch.setattr(sys, 'argv', command)
+    step_labels.main()
+    assert read_step_labels(file) == LABELLED[:40]
+
+
+@pytest.mark.parametrize(
+    ('line', 'true'),
+    [
+        ('3+4=7', True),
+        ('3+4=8', False),
+        (r'53=7\times7+4', True),
+        (r'7\div2=7\div2', True),
+        (r'12\times13=12\times10+12\times3=120+36=156', True),
+        (r'12\times13=12\times10+12\times3=120+46=156', False),
+        ('5x=47-2=45', True),
+        ('-4--3=-1', True),
+        ("f'(x)=3x^2+8x+5", None),
+        ('1,2,3', None),
+        ('6+==3', None),
+        (r'1\div0=1\div0', None),
+        ('9^99999999=9^99999999', None),
+        ('(' * 5000, None),
+    ],
+)
+def test_lines_are_checked_exactly(line: str, true: bool | None) -> None:
+    """Where at least two sides are plain numbers."""
+    assert is_true(line) is true
+
+
+@pytest.mark.parametrize(
+    ('line', 'again'),
+    [
+        ('3+4=8', '3+4=7'),
+        (r'63=7\times7+4', r'63=7\times9+0'),
+        (r'12\times23=x=x=156', r'12\times23=12\times20+12\times3=240+36=276'),
+        (r'7\div2=3', r'7\div2=3'),
+        ('1,2,3', '1,2,3'),
+        (r'5=0\times1+2', r'5=0\times1+2'),
+    ],
+)
+def test_results_are_worked_out_anew(line: str, again: str) -> None:
+    """In whole numbers; what is none stays as it is."""
+    assert reworked(line) == again
+
+
+@pytest.fixture(scope='module')
+def scorer() -> StepScorer:
+    """The shipped classifier; loading refuses missing and unexpected weights."""
+    torch.set_num_threads(1)
+    return StepScorer.load(STEP_CLASSIFIER)
+
+
+def test_checkpoint_is_small_safe_and_published(scorer: StepScorer) -> None:
+    """Half precision on disk, single in memory, in the layout of the 34B model."""
+    files = {path.name: path.stat().st_size for path in STEP_CLASSIFIER.iterdir()}
+    assert sum(files.values()) < 3_000_000
+    assert {Path(name).suffix for name in files} <= {'.json', '.jinja', '.md', '.safetensors'}
+    assert 'fixture' in (STEP_CLASSIFIER / 'README.md').read_text('utf-8')
+    config = json.loads((STEP_CLASSIFIER / 'config.json').read_text('utf-8'))
+    assert config['architectures'] == ['ReasonEval_34B']
+    assert (config['score_dim'], config['bias'], config['step_position']) == (3, False, 'last')
+    with safe_open(STEP_CLASSIFIER / 'model.safetensors', 'pt') as tensors:
+        names = list(tensors.keys())
+        assert {tensors.get_tensor(name).dtype for name in names} == {torch.float16}
+    assert {name.partition('.')[0] for name in names} == {'model', 'score_head'}
+    assert (scorer.model.model.dtype, scorer.position) == (torch.float32, 'last')
+
+
+def test_wrong_idle_and_good_steps_are_told_apart(scorer: StepScorer) -> None:
+    """On problems whose numbers were never trained on."""
+    found = detect_errors(scorer, list(labelled_steps('test', 300, held_out=True)))
+    invalid, redundant = found[ErrorKind.INVALID], found[ErrorKind.REDUNDANT]
+    assert invalid.unscored == redundant.unscored == 0
+    assert (invalid.macro_f1 > F1[0], invalid.auc > AUC[0]) == (True, True), invalid
+    assert (redundant.macro_f1 > F1[1], redundant.auc > AUC[1]) == (True, True), redundant
+
+
+F1, AUC = (0.84, 0.85), (0.92, 0.97)  # of wrong steps, of idle ones
+
+
+def test_responses_of_the_demonstration_model_are_told_apart(scorer: StepScorer) -> None:
+    """Greedy ones to held-out problems: those that are right are more valid than the others."""
+    from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
+
+    from opencompass_gpassk.demo.corpus import problems
+    from opencompass_gpassk.demo.evaluate import is_right, load, respond
+
+    drawn = [each for each in problems('test', 200, held_out=True) if each.family in FAMILIES]
+    responses = respond(*load(), [each.question for each in drawn])
+    right = [is_right(r, problem.answer) for r, problem in zip(responses, drawn, strict=True)]
+    steps = [split_steps(response, delimiter=DELIMITER) for response in responses]
+    solutions = [Solution(p.question, s) for p, s in zip(drawn, steps, strict=True)]
+    scores = scorer.score(solutions)
+    valid = np.array([solution_validity(validity(score.probabilities)) for score in scores])
+    assert roc_auc_score(right, valid) > 0.5
+
+
+def test_fresh_layers_leave_the_model_as_it_was() -> None:
+    """Its states below them are the same but for their size; the first looks one token back."""
+    torch.set_num_threads(1)
+    trained = LlamaModel.from_pretrained(MODEL, attn_implementation='eager')
+    deep = deepened(trained).model
+    deep.set_attn_implementation('eager')
+    tokenizer = AutoTokenizer.from_pretrained(MODEL)
+    ids = tokenizer('Compute $150+844$.\n$150+844=994$.', return_tensors='pt')['input_ids']
+    with torch.no_grad():
+        before = trained(ids, output_hidden_states=True).hidden_states
+        after = deep(ids, output_hidden_states=True, output_attentions=True)
+    depth, width = trained.config.num_hidden_layers, trained.config.hidden_size
+    for layer in range(depth):
+        own = after.hidden_states[layer][..., :width]
+        torch.testing.assert_close(own * LOUD, before[layer], rtol=2e-3, atol=2e-2)
+    look = after.attentions[depth][0]  # of each head, from each token to each
+    assert (look.diagonal(-1, 1, 2).mean(dim=-1) > 0.9).all()
+
+
+def test_training_writes_what_is_shipped(tmp_path: Path) -> None:
+    """A little of it gives the same files and configuration, and weights of the same shapes."""
+    trained = train_steps(tmp_path, 0.004)
+    assert (trained.solutions, trained.updates) == (14, 1)
+    names = {path.name for path in STEP_CLASSIFIER.iterdir()} - {'README.md'}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    for name in names - {'model.safetensors'}:
+        assert (tmp_path / name).read_bytes() == (STEP_CLASSIFIER / name).read_bytes(), name
+    new, shipped = (StepScorer.load(folder).model for folder in (tmp_path, STEP_CLASSIFIER))
+    pairs = zip(new.named_parameters(), shipped.named_parameters(), strict=True)
+    assert all(a[0] == b[0] and a[1].shape == b[1].shape for a, b in pairs)
