@@ -28,7 +28,7 @@ from opencompass_gpassk.metrics.variables import ratio
 __all__ = ['FEWEST', 'METHODS', 'Intervals', 'bootstrap_means', 'resampled_weights']
 
 METHODS = ('bca', 'percentile')
-FEWEST = 10.0  # deviating clusters below which a bootstrap's interval is too short
+FEWEST = 20.0  # deviating clusters below which a bootstrap's interval is too short
 BLOCK = 1 << 21  # numbers in a temporary array, about
 ROUNDING = 1e-9  # of the width of the bounds: means this near to one another are the same
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaincinv
+from scipy.special import gammaincinv, stdtrit
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import FEW, wilson
+from opencompass_gpassk.metrics.intervals import normal_quantile, wilson
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
 
 Numbers = NDArray[np.float64]
 POISSON = 3  # successes up to which Wilson's lower bound is too high
+LEAST_FREEDOM = 0.2  # below which Student's quantile is as good as infinite
 
 
 def deviating_clusters(sums: ClusterSums) -> Numbers:
@@ -52,18 +53,20 @@ def deviating_clusters(sums: ClusterSums) -> Numbers:
     return np.where(squares > 0, np.nan_to_num(ratio(deviations.sum(axis=0) ** 2, squares)), 0.0)
 
 
-def effective_sizes(sums: ClusterSums, deviating: Numbers) -> Numbers:
+def effective_sizes(sums: ClusterSums, level: float) -> Numbers:
     """Return how many independent draws of 0 or 1 would tell each mean as exactly as the data do.
 
     It is m(1 - m)/Var(m), where m is the mean and Var(m) that between clusters (Kish, Survey
-    Sampling (1965), chapter 6). A variance that rests on less than ``FEW`` deviating clusters is
-    not to be trusted, and the size is then no more than that of clusters which count once each, by
-    their weight (section 11.7 there). From ``FEW`` to twice as many this limit goes over into the
-    estimate. :func:`~opencompass_gpassk.metrics.intervals.effective_size` is the same for a share.
+    Sampling (1965), chapter 6). What is above the number of clusters, each counted by its weight
+    (section 11.7 there), rests on a variance that few deviating clusters tell badly: down to that
+    number it is multiplied by (z/t)², the quantiles of the normal distribution and of Student's
+    with as many degrees of freedom as clusters deviate, less 2 (after Korn and Graubard, Survey
+    Methodology 24 (1998), 193-201). So with one or two of them the size is the number of clusters,
+    and with many the estimate.
 
     Args:
         sums: Of values in [0, 1].
-        deviating: Shape (M,), see :func:`deviating_clusters`.
+        level: The coverage of the interval that is made with it.
 
     Returns:
         Shape (M,), at least 1; NaN where no value is defined.
@@ -73,10 +76,11 @@ def effective_sizes(sums: ClusterSums, deviating: Numbers) -> Numbers:
     # Without C/(C - 1), so that C draws of 0 or 1 are C.
     variance = ratio((sums.deviations(mean) ** 2).sum(axis=0), total**2)
     estimate = np.where(variance > 0, ratio(mean * (1 - mean), variance), limit)
-    estimate = np.maximum(np.nan_to_num(estimate, nan=1.0), 1.0)
-    trust = np.clip(deviating / FEW - 1, 0, 1)
-    blend = 1 / (trust / estimate + (1 - trust) / limit)
-    return np.maximum(np.minimum(estimate, blend), 1.0)
+    freedom = deviating_clusters(sums) - 2
+    some = freedom > LEAST_FREEDOM
+    quantile = stdtrit(np.where(some, freedom, 1.0), (1 + level) / 2)
+    trusted = np.where(some, estimate * (normal_quantile(level) / quantile) ** 2, limit)
+    return np.maximum(np.where(estimate > limit, np.maximum(trusted, limit), estimate), 1.0)
 
 
 def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numbers, Numbers]:
@@ -150,5 +154,5 @@ def _scaled_interval(values: Numbers, clusters: ArrayLike | None, level: float) 
     """Return the means of values in [0, 1] with their intervals."""
     sums = ClusterSums.of(values, clusters)
     mean = np.clip(sums.means, 0, 1)
-    size = effective_sizes(sums, deviating_clusters(sums))
+    size = effective_sizes(sums, level)
     return _Scaled(mean, *small_count_wilson(mean, size, level))

@@ -1,0 +1,118 @@
+"""``gpassk plan`` as it is run: on a pilot's file and folder, on assumptions, on nonsense."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials_file import write_trials
+
+COUNTS = (0, 0, 1, 3, 8, 8, 7, 8, 0, 2)  # of 8 samples; two neighbours are translations
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    """Return the trials file of ten problems in five clusters, and of one original."""
+    problems = [Problem(f'p{i}', cluster=f'q{i // 2}', version='1') for i in range(len(COUNTS))]
+    problems.append(Problem('first', cluster='q0', version='original'))
+    trials = [
+        Trial(problem.problem_id, i, Verdict.CORRECT if i < count else Verdict.INCORRECT)
+        for problem, count in zip(problems, (*COUNTS, 8), strict=True)
+        for i in range(8)
+    ]
+    path = tmp_path / 'results' / 'tiny\x1b[31m' / 'math.trials.jsonl.gz'
+    path.parent.mkdir(parents=True)
+    write_trials(path, TrialTable(problems, trials), {'k': [2, 4]})
+    return path
+
+
+def outlooks(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[dict[str, Any]]:
+    """Run the command and return its JSON lines."""
+    assert main(['plan', *map(str, arguments), '--json']) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_pilot_is_planned_from(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its greatest k, its figures without the originals, its clusters; a row for each n."""
+    found = {one['metric']: one for one in outlooks(capsys, pilot, '--problems', 10, 40)}
+    assert list(found) == ['accuracy', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4']
+    accuracy = found['accuracy']
+    assert accuracy['observed'] == pytest.approx(sum(COUNTS) / 80)
+    assert accuracy['figure'] == pytest.approx(sum(COUNTS) / 80, abs=0.02)
+    assert '10 problems, n = 8, 5 clusters' in accuracy['source']
+    assert accuracy['design'] > 1
+    rows = found['G-Pass@4_1.0']['rows']
+    assert [row['n'] for row in rows] == [4, 8, 12, 16, 24, 32, None]
+    shares = [row['within_share'] for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] == 0
+    for row in rows:
+        (low, high), (lower, higher) = row['intervals']
+        assert low < lower < higher < high
+    assert found['G-Pass@4_1.0']['advised']['n'] == 12
+
+
+def test_a_folder_and_its_table(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder means the same file; names can't command the terminal."""
+    folder = pilot.parent.parent.parent
+    assert main(['plan', str(folder), '-k', '2', '-n', '8', '16', '--tau', '1']) == 0
+    out = capsys.readouterr().out
+    assert '\x1b' not in out
+    assert 'on math: 10 problems' in out
+    assert 'G-Pass@2_1.0' in out
+    assert '16 = 8k' in out
+    assert 'The authors of G-Pass@k advise n ≥ 3k = 6' in out
+    assert 'clusters, which multiply the variance' in out
+
+
+def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    """Mean and spread, or alpha and beta of the same distribution, give the same."""
+    by_moments = outlooks(capsys, '--mean', 0.5, '--spread', (1 / 12) ** 0.5, '-k', 4)
+    by_shape = outlooks(capsys, '--alpha', 1, '--beta', 1, '-k', 4)
+    for first, second in zip(by_moments, by_shape, strict=True):
+        assert first['figure'] == pytest.approx(second['figure'])
+        assert first['enough'] == second['enough']
+        assert first['observed'] is None
+    passes = {one['metric']: one['figure'] for one in by_shape}
+    assert passes['G-Pass@4_1.0'] == pytest.approx(1 / 5)  # E[p^4] of uniform rates
+    assert passes['G-Pass@4_0.5'] == pytest.approx(3 / 5)  # 2, 3 or 4 right, all as likely
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        ([], 'name a pilot run, or give --mean and --spread'),
+        (['--mean', '0.5'], 'name a pilot run'),
+        (['--mean', '0.5', '--spread', '0.1', '--alpha', '1'], 'name a pilot run'),
+        (['--mean', '0.5', '--spread', '0.6'], 'spread is 0.6'),
+        (['--mean', 'nan', '--spread', '0.1'], 'mean is nan'),
+        (['--alpha', '0', '--beta', '1'], 'alpha is 0'),
+        (['--alpha', '1', '--beta', '1', '-k', '0'], 'k is 0'),
+        (['--alpha', '1', '--beta', '1', '-n', '99999'], 'n is 99999'),
+        (['--alpha', '1', '--beta', '1', '--problems', '0'], 'problems is 0'),
+        (['--alpha', '1', '--beta', '1', '--negligible', '2'], 'negligible is 2'),
+        (['--alpha', '1', '--beta', '1', '--level', '95'], 'level is 95'),
+        (['--alpha', '1', '--beta', '1', '--tau', '1.5'], 'tau is 1.5'),
+        (['nowhere'], 'nowhere'),
+        (['.', '--mean', '0.5'], 'give one of them'),
+    ],
+)
+def test_nonsense_is_named(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1 and what to do, without a traceback."""
+    assert main(['plan', *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_pilot_that_nobody_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says so."""
+    path = tmp_path / 'a.trials.jsonl.gz'
+    write_trials(path, TrialTable([Problem('p')], [Trial('p', 0, Verdict.UNJUDGED)]), {})
+    assert main(['plan', str(path)]) == 1
+    assert 'no judged trial' in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""Plans: variances by enumeration and simulation, the n that is enough, pilots of any shape."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan
+from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.within import within_problem_variance
+
+
+def test_parts_of_accuracy_are_known() -> None:
+    """Between problems it is the variance of p, within them E[p(1 - p)]/n."""
+    found = plan(Estimator('accuracy'), Rates.of(2.0, 3.0))
+    between = 2 * 3 / (5 * 5 * 6)
+    assert found.figure == pytest.approx(0.4)
+    assert found.between == pytest.approx(between)
+    for n in (1, 7, 48):
+        within = (0.4 * 0.6 - between) / n
+        assert found.within(n) == pytest.approx(within)
+        assert found.within_share(n) == pytest.approx(within / (within + between))
+
+
+@pytest.mark.parametrize('name', ['G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4', 'pass@4'])
+@pytest.mark.parametrize('n', [4, 12])
+def test_variances_are_those_of_simulated_runs(name: str, n: int) -> None:
+    """Mean, and variance in both parts, of 400,000 problems drawn from the rates."""
+    estimator, rates = Estimator.named(name), Rates.of([0.5, 2.0], [0.8, 2.0], [0.7, 0.3])
+    rng = np.random.default_rng(0)
+    part = rng.choice(2, 400_000, p=rates.weights)
+    strength = rng.beta(rates.alpha[part], rates.beta[part])
+    values = estimator(n, rng.binomial(n, strength))
+    found = plan(estimator, rates)
+    assert found.figure == pytest.approx(values.mean(), abs=4e-3)
+    assert found.between + found.within(n) == pytest.approx(values.var(), rel=0.01)
+    within = within_problem_variance(estimator, 12, rng.binomial(12, strength)).mean()
+    assert found.within(12) == pytest.approx(within, rel=0.02)
+
+
+def test_the_n_that_is_enough_is_the_first() -> None:
+    """One sample less is not enough; with problems that are alike nothing is."""
+    found = plan(Estimator.named('G-Pass@16_1.0'), Rates.with_spread(0.4, 0.35))
+    assert found.enough_samples(0.5) == 16  # since no less can be had
+    for share in (0.3, 0.1, 0.02):
+        enough = found.enough_samples(share)
+        assert enough is not None
+        assert found.within_share(enough) <= share < found.within_share(enough - 1)
+    assert plan(Estimator('accuracy'), Rates.with_spread(0.5, 1e-4)).enough_samples(0.1) is None
+    assert plan(Estimator('accuracy'), Rates.of(1e-3, 1e-3)).enough_samples(0.9) == 1
+    assert math.isnan(found.within(15))
+    with pytest.raises(ValueError, match='share is 1'):
+        found.enough_samples(1)
+
+
+def test_intervals_shrink_with_problems_without_end_and_with_n_to_a_limit() -> None:
+    """Four times the problems give half the width; no n gives less than unlimited samples."""
+    found = plan(Estimator.named('G-Pass@16_0.5'), Rates.of(0.4, 0.6))
+    widths = {
+        (n, problems): np.diff(found.interval(n, problems))[0]
+        for n in (16, 48, 4000, None)
+        for problems in (100, 400)
+    }
+    assert widths[16, 100] > widths[48, 100] > widths[4000, 100] > widths[None, 100]
+    assert widths[4000, 100] == pytest.approx(widths[None, 100], rel=0.01)
+    assert widths[16, 100] / widths[16, 400] == pytest.approx(2, rel=0.02)
+    low, high = found.interval(48, 400)
+    spread = 1.96 * math.sqrt((found.within(48) + found.between) / 400)
+    assert (low, high) == pytest.approx((found.figure - spread, found.figure + spread), abs=2e-3)
+
+
+def test_clusters_widen_the_part_between_problems_alone() -> None:
+    """Pairs of problems with one rate double it, and are found to do so by a pilot."""
+    rng = np.random.default_rng(2)
+    strength, estimator = np.repeat(rng.beta(0.5, 0.6, 3000), 2), Estimator.named('G-Pass@4_0.5')
+    n, c = np.full(6000, 12), rng.binomial(12, strength)
+    within = within_problem_variance(estimator, n, c).mean()
+    design = design_effect(estimator, n, c, np.repeat(np.arange(3000), 2), within)
+    assert design == pytest.approx(2, abs=0.08)
+    rates = pilot_rates(n, c)
+    plain, paired = plan(estimator, rates), plan(estimator, rates, design)
+    assert paired.between == pytest.approx(design * plain.between)
+    assert paired.within(12) == plain.within(12)
+    assert design_effect(estimator, n, c, None, within) == 1
+    assert design_effect(estimator, n, c, np.zeros(6000), within) == 1
+    with pytest.raises(ValueError, match='design is -1'):
+        plan(estimator, rates, -1)
+
+
+def test_a_pilot_tells_of_a_population_that_is_no_beta_distribution() -> None:
+    """Two kinds of problems: the figure and both parts at another n are near the truth."""
+    true = Rates.of([0.2, 6.0], [0.2, 6.0], [0.6, 0.4])
+    rng = np.random.default_rng(1)
+    part = rng.choice(2, 4000, p=true.weights)
+    strength = rng.beta(true.alpha[part], true.beta[part])
+    estimator = Estimator.named('G-Pass@4_1.0')
+    truth = plan(estimator, true)
+    counts = np.full(4000, 32), rng.binomial(32, strength)
+    found = plan(estimator, pilot_rates(*counts))
+    assert found.figure == pytest.approx(truth.figure, abs=0.015)
+    assert found.between == pytest.approx(truth.between, rel=0.05)
+    assert found.within(8) == pytest.approx(truth.within(8), rel=0.1)
+    alone = plan(estimator, Rates.fitted(*counts))
+    assert abs(alone.within(8) - truth.within(8)) > abs(found.within(8) - truth.within(8))
+
+
+def test_pilots_of_one_outcome_and_of_unjudged_problems() -> None:
+    """All right: the figure is near 1; problems of no trial are left out."""
+    found = plan(Estimator('accuracy'), pilot_rates([8] * 30 + [0], [8] * 30 + [0]))
+    assert 0.95 < found.figure < 1
+    assert found.within(8) >= 0
