@@ -102,7 +102,7 @@ def test_a_pilot_tells_of_a_population_that_is_no_beta_distribution() -> None:
     found = plan(estimator, pilot_rates(*counts))
     assert found.figure == pytest.approx(truth.figure, abs=0.015)
     assert found.between == pytest.approx(truth.between, rel=0.05)
-    assert found.within(8) == pytest.approx(truth.within(8), rel=0.1)
+    assert found.within(8) == pytest.approx(truth.within(8), rel=0.2)
     alone = plan(estimator, Rates.fitted(*counts))
     assert abs(alone.within(8) - truth.within(8)) > abs(found.within(8) - truth.within(8))
 

@@ -126,7 +126,8 @@ def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
 
     The likeliest Beta distribution is what is known of each problem before its own counts; with
     these each has a distribution of its own, and the population is their mixture. So it may have
-    other shapes than a Beta distribution's.
+    other shapes than a Beta distribution's, though smoothed: rates that lie together at a few
+    values seem to be spread about these, and the part within problems somewhat too large.
 
     Args:
         n: Shape (P,), judged samples of each problem.
