@@ -70,10 +70,14 @@ class ClusterSums:
         if clusters is None:
             return cls(numbers, defined.astype(float))
         member = cluster_numbers(clusters, len(numbers))
-        sums = np.zeros((2, int(member.max(initial=-1)) + 1, numbers.shape[1]))
-        np.add.at(sums[0], member, numbers)
-        np.add.at(sums[1], member, defined)
-        return cls(sums[0], sums[1])
+        if not len(numbers):
+            return cls(numbers, defined.astype(float))
+        order = np.argsort(member, kind='stable')
+        starts = np.flatnonzero(np.diff(member[order], prepend=-1))
+        return cls(
+            np.add.reduceat(numbers[order], starts, axis=0),
+            np.add.reduceat(defined[order].astype(float), starts, axis=0),
+        )
 
     @property
     def means(self) -> Numbers:
