@@ -200,8 +200,9 @@ def test_what_has_no_interval() -> None:
     assert one.estimate[0] == pytest.approx(0.7)
     assert np.isnan([one.low, one.high]).all()
     assert math.isnan(one.estimate[1])
-    nothing = bootstrap_means(np.empty((0, 2)))
-    assert nothing.method == ('none', 'none')
+    for clusters in (None, []):
+        nothing = bootstrap_means(np.empty((0, 2)), clusters)
+        assert nothing.method == ('none', 'none')
     assert bootstrap_means(np.empty((4, 0))).method == ()
 
 

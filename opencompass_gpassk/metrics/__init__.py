@@ -1,4 +1,4 @@
-"""Metrics: pure functions of integers and arrays, with numpy alone."""
+"""Metrics: pure functions of integers and arrays, with numpy and scipy alone."""
 
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k, threshold
 
