@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+import shutil
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -136,13 +137,14 @@ def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
         result.pop('intervals', None)
         if path == run / f'results/large/{SAMPLED}.json':
             result['intervals'] = given
+            result['interval_methods'] = {'G-Pass@4_0.5': 'wilson'}
         write_json(path, result)
     (benchmark,) = page_data([tmp_path / 'w']).document['benchmarks']
     small, large = page_entries(benchmark)
     assert small['intervals'] == {}
     assert large['intervals'] == {
-        '': {'average@n': [1.0, 2.0], 'G-Pass@4_0.5': [3.0, 4.0]},
-        'en': {'mG-Pass@4': [5.0, None]},
+        '': {'average@n': [1.0, 2.0, ''], 'G-Pass@4_0.5': [3.0, 4.0, 'wilson']},
+        'en': {'mG-Pass@4': [5.0, None, '']},
     }
 
 
@@ -206,6 +208,18 @@ def test_runs_and_scores_stand_together(
     assert texts_of(found, 1, 1)['entries'][0]['right']['head'] == '\\boxed{2}'
     assert not found.faults
     capsys.readouterr()
+
+
+def test_problems_are_counted_again_where_a_result_has_no_details(
+    work_dir: Path, tmp_path: Path, data: PageData
+) -> None:
+    """A result that was stored without its details shows the problems of its trials."""
+    shutil.copytree(work_dir, tmp_path / 'w')
+    for path in tmp_path.glob('w/*/results/*/*.json'):
+        result = json.loads(path.read_text())
+        write_json(path, result | {'details': []})
+    bare = page_data([tmp_path / 'w']).document['benchmarks'][0]
+    assert bare['problems'] == data.document['benchmarks'][0]['problems']
 
 
 def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:

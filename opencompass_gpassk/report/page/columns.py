@@ -18,6 +18,7 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
+from opencompass_gpassk.text import one_line
 from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 
 __all__ = ['AVERAGE', 'GREEDY', 'Column', 'entry_figures', 'entry_intervals', 'shown_columns']
@@ -87,22 +88,26 @@ def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def entry_intervals(entry: Entry) -> dict[str, dict[str, list[float]]]:
-    """Return the intervals of an entry: group to name to [low, high] in percent.
+def entry_intervals(entry: Entry) -> dict[str, dict[str, list[Any]]]:
+    """Return the intervals of an entry: group to name to [low, high] in percent, and the method.
 
-    Results that were made before there were intervals have none.
+    Results that were made before there were intervals have none; the method is '' where the result
+    doesn't tell it.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    found: dict[str, dict[str, list[Any]]] = {}
     for result, only in ((entry.result or entry.greedy or {}, None), (entry.greedy or {}, GREEDY)):
         intervals = result.get('intervals')
+        methods = result.get('interval_methods')
         if not isinstance(intervals, Mapping):
             continue
         for group in ('', *entry.groups):
             for name, key in _keys(result, group):
-                ends = intervals.get(f'{group}/{key}' if group else key)
+                place = f'{group}/{key}' if group else key
+                ends = intervals.get(place)
+                method = methods.get(place, '') if isinstance(methods, Mapping) else ''
                 shown = only or name
                 if only in (None, name) and isinstance(ends, (list, tuple)) and len(ends) == 2:
-                    found.setdefault(group, {})[shown] = list(ends)
+                    found.setdefault(group, {})[shown] = [*ends, one_line(str(method))]
     return found
 
 

@@ -49,13 +49,13 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
 
         {"package": str,
          "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str],
-             "m": versions of a question or null,
+             "m": versions of a question or null, "size": problems or null,
              "groups": [{"label": str, "problems": int, "fields": {field: value}}],
              "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
-                          "intervals": {group: {name: [low, high]}}}],
+                          "intervals": {group: {name: [low, high, method]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": characters of the longest response that is whole,
@@ -149,6 +149,7 @@ def _benchmark(
         'ks': benchmark.ks,
         'taus': [str(tau) for tau in benchmark.taus],
         'm': sizes[0] if sizes else None,
+        'size': max(benchmark.problems, default=None),
         'groups': [_group(label, group) for label, group in groups.items()],
         'columns': shown_columns(benchmark),
         'entries': [

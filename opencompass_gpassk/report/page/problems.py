@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.problem_rows import problem_rows
 from opencompass_gpassk.report.page.mathematics import segments
 from opencompass_gpassk.report.page.responses import (
     Response,
@@ -77,11 +78,11 @@ def collect_problems(
     """
     problems: dict[Key, PageProblem] = {}
     for index, (found, greedy) in enumerate(entries):
-        known = _problems(found, faults)
+        known, chosen, rows = _problems(found, faults)
         mine: dict[str, Solved] = {}
-        for row in found.result.get('details') or []:
+        for row in found.result.get('details') or rows:
             problem_id = str(row['problem_id'])
-            problem = known[0].get(problem_id) or _problem(row)
+            problem = known.get(problem_id) or _problem(row)
             key = (problem_id, str(row.get('gold', '')))
             solved = Solved(row['n'], row['c'], _answers(row))
             problems.setdefault(key, PageProblem(problem)).solved[index] = solved
@@ -89,7 +90,7 @@ def collect_problems(
         for row in (greedy.result.get('details') or []) if greedy else []:
             if beside := mine.get(str(row['problem_id'])):
                 beside.greedy = _answers(row)
-        _read_examples(found, known[1], mine, faults)
+        _read_examples(found, chosen, mine, faults)
     return list(problems.values())
 
 
@@ -138,23 +139,27 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 
 def _problems(
     found: Found, faults: list[str]
-) -> tuple[dict[str, Problem], dict[str, dict[str, str]]]:
-    """Return the problems of a result's trials, and where a right and a wrong response stand."""
+) -> tuple[dict[str, Problem], dict[str, dict[str, str]], list[dict[str, Any]]]:
+    """Return the problems of a result's trials, and where a right and a wrong response stand.
+
+    Besides the details, for a result that was stored without them.
+    """
     if found.trials is None:
         faults.append(f'{found.path}: it names no file of trials, so no question is shown')
-        return {}, {}
+        return {}, {}, []
     try:
         table, _ = read_trials(found.trials)
     except (OSError, ValueError, EOFError, zlib.error, RecursionError) as error:
         faults.append(f'{found.trials}: no question is shown: {error}')
-        return {}, {}
+        return {}, {}, []
     chosen = {
         problem.problem_id: {
             name: str(trial.response) for name, trial in examples(trials).items() if trial.response
         }
         for problem, trials in zip(table.problems, table.by_problem(), strict=True)
     }
-    return {problem.problem_id: problem for problem in table.problems}, chosen
+    rows = [] if found.result.get('details') else problem_rows(table)
+    return {problem.problem_id: problem for problem in table.problems}, chosen, rows
 
 
 def _read_examples(

@@ -27,8 +27,7 @@ function drawLeaderboard() {
     ranks ? el('td', null, ranks[index][0] === ranks[index][1] ? String(ranks[index][0]) : ranks[index].join('–')) : null,
     el('td', null, String(entry.n)),
     columns.map((column) => cell(entry, index, column, leaders.get(column.name)))));
-  const problems = here.groups.find((group) => group.label === chosen.group);
-  const count = problems ? problems.problems : here.problems.filter(inGroup).length;
+  const count = (here.groups.find((group) => group.label === chosen.group) || { problems: here.size }).problems;
   show('board', el('caption', null, `${here.name}${chosen.group ? `, ${chosen.group}` : ''}: ${count || '?'} problems; percent`),
     el('thead', null, head), el('tbody', null, rows));
   show('notes', here.notes.map((note) => el('li', null, note)));
@@ -63,7 +62,7 @@ function cell(entry, index, column, leader) {
   return el('td', { class: best ? 'best' : alike ? 'alike' : '' },
     value === null ? '–' : `${best ? '★ ' : alike ? '≈ ' : ''}${percent(value)}${cross(entry)}`,
     best ? el('span', { class: 'unseen' }, ' best') : alike ? el('span', { class: 'unseen' }, ' not told apart from the best') : null,
-    ends && value !== null ? el('span', { class: 'range' }, range(ends)) : null);
+    ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null);
 }
 
 // The best of a column, and those that may be first as far as the data tell.
@@ -89,6 +88,8 @@ function hints(here, columns) {
   if (here.pairs.rows.length) {
     parts.push('≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
   }
+  const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
+  if (here.pairs.rows.length && untested.length) parts.push(`Not tested: ${untested.join(', ')}.`);
   if (here.entries.some((entry) => Object.keys(entry.intervals || {}).length)) {
     parts.push('Below a figure its 95 % interval, for the population that the problems are drawn from.');
   }

@@ -65,17 +65,17 @@ function entryBox(entry, problem, index, text, open) {
   const box = el('details', { class: 'entry', open }, el('summary', null, `${entry.label}${cross(entry)}: `,
     el('span', { class: `mark-score p${problem.n[index] ? tone(problem.c[index], problem.n[index]) : 5}` }, ` ${score} `)));
   const fill = () => {
-    if (box.open && box.children.length === 1) box.append(...entryBody(text));
+    if (box.open && box.children.length === 1) box.append(...entryBody(text, entry.label));
   };
   box.addEventListener('toggle', fill);
   fill();
   return box;
 }
 
-function entryBody(text) {
+function entryBody(text, label) {
   const answers = text.answers.map((row) => ['', row]).concat(text.greedy.map((row) => ['greedy', row]));
   return [
-    el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Distinct answers, can be scrolled' }, el('table', { class: 'answers' },
+    el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': `Distinct answers of ${label}, can be scrolled` }, el('table', { class: 'answers' },
       el('caption', null, 'Distinct answers' + (text.more ? `, the ${text.answers.length} most frequent of ${text.answers.length + text.more}` : '')),
       el('thead', null, el('tr', null, ['Answer', 'Times', 'Verdict', 'By'].map((name) => el('th', { scope: 'col' }, name)))),
       el('tbody', null, answers.map(([mode, [answer, count, verdict, source]]) => el('tr', null,
@@ -83,12 +83,12 @@ function entryBody(text) {
         el('td', null, mode || String(count)),
         el('td', { class: verdict === 'correct' || verdict === 'incorrect' ? verdict : '' }, verdict),
         el('td', null, source)))))),
-    el('div', { class: 'sides' }, [['right', 'A right response'], ['wrong', 'A wrong response']].map(([name, title]) => side(title, text[name])))];
+    el('div', { class: 'sides' }, [['right', 'A right response'], ['wrong', 'A wrong response']].map(([name, title]) => side(title, text[name], label)))];
 }
 
-function side(title, response) {
+function side(title, response, label) {
   if (!response) return el('div', { class: 'response' }, el('h4', null, title), el('p', { class: 'hint' }, 'None.'));
-  const whole = el('div', { class: 'text', tabindex: '0', role: 'region', 'aria-label': title });
+  const whole = el('div', { class: 'text', tabindex: '0', role: 'region', 'aria-label': `${title} of ${label}` });
   const full = [response.head];
   if (response.out) {
     full.push(el('p', { class: 'mark' }, `${response.out.toLocaleString('en')} characters are left out of this page`), response.tail);
