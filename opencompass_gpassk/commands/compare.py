@@ -1,0 +1,206 @@
+"""``gpassk compare``: how do two models differ on the same problems?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.compared_results import Pair
+    from opencompass_gpassk.report.compared import Compared
+    from opencompass_gpassk.report.page.sources import Found
+    from opencompass_gpassk.report.tables import Table
+    from opencompass_gpassk.uncertainty import IntervalSettings
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Compare two models, or one model in two runs, on the problems that both were asked: the difference
+B - A of every figure with its interval and p-values, and the problems gained and lost. A and B are
+work dirs of OpenCompass (of which the newest run is meant), timestamp folders, or results that
+gpassk score -o wrote, the trials beside them. Without B, A is a run of two models.
+
+Data sets are paired by abbr, else by benchmark and n. Problems are the same if their id, gold
+answer and question are; all others are left out, and counted.
+
+--fail-if-worse is for the continuous training of a model: B, the new one, is worse in a figure if
+it has fallen (or risen, where less is better) and the two-sided p-value of the paired sign-flip
+test of clusters of problems is below 1 - LEVEL, after Holm's correction over the figures named, on
+all data sets compared. Figures that are not named have no part in that.
+
+Exit code: 1 if a figure named is worse, 2 if that could not be found out, 0 otherwise.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'compare',
+        help='how do two models differ on the same problems?',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('a', metavar='A', type=Path, help='a run or a result, such as the baseline')
+    parser.add_argument(
+        'b', metavar='B', type=Path, nargs='?', help='another (default: A, if it has two models)'
+    )
+    parser.add_argument('--model-a', metavar='M', help='which model of A, where it has several')
+    parser.add_argument('--model-b', metavar='M', help='which model of B')
+    parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
+    parser.add_argument(
+        '--fail-if-worse',
+        nargs='+',
+        default=[],
+        metavar='METRIC',
+        help='behind A and B: exit with 1 if B is significantly worse in it, a key of the result JSON '
+        'such as mG-Pass@16, accuracy or en/G-Pass@16_1.0',
+    )
+    parser.add_argument('--groups', action='store_true', help='show the groups, too')
+    parser.add_argument(
+        '--problems',
+        type=int,
+        default=10,
+        metavar='N',
+        help='problems gained, and lost, to show (default: 10)',
+    )
+    parser.add_argument('--level', type=float, default=0.95, help='of confidence (default: 0.95)')
+    parser.add_argument(
+        '--resamples',
+        type=int,
+        default=10_000,
+        help='of the bootstrap, and sign flips of the test (default: 10000)',
+    )
+    parser.add_argument('--seed', type=int, default=0, help='of both (default: 0)')
+    parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
+    parser.add_argument('--markdown', type=Path, metavar='FILE', help='write the tables')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare, show, write, and tell by the exit code what was asked."""
+    from opencompass_gpassk.text import one_line
+
+    try:
+        return _run(args)
+    except (ValueError, OSError) as error:
+        for line in str(error).split('\n'):
+            print(f'gpassk compare: {one_line(line)}', file=sys.stderr)
+    except Exception:  # Python's exit code of 1 would say that the model is worse
+        traceback.print_exc()
+    return 2
+
+
+def _run(args: argparse.Namespace) -> int:
+    from opencompass_gpassk.regression import check_metrics
+    from opencompass_gpassk.report.compared import comparison_document
+    from opencompass_gpassk.report.comparison import check_lines, comparison_tables
+    from opencompass_gpassk.uncertainty import IntervalSettings
+
+    settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
+    for name in ('seed', 'problems'):
+        if getattr(args, name) < 0:
+            raise ValueError(f'--{name} is {getattr(args, name)}; take 0 or more')
+    pairs, unpaired = _pairs(args)
+    compared = []
+    for pair in pairs:
+        _note(f'comparing {_name(pair)}')
+        compared.append(_compare(pair, settings))
+    figures = {one.name: one.differences for one in compared}
+    checks = check_metrics(figures, args.fail_if_worse, args.level)
+    if args.json:
+        document = comparison_document(pairs[0], compared, checks, unpaired, settings)
+        text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
+        args.json.write_text(text + '\n', encoding='ascii')
+    sides = [
+        f'{side}: {one.model}, {one.run or one.path}'
+        for side, one in zip('AB', pairs[0], strict=True)
+    ]
+    others = [f'not compared: {one.model}, {one.dataset}' for one in unpaired]
+    tables = [
+        table
+        for one in compared
+        for table in comparison_tables(one, groups=args.groups, most=args.problems)
+    ]
+    _write(args, [*sides, *others], check_lines(checks), tables)
+    return 1 if any(check.worse for check in checks) else 0
+
+
+def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
+    from opencompass_gpassk.compared_results import chosen_models, pair_data_sets, results_at
+
+    first = results_at(args.a, _note)
+    second = None if args.b is None else results_at(args.b, _note)
+    a, b = chosen_models(first, second, (args.model_a, args.model_b))
+    ours = [found for found in first if found.model == a]
+    theirs = [found for found in (first if second is None else second) if found.model == b]
+    pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
+    missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
+    if args.fail_if_worse and missing:
+        raise ValueError(
+            f'B has no result for {", ".join(missing)}, so nobody knows whether it is worse; '
+            'name the data sets that count by --dataset'
+        )
+    return pairs, unpaired
+
+
+def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
+    from opencompass_gpassk.comparability import cautions, shared_protocols, sides_differ
+    from opencompass_gpassk.compared_results import read_side
+    from opencompass_gpassk.comparison import compare
+    from opencompass_gpassk.problem_changes import problem_changes
+    from opencompass_gpassk.report.compared import Compared
+    from opencompass_gpassk.shared_problems import aligned
+
+    a, b = map(read_side, pair)
+    protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
+    try:
+        shared = aligned({'A': a.table, 'B': b.table}, protocols)
+    except ValueError as error:
+        raise ValueError(f'{_name(pair)}: {error}') from error
+    ks = [max(one.ks, default=None) for one in protocols.values()]
+    k = None if None in ks else ks[0]
+    return Compared(
+        _name(pair),
+        compare(shared, settings),
+        problem_changes(shared, k),
+        shared.left_out,
+        cautions(*pair),
+        sides_differ(*pair),
+        settings.level,
+        k,
+    )
+
+
+def _name(pair: Pair) -> str:
+    names = dict.fromkeys(found.dataset for found in pair)
+    return ' and '.join(names)
+
+
+def _write(
+    args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
+) -> None:
+    """Write the Markdown, and print the same."""
+    from opencompass_gpassk.report.tables import to_markdown, to_text
+    from opencompass_gpassk.text import escape_markdown, one_line
+
+    if args.markdown:
+        lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
+        text = '\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])
+        args.markdown.write_text(text, encoding='utf-8')
+    body = [to_text(table) for table in tables]
+    try:
+        print('\n'.join([*map(one_line, sides), '', *body, *map(one_line, told)]), flush=True)
+    except BrokenPipeError:  # the reader has left, as head does; the exit code is due all the same
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _note(message: str) -> None:
+    from opencompass_gpassk.text import one_line
+
+    print(one_line(message), file=sys.stderr)

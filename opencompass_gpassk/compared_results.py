@@ -1,0 +1,195 @@
+"""What a comparison is made from: the results of two models, paired by data set."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.report.benchmarks import Result, has_verdicts, is_greedy, sample_count
+from opencompass_gpassk.report.page.sources import Found, find_results
+from opencompass_gpassk.runs import find_run
+from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials_file import read_trials
+
+__all__ = ['Side', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at', 'stored_protocol']
+
+Pair = tuple[Found, Found]
+Name = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A result with the trials behind it.
+
+    Attributes:
+        found: The result, and where it is.
+        table: Its trials.
+        protocol: What was measured.
+    """
+
+    found: Found
+    table: TrialTable
+    protocol: Protocol
+
+
+def results_at(path: Path, report: Callable[[str], None]) -> list[Found]:
+    """Return the results that a path means: of a run, of the newest in a work dir, or of files.
+
+    Args:
+        path: A work dir, a timestamp folder, or a file or folder of ``gpassk score -o``.
+        report: Is told of what can't be read.
+
+    Raises:
+        ValueError: If there is none that can be read.
+    """
+    try:
+        run = find_run(path)
+    except ValueError:
+        run = path
+    sources = find_results([run])
+    for fault in sources.faults:
+        report(fault)
+    if not sources.results:
+        told = f': {sources.faults[0]}' if sources.faults else ''
+        raise ValueError(f'{run}: there is no result of this package that can be read{told}')
+    return sources.results
+
+
+def chosen_models(
+    first: Sequence[Found], second: Sequence[Found] | None, wanted: tuple[str | None, str | None]
+) -> tuple[str, str]:
+    """Return the two models to compare.
+
+    Args:
+        first: Results of A.
+        second: Results of B, None if A holds both models.
+        wanted: The models named by the user, None where none is.
+
+    Raises:
+        ValueError: If a model isn't there, or it is not clear which is meant.
+    """
+    of_a = list(dict.fromkeys(found.model for found in first))
+    of_b = of_a if second is None else list(dict.fromkeys(found.model for found in second))
+    for side, models, name in (('a', of_a, wanted[0]), ('b', of_b, wanted[1])):
+        if name is not None and name not in models:
+            raise ValueError(f'--model-{side} is {name}; there are {", ".join(models)}')
+    a, b = wanted
+    if second is None:
+        if len(of_a) == 1:
+            raise ValueError(f'{of_a[0]} is the only model there; name another run to compare with')
+        others = [name for name in of_a if name not in wanted]
+        a = a or (others.pop(0) if others and len(of_a) == 2 else None)
+        b = b or (others.pop(0) if others and len(of_a) == 2 else None)
+    else:
+        a = a or (of_a[0] if len(of_a) == 1 else b if b in of_a else None)
+        b = b or (of_b[0] if len(of_b) == 1 else a if a in of_b else None)
+        a = a or (b if b in of_a else None)
+    for side, models, name in (('a', of_a, a), ('b', of_b, b)):
+        if name is None:
+            raise ValueError(
+                f'which model is meant? name one by --model-{side}: {", ".join(models)}'
+            )
+    return str(a), str(b)
+
+
+def pair_data_sets(
+    first: Iterable[Found], second: Iterable[Found], data_sets: Collection[str] = ()
+) -> tuple[list[Pair], list[Found]]:
+    """Pair the results of two models: by the data set's abbr, else by benchmark and n.
+
+    What is left then is paired by benchmark and way of decoding, where that leaves no choice.
+
+    Args:
+        first: Of the first model.
+        second: Of the second.
+        data_sets: Abbrs to take, of either model; all if empty.
+
+    Returns:
+        The pairs, and the results that nothing is compared with.
+
+    Raises:
+        ValueError: If a data set isn't there, or nothing can be paired.
+    """
+    left, right = list(first), list(second)
+    known = list(dict.fromkeys(found.dataset for found in [*left, *right]))
+    for name in data_sets:
+        if name not in known:
+            raise ValueError(f'--dataset {name} is in neither; there are {", ".join(known)}')
+    pairs: list[Pair] = []
+    for named in (_abbr, _benchmark_and_n, _benchmark):
+        for key in dict.fromkeys(map(named, left)):
+            ours = [found for found in left if named(found) == key]
+            theirs = [found for found in right if named(found) == key]
+            if len(ours) == len(theirs) == 1:
+                pairs.append((ours[0], theirs[0]))
+                left.remove(ours[0])
+                right.remove(theirs[0])
+    if data_sets:
+        pairs = [pair for pair in pairs if {one.dataset for one in pair} & set(data_sets)]
+    unpaired = [found for found in [*left, *right] if not data_sets or found.dataset in data_sets]
+    if not pairs:
+        told = ', '.join(
+            f'{one.model}/{one.dataset} ({one.result["benchmark"]})' for one in unpaired
+        )
+        raise ValueError(f'there are no results of the same benchmark to compare: {told}')
+    return pairs, unpaired
+
+
+def read_side(found: Found) -> Side:
+    """Read the trials of a result.
+
+    Raises:
+        ValueError: If they can't be read, or the result doesn't say what was measured.
+    """
+    remedy = 'make the result again with gpassk rescore or gpassk score -o'
+    if found.trials is None:
+        raise ValueError(f'{found.path}: it names no file of trials; {remedy}')
+    try:
+        table, _ = read_trials(found.trials)
+    except OSError as error:
+        raise ValueError(f'{found.trials}: not readable: {error}; {remedy}') from error
+    except (EOFError, zlib.error, RecursionError) as error:
+        raise ValueError(f'{found.trials}: damaged: {error}; {remedy}') from error
+    try:
+        return Side(found, table, stored_protocol(found.result))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f'{found.path}: what was measured is not clear: {error}') from error
+
+
+def stored_protocol(result: Result) -> Protocol:
+    """Return what was measured, as a result tells it.
+
+    Raises:
+        ValueError: If it tells something impossible.
+    """
+    signature = result['signature']
+    groups: Mapping[str, Mapping[str, object]] = result.get('groups') or {}
+    fields = dict.fromkeys(
+        tuple(f for f in g if f not in ('problems', 'version')) for g in groups.values()
+    )
+    reasoning = result.get('reasoning') or {}
+    sound = reasoning.get('threshold') if has_verdicts(result) else None
+    return Protocol(
+        n=sample_count(result),
+        k=tuple(result.get('k') or ()),
+        taus=tuple(map(float, result.get('taus') or DEFAULT_TAUS)),
+        groups=tuple(filter(None, fields)),
+        complete=signature.get('complete', Protocol.complete),
+        collapsed=signature.get('collapsed', Protocol.collapsed),
+        sound=sound,
+    )
+
+
+def _abbr(found: Found) -> Name:
+    return (found.dataset, found.result['benchmark'])
+
+
+def _benchmark_and_n(found: Found) -> Name:
+    return (found.result['benchmark'], sample_count(found.result), is_greedy(found.result))
+
+
+def _benchmark(found: Found) -> Name:
+    return (found.result['benchmark'], is_greedy(found.result))

@@ -1,0 +1,111 @@
+"""Which problems one of two models solves more often than the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.paired import holm
+from opencompass_gpassk.shared_problems import Aligned
+from opencompass_gpassk.trials import Problem
+
+__all__ = ['Change', 'fisher_exact', 'problem_changes']
+
+
+@dataclass(frozen=True)
+class Change:
+    """How often two models solve a problem.
+
+    Attributes:
+        problem: The problem, as the first model's table has it.
+        n: Judged responses of the first and of the second model.
+        c: Right ones among them.
+        strictest: G-Pass@k at τ = 1 of both, in percent; NaN where undefined.
+        p_value: Of :func:`fisher_exact`; NaN where one has no judged response.
+        adjusted: The same by Holm's correction over all problems.
+    """
+
+    problem: Problem
+    n: tuple[int, int]
+    c: tuple[int, int]
+    strictest: tuple[float, float]
+    p_value: float
+    adjusted: float
+
+    @property
+    def points(self) -> float:
+        """The second model's share of right responses less the first's, in points."""
+        if not all(self.n):
+            return math.nan
+        return 100 * (self.c[1] / self.n[1] - self.c[0] / self.n[0])
+
+
+def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
+    """Return the problems with what two models make of them, the greatest changes first.
+
+    Args:
+        shared: Two models.
+        k: Of the G-Pass@k at τ = 1, None for none.
+
+    Raises:
+        ValueError: If there aren't two models.
+    """
+    if len(shared.tables) != 2:
+        raise ValueError(f'{len(shared.tables)} models are aligned; a comparison is of two')
+    (n_a, c_a), (n_b, c_b) = (table.counts() for table in shared.tables)
+    undefined = np.full((2, len(n_a)), np.nan)
+    strictest = (
+        undefined
+        if k is None
+        else [100 * np.asarray(g_pass_at_k(n, c, k, 1.0)) for n, c in ((n_a, c_a), (n_b, c_b))]
+    )
+    counts = list(zip(n_a.tolist(), n_b.tolist(), c_a.tolist(), c_b.tolist(), strict=True))
+    p_values = [fisher_exact(c, n, d, m) for n, m, c, d in counts]
+    changes = [
+        Change(
+            problem,
+            (n, m),
+            (c, d),
+            (float(strictest[0][i]), float(strictest[1][i])),
+            p_values[i],
+            float(adjusted),
+        )
+        for i, (problem, (n, m, c, d), adjusted) in enumerate(
+            zip(shared.problems, counts, holm(p_values), strict=True)
+        )
+    ]
+    return sorted(changes, key=_order)
+
+
+@lru_cache(maxsize=100_000)
+def fisher_exact(c: int, n: int, other_c: int, other_n: int) -> float:
+    """Return the p-value of Fisher's exact test that two success rates are the same.
+
+    Args:
+        c: Successes.
+        n: Of how many.
+        other_c: Successes of the other.
+        other_n: Of how many.
+
+    Returns:
+        Two-sided; NaN where there is nothing to compare.
+
+    >>> fisher_exact(8, 8, 0, 8)
+    0.0001554001554001554
+    """
+    from scipy import stats
+
+    if not n or not other_n:
+        return math.nan
+    table = [[c, n - c], [other_c, other_n - other_c]]
+    return min(float(stats.fisher_exact(table).pvalue), 1.0)
+
+
+def _order(change: Change) -> tuple[bool, float, float]:
+    if math.isnan(change.points):
+        return True, 0.0, 0.0
+    return False, -abs(change.points), change.p_value

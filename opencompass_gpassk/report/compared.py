@@ -1,0 +1,108 @@
+"""What a comparison of two models found, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.problem_changes import Change
+from opencompass_gpassk.regression import Check
+from opencompass_gpassk.report.export import without_nan
+from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.uncertainty import IntervalSettings
+
+__all__ = ['Compared', 'comparison_document']
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two results of one data set, compared.
+
+    Attributes:
+        name: Of the data set.
+        differences: Of the figures, B less A.
+        changes: Of the problems, the greatest first.
+        left_out: (problem_id, why) of the problems that are not compared.
+        cautions: Why the two are not comparable.
+        settings: In which settings they differ.
+        level: Coverage of the intervals.
+        k: Of the G-Pass@k at τ = 1 of each problem, None where there is none.
+    """
+
+    name: str
+    differences: Sequence[Difference]
+    changes: Sequence[Change]
+    left_out: Sequence[tuple[str, str]]
+    cautions: Sequence[str]
+    settings: Sequence[str]
+    level: float
+    k: int | None = None
+
+    def of_change(self, sign: int) -> list[Change]:
+        """Return the problems that B solves more often (1), less often (-1) or alike (0)."""
+        points = ((change, change.points) for change in self.changes if all(change.n))
+        return [change for change, p in points if (p > 0) - (p < 0) == sign]
+
+
+def comparison_document(
+    sides: tuple[Found, Found],
+    compared: Sequence[Compared],
+    checks: Sequence[Check],
+    unpaired: Sequence[Found],
+    settings: IntervalSettings,
+) -> dict[str, Any]:
+    """Return a comparison for JSON: percentages and points, null where undefined."""
+    document = {
+        'format': FORMAT,
+        'a': _about(sides[0]),
+        'b': _about(sides[1]),
+        'intervals': asdict(settings),
+        'data_sets': [_data_set(one) for one in compared],
+        'not_compared': [f'{one.model}/{one.dataset}' for one in unpaired],
+        'checks': [
+            {
+                'data_set': check.data_set,
+                'key': check.difference.key,
+                'difference': check.difference.difference,
+                'p_value': check.p_value,
+                'worse': check.worse,
+            }
+            for check in checks
+        ],
+    }
+    whole: dict[str, Any] = without_nan(document)
+    return whole
+
+
+def _about(found: Found) -> dict[str, str]:
+    return {'model': found.model, 'path': str(found.run or found.path), 'time': found.time}
+
+
+def _data_set(compared: Compared) -> dict[str, Any]:
+    return {
+        'data_set': compared.name,
+        'not_comparable': list(compared.cautions),
+        'settings': list(compared.settings),
+        'problems': len(compared.changes),
+        'gained': len(compared.of_change(1)),
+        'lost': len(compared.of_change(-1)),
+        'unchanged': len(compared.of_change(0)),
+        'left_out': [{'problem_id': name, 'why': why} for name, why in compared.left_out],
+        'differences': [{'key': one.key, **asdict(one)} for one in compared.differences],
+        'changes': [
+            {
+                'problem_id': change.problem.problem_id,
+                'n': list(change.n),
+                'c': list(change.c),
+                'points': change.points,
+                **({} if compared.k is None else {f'G-Pass@{compared.k}_1.0': change.strictest}),
+                'p_value': change.p_value,
+                'adjusted': change.adjusted,
+            }
+            for change in compared.changes
+        ],
+    }

@@ -1,0 +1,178 @@
+"""A comparison of two models as tables."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.regression import Check
+from opencompass_gpassk.report.compared import Compared
+from opencompass_gpassk.report.plots import shortened
+from opencompass_gpassk.report.tables import Cell, Table
+from opencompass_gpassk.text import one_line
+
+__all__ = ['check_lines', 'comparison_tables', 'p_text']
+
+LONGEST_QUESTION, LONGEST_NAME = 60, 40
+NAMED = 5  # problems of each kind that are left out
+PASS = re.compile(r'G-Pass@(\d+)_[\d.]+')
+WILSON = 'wilson'
+FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; go by the test'
+FISHER = (
+    "A, B: right of judged responses. p: Fisher's exact test of a problem; p (Holm) is corrected "
+    'for the number of problems'
+)
+
+
+def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Table]:
+    """Return the headline, the groups if asked for, and the problems that changed most.
+
+    Args:
+        compared: The comparison.
+        groups: Show the groups.
+        most: Problems gained, and lost, to show.
+    """
+    title = f'{compared.name}: B less A on {len(compared.changes)} problems'
+    headline = [one for one in compared.differences if not one.group]
+    notes = [
+        *(f'NOT COMPARABLE: {caution}' for caution in compared.cautions),
+        *compared.settings,
+        *_left_out(compared),
+        _turned(compared),
+        _tests(compared.level),
+    ]
+    tables = [_differences(title, headline, compared.level, notes)]
+    of_groups = [one for one in compared.differences if one.group and _brief(one.name, compared.k)]
+    if groups and of_groups:
+        note = 'p (Holm) is corrected for the number of groups, figure by figure'
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
+    changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
+    return [*tables, *(table for table in changed if table.rows)]
+
+
+def check_lines(checks: Sequence[Check]) -> list[str]:
+    """Return what became of the figures that were asked about, a line each."""
+    return [
+        f'{check.difference.key} on {check.data_set}: '
+        f'{"WORSE" if check.worse else "not significantly worse"}, '
+        f'{check.difference.difference:+.2f} points, p (Holm) {p_text(check.p_value)}'
+        for check in checks
+    ]
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as people write it."""
+    if math.isnan(value):
+        return '–'
+    return '<0.001' if value < 0.001 else f'{value:.3f}'
+
+
+def _tests(level: float) -> str:
+    return (
+        f'{_percent(level)} intervals by a paired bootstrap, p by a paired sign-flip test, both of '
+        'clusters of problems, two-sided; p (Holm) is corrected for the number of figures, and '
+        f'decides at {1 - level:.3g}'
+    )
+
+
+def _percent(level: float) -> str:
+    return f'{100 * level:.4g} %'
+
+
+def _differences(
+    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
+) -> Table:
+    shown = [one for one in differences if not _hidden(one, differences)]
+    columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
+    rows: list[list[Cell]] = [
+        [
+            one.key,
+            one.first,
+            one.second,
+            _signed(one.difference),
+            _interval(one),
+            p_text(one.p_value),
+            p_text(one.adjusted),
+            _word(one, level),
+        ]
+        for one in shown
+    ]
+    if len({one.units for one in shown}) > 1:
+        columns.insert(1, 'over')
+        for row, one in zip(rows, shown, strict=True):
+            row.insert(1, one.units)
+        notes = [*notes, 'over: problems, or groups of versions, that have the figure in both']
+    if any(one.method == WILSON for one in shown):
+        notes = [*notes, FEW]
+    return Table(title, columns, rows, notes)
+
+
+def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
+    """Tell whether a G-Pass@k is the pass@k that is shown, since its threshold is 1 of k."""
+    at = PASS.fullmatch(one.name)
+    return at is not None and any(
+        (other.group, other.name) == (one.group, f'pass@{at[1]}')
+        and (other.first, other.second, other.low) == (one.first, one.second, one.low)
+        for other in others
+    )
+
+
+def _brief(name: str, k: int | None) -> bool:
+    """Tell whether groups show a figure: those without k, and of the greatest k the extremes."""
+    return k is None or '@' not in name or name.endswith((f'ass@{k}', f'G-Pass@{k}_1.0'))
+
+
+def _interval(one: Difference) -> str:
+    if math.isnan(one.low):
+        return '–'
+    return f'{_signed(one.low)} … {_signed(one.high)}' + (' *' if one.method == WILSON else '')
+
+
+def _word(one: Difference, level: float) -> str:
+    if not one.adjusted < 1 - level:
+        return ''
+    return 'better' if one.gain > 0 else 'worse'
+
+
+def _signed(value: float) -> str:
+    # Nothing is -0.0.
+    return '–' if math.isnan(value) else f'{round(value, 1) + 0.0:+.1f}'
+
+
+def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
+    changes = compared.of_change(sign)
+    columns = ['problem', 'A', 'B', 'points', 'p', 'p (Holm)', 'question']
+    rows: list[list[Cell]] = [
+        [
+            shortened(one_line(change.problem.problem_id[: 2 * LONGEST_NAME]), LONGEST_NAME),
+            *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
+            _signed(change.points),
+            p_text(change.p_value),
+            p_text(change.adjusted),
+            shortened(one_line(change.problem.question[: 4 * LONGEST_QUESTION]), LONGEST_QUESTION),
+        ]
+        for change in changes[:most]
+    ]
+    shown = f', the {len(rows)} that changed most' if len(rows) < len(changes) else ''
+    title = f'{compared.name}: {len(changes)} problems {word}{shown}'
+    return Table(title, columns, rows, [FISHER])
+
+
+def _turned(compared: Compared) -> str:
+    lost, same, gained = (len(compared.of_change(sign)) for sign in (-1, 0, 1))
+    unknown = len(compared.changes) - lost - same - gained
+    told = f', {unknown} without a verdict in one' if unknown else ''
+    return f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
+
+
+def _left_out(compared: Compared) -> list[str]:
+    reasons = Counter(why for _, why in compared.left_out)
+    notes = []
+    for reason, count in reasons.items():
+        names = [one_line(name[:LONGEST_NAME]) for name, why in compared.left_out if why == reason]
+        more = ', …' if count > NAMED else ''
+        notes.append(f'left out: {count} problems, {reason}: {", ".join(names[:NAMED])}{more}')
+    return notes
