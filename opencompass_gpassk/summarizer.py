@@ -16,6 +16,8 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import is_ours
+from opencompass_gpassk.report.best import verdicts_of
+from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.page.data import page_data
@@ -25,6 +27,7 @@ from opencompass_gpassk.runs import planned_run
 from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
+from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.version_groups import SP_ACCURACY
 
 __all__ = ['GPassKSummarizer']
@@ -35,15 +38,23 @@ Table = list[list[str]]
 class GPassKSummarizer(DefaultSummarizer):
     """OpenCompass's own summary, then the tables of G-Pass@k.
 
-    It writes ``summary_<time>.*`` as OpenCompass does, and ``gpassk_<time>.md``, ``.csv``,
-    ``.json`` and a PNG for each benchmark beside them. A cell without a figure says what became
-    of the task, and the reason stands below.
+    It writes ``summary_<time>.*`` as OpenCompass does, and ``gpassk_<time>.md``, ``.tex``,
+    ``.csv``, ``.json``, the report page and figures as PNG and SVG beside them. A cell without a
+    figure says what became of the task, and the reason stands below.
+
+    Where several models were asked the same problems, the best figure of each column is marked,
+    with those that a paired test cannot tell from it.
 
     Args:
         config: The run's config.
         dataset_abbrs: What OpenCompass's table lists; by default a few figures of each data set.
         summary_groups: As in ``DefaultSummarizer``.
         prompt_db: As in ``DefaultSummarizer``.
+        intervals: How the tables show confidence intervals: in ``brackets``; as ``±`` half their
+            width, which hides that they may be lopsided; or None for none.
+
+    Raises:
+        ValueError: If there is no such way to show intervals.
     """
 
     def __init__(
@@ -52,10 +63,13 @@ class GPassKSummarizer(DefaultSummarizer):
         dataset_abbrs: list[Any] | None = None,
         summary_groups: Sequence[Any] = (),
         prompt_db: Any = None,
+        intervals: str | None = BRACKETS,
     ) -> None:
         super().__init__(config, dataset_abbrs, list(summary_groups), prompt_db)
         self.states: dict[tuple[str, str], TaskState] = {}
         self.results: dict[str, dict[str, dict[str, Any]]] = {}
+        self.trials: dict[tuple[str, str], TrialTable] = {}
+        self.intervals = checked_style(intervals)
 
     def summarize(self, output_path: str | None = None, time_str: str | None = None) -> None:
         """Print and write both summaries.
@@ -76,9 +90,9 @@ class GPassKSummarizer(DefaultSummarizer):
             self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
         paths = self._write(path.with_name(f'gpassk_{time}'), states)
         elsewhere = []
-        for table in report_tables(self.results):
+        for table in report_tables(self.results, self.trials):
             if table.breakdown in ('', CROSSED):
-                print(f'\n{to_text(table)}', end='')
+                print(f'\n{to_text(table, self.intervals)}', end='')
             else:
                 elsewhere.append(table.breakdown)
         if elsewhere:
@@ -93,7 +107,7 @@ class GPassKSummarizer(DefaultSummarizer):
             self.logger.info(f'write {written.resolve()}')
 
     def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
-        paths = write_report(stem, self.results, states)
+        paths = write_report(stem, self.results, states, self.trials, self.intervals)
         try:
             page = stem.with_name(f'{stem.name}.html')
             write_page(page, page_data([Path(self.work_dir)]))
@@ -122,6 +136,9 @@ class GPassKSummarizer(DefaultSummarizer):
                 if is_ours(result):
                     result.pop('details', None)
                     of_model[abbr] = result
+                    trials = verdicts_of(result, path.parent)
+                    if trials is not None:
+                        self.trials[name, abbr] = trials
         return results
 
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:

@@ -19,7 +19,8 @@ from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.storage.contents import records
 from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.report.tables import benchmark_tables, to_text
+from opencompass_gpassk.report.model_tables import benchmark_tables
+from opencompass_gpassk.report.tables import to_text
 
 DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'

@@ -77,6 +77,7 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     paths = write_report(stem, RESULTS, states) + write_figures(stem, RESULTS)
     assert [path.name for path in paths] == [
         'gpassk_1.md',
+        'gpassk_1.tex',
         'gpassk_1.csv',
         'gpassk_1.json',
         'gpassk_1_LiveMathBench-202412.png',
@@ -85,8 +86,8 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     assert '- m/y: failed in inference: ValueError: &lt;b&gt; (logs/x.out)' in markdown
     assert 'm/x: ' not in markdown
     assert '- m, x: package:0.1.0\\|data:LiveMathBench-202412:1\\|n:8' in markdown
-    assert [t['state'] for t in json.loads(paths[2].read_text())['tasks']] == ['finished', 'failed']
-    assert paths[3].read_bytes().startswith(b'\x89PNG')
+    assert [t['state'] for t in json.loads(paths[3].read_text())['tasks']] == ['finished', 'failed']
+    assert paths[4].read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.mark.filterwarnings('ignore:Glyph')  # the font of the tests may have no Chinese

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.protocol import accuracy_key
+from opencompass_gpassk.report.estimates import estimate
 from opencompass_gpassk.results import NOBODY
 
 __all__ = [
@@ -38,12 +38,14 @@ class Entry:
         dataset: The abbr of the sampled data set, or of the greedy one where there is no other.
         result: The result of the sampled data set; empty where there is none.
         greedy: The result of the greedy data set of the same benchmark, None where there is none.
+        greedy_dataset: The abbr of that data set, '' where there is none.
     """
 
     model: str
     dataset: str
     result: Result
     greedy: Result | None = None
+    greedy_dataset: str = ''
 
     @property
     def n(self) -> int:
@@ -162,19 +164,25 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
         # The greedy run on the same data stands beside the samples, or the only one there is.
         same = [name for name, other in greedy.items() if alone or same_data(other, result)]
         beside.update(same[:1])
-        yield Entry(model, dataset, result, greedy[same[0]] if same else None)
+        yield (
+            Entry(model, dataset, result, greedy[same[0]], same[0])
+            if same
+            else Entry(model, dataset, result)
+        )
     for dataset, result in greedy.items():
         if dataset not in beside:
-            yield Entry(model, dataset, {}, result)
+            yield Entry(model, dataset, {}, result, dataset)
 
 
 def read_figure(result: Result, name: str, group: str = '') -> float | None:
-    """Return a figure of a result; NaN where it is undefined, None where it is not in it."""
+    """Return a figure of a result; NaN where it is undefined, None where it is not in it.
+
+    It is an :class:`~opencompass_gpassk.report.estimates.Estimate` where it has an interval.
+    """
     key = f'{group}/{name}' if group else name
     if key not in result:
         return None
-    value = result[key]
-    return math.nan if value is None else float(value)
+    return estimate(result, key)
 
 
 def same_data(one: Result, other: Result) -> bool:

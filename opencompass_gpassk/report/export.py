@@ -16,6 +16,7 @@ from opencompass_gpassk.report.benchmarks import (
     read_figure,
     sample_count,
 )
+from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.text import spreadsheet_text
 
@@ -23,7 +24,7 @@ __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
-FIGURES = ('problems', 'metric', 'k', 'tau', 'percent')
+FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high')
 
 
 def tidy_rows(results: Results) -> list[dict[str, Any]]:
@@ -35,8 +36,9 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
     Returns:
         Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
         each field that groups are made by (``split``, ``language``, …), ``problems, metric, k,
-        tau, percent``. ``group`` is '' for the whole benchmark; k and tau are None where a metric
-        has none; ``percent`` is None where it is undefined. Lengths and box plots of solutions
+        tau, percent, low, high``. ``group`` is '' for the whole benchmark; k and tau are None
+        where a metric has none; ``percent`` is None where it is undefined, and so are ``low`` and
+        ``high``, the ends of its interval, where it has none. Lengths and box plots of solutions
         are no percentages: :func:`to_json` has them.
     """
     ours = [
@@ -63,6 +65,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
                 result, whole=not label, originals='version' in group
             ):
                 value = read_figure(result, key, label)
+                ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
                     {
                         **about,
@@ -71,7 +74,9 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
                         'metric': metric,
                         'k': k,
                         'tau': tau,
-                        'percent': None if value is None or math.isnan(value) else value,
+                        'percent': None if value is None or math.isnan(value) else float(value),
+                        'low': ends[0],
+                        'high': ends[1],
                     }
                 )
     return rows
@@ -100,13 +105,17 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
          "results": [{"benchmark": str, "model": str, "data_set": str, "n": int, "k": [int],
                       "taus": [float], "signature": {…}, "counts": {…}, "versions": {…} or null,
                       "reasoning": {…} or null, "warnings": [str], "trials_file": str or null,
+                      "uncertainty": {…} or null,
                       "figures": {name: percent or null},
+                      "intervals": {name: [low, high]},
                       "groups": {label: {"problems": int, field: value, …,
-                                         "figures": {name: percent or null}}}}],
+                                         "figures": {name: percent or null},
+                                         "intervals": {name: [low, high]}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
                     "not started", "stage": str, "reason": str, "log": str}]}
 
-    The figures' names are those of the result JSON.
+    The figures' names are those of the result JSON. Figures without an interval are missing in
+    ``intervals``; ``uncertainty`` tells how these came about.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -126,8 +135,10 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
-    def figures(group: str, names: Iterable[str]) -> dict[str, float | None]:
-        return {name: read_figure(result, name, group) for name in names}
+    def figures(group: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        read = {name: read_figure(result, name, group) for name in names}
+        ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
+        return {'figures': read, 'intervals': ends}
 
     return {
         'benchmark': result['benchmark'],
@@ -136,14 +147,16 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
         'n': sample_count(result),
         **{
             key: result.get(key)
-            for key in ('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings')
+            for key in (
+                *('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings'),
+                *('trials_file', 'uncertainty'),
+            )
         },
-        'trials_file': result.get('trials_file'),
-        'figures': figures('', (key for *_, key in metric_keys(result, whole=True))),
+        **figures('', (key for *_, key in metric_keys(result, whole=True))),
         'groups': {
             label: {
                 **group,
-                'figures': figures(
+                **figures(
                     label,
                     (
                         key

@@ -1,4 +1,4 @@
-"""The files of a report: Markdown, CSV, JSON, and a PNG for each benchmark."""
+"""The files of a report: Markdown, LaTeX, CSV, JSON, and figures as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
+from opencompass_gpassk.report.best import Trials
+from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.drop import draw_drop
 from opencompass_gpassk.report.export import to_csv, to_json
 from opencompass_gpassk.report.false_positives import draw_false_positives, rated_results
+from opencompass_gpassk.report.latex import latex_report
 from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
 from opencompass_gpassk.report.reasoning import reasoning_results
 from opencompass_gpassk.report.reasoning_boxes import boxed_results, draw_boxes
-from opencompass_gpassk.report.tables import to_markdown
+from opencompass_gpassk.report.tables import Table, to_markdown
 from opencompass_gpassk.report.variables import variable_results
 from opencompass_gpassk.results import signature_line
 from opencompass_gpassk.states import State, TaskState
@@ -34,33 +37,39 @@ class MissingMatplotlibError(ImportError):
     """The figures need matplotlib, which is not installed."""
 
 
-def markdown_report(results: Results, states: Sequence[TaskState] = ()) -> str:
+def markdown_report(
+    results: Results,
+    states: Sequence[TaskState] = (),
+    trials: Trials | None = None,
+    intervals: str | None = BRACKETS,
+) -> str:
     """Return all tables, what became of the tasks that did not finish, and the signatures.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
         states: What became of each model's work on each data set.
+        trials: Of the results, which tell the best figures; None if nothing is to be marked.
+        intervals: How they are shown, see :func:`~opencompass_gpassk.report.tables.to_markdown`.
     """
-    parts = [f'# {TITLE}\n']
-    parts += [to_markdown(table) for table in report_tables(results)]
-    undone = [f'{state.name}: {state}' for state in states if state.state is not State.FINISHED]
-    if undone:
-        parts.append('## Not finished\n\n' + _listed(undone))
-    signatures = [
-        f'{model}, {dataset}: {signature_line(result["signature"])}'
-        for model, by_dataset in results.items()
-        for dataset, result in by_dataset.items()
-    ]
-    if signatures:
-        parts.append('## Signatures\n\n' + _listed(signatures))
-    return '\n'.join(parts)
+    return _markdown(report_tables(results, trials), results, states, intervals)
 
 
-def write_report(stem: Path, results: Results, states: Sequence[TaskState] = ()) -> list[Path]:
-    """Write ``<stem>.md``, ``.csv`` and ``.json`` and return their paths."""
+def write_report(
+    stem: Path,
+    results: Results,
+    states: Sequence[TaskState] = (),
+    trials: Trials | None = None,
+    intervals: str | None = BRACKETS,
+) -> list[Path]:
+    """Write ``<stem>.md``, ``.tex``, ``.csv`` and ``.json`` and return their paths.
+
+    The arguments are those of :func:`markdown_report`.
+    """
     stem.parent.mkdir(parents=True, exist_ok=True)
+    tables = report_tables(results, trials)
     texts = {
-        '.md': markdown_report(results, states),
+        '.md': _markdown(tables, results, states, intervals),
+        '.tex': latex_report(tables, intervals),
         '.csv': to_csv(results),
         '.json': to_json(results, [state.as_dict() for state in states]),
     }
@@ -106,6 +115,23 @@ def write_figures(stem: Path, results: Results) -> list[Path]:
         save_figure(figure, path)
         paths.append(path)
     return paths
+
+
+def _markdown(
+    tables: Iterable[Table], results: Results, states: Sequence[TaskState], intervals: str | None
+) -> str:
+    parts = [f'# {TITLE}\n', *(to_markdown(table, intervals) for table in tables)]
+    undone = [f'{state.name}: {state}' for state in states if state.state is not State.FINISHED]
+    if undone:
+        parts.append('## Not finished\n\n' + _listed(undone))
+    signatures = [
+        f'{model}, {dataset}: {signature_line(result["signature"])}'
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+    ]
+    if signatures:
+        parts.append('## Signatures\n\n' + _listed(signatures))
+    return '\n'.join(parts)
 
 
 def _listed(lines: Iterable[str]) -> str:

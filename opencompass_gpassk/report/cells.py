@@ -1,0 +1,123 @@
+"""Cells as they are shown: figures with so many decimals, their intervals, and what these mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.text import one_line
+
+__all__ = [
+    'BRACKETS',
+    'STYLES',
+    'Cell',
+    'checked_style',
+    'interval_notes',
+    'marked_note',
+    'shown_cell',
+    'shown_interval',
+]
+
+Cell = str | int | float | None
+
+BRACKETS, PLUS_MINUS = 'brackets', '±'
+STYLES = (BRACKETS, PLUS_MINUS, None)
+
+METHODS = {
+    'bca': 'BCa bootstrap over problems and their versions',
+    'percentile': 'percentile bootstrap over problems and their versions',
+}
+
+
+def checked_style(style: str | None) -> str | None:
+    """Return how intervals are shown.
+
+    Raises:
+        ValueError: If it is no such way.
+    """
+    if style not in STYLES:
+        raise ValueError(
+            f"intervals is {style!r}; show them in 'brackets', as '±' half their width, or None"
+        )
+    return style
+
+
+def shown_cell(cell: Cell, decimals: int) -> str:
+    """Return a cell as one line: a dash where nothing was measured, a longer one if undefined."""
+    if cell is None:
+        return '-'
+    if isinstance(cell, float):
+        # Nothing is -0.0.
+        return '–' if math.isnan(cell) else f'{round(float(cell), decimals) + 0.0:.{decimals}f}'
+    return one_line(str(cell))
+
+
+def shown_interval(cell: Cell, decimals: int, style: str | None) -> str:
+    """Return the interval of a cell, '' where it has none or none is to be shown."""
+    if style is None or not isinstance(cell, Estimate):
+        return ''
+    low, high = cell.interval
+    if style == PLUS_MINUS:
+        return f'±{shown_cell((high - low) / 2, decimals)}'
+    return f'[{shown_cell(low, decimals)}, {shown_cell(high, decimals)}]'
+
+
+def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> list[str]:
+    """Return what the intervals of some cells are, and where they came about in another way.
+
+    Args:
+        cells: Heading → the cells below it of which the interval is shown.
+        style: How.
+    """
+    shown = {
+        name: [cell for cell in column if isinstance(cell, Estimate)]
+        for name, column in cells.items()
+    }
+    estimates = [cell for column in shown.values() for cell in column]
+    if style is None or not estimates:
+        return []
+    return [
+        *dict.fromkeys(_meaning(one, style) for one in estimates),
+        *_replaced(shown, len(estimates)),
+    ]
+
+
+def marked_note(mark: str) -> str:
+    """Return what the mark of the best figures means."""
+    return (
+        f'{mark}: the best of its column, and what the data cannot tell from the best (paired '
+        'sign-flip test over the problems that all these models answered, 95 %, all pairs at once)'
+    )
+
+
+def _meaning(one: Estimate, style: str) -> str:
+    settings = one.uncertainty
+    level = settings.get('level')
+    share = f'{100 * level:g} % ' if isinstance(level, float) else ''
+    reading = f'[low, high]: {share}intervals'
+    if style == PLUS_MINUS:
+        reading = f'±: half the width of the {share}interval, which may reach farther to one side'
+    of = f', for {settings["of"]}' if settings.get('of') else ''
+    name = str(settings.get('method', ''))
+    made = METHODS.get(name, name)
+    resamples = settings.get('resamples')
+    times = f', {resamples:,} resamples' if isinstance(resamples, int) else ''
+    return f'{reading}{of}' + (f' ({made}{times})' if made else '')
+
+
+def _replaced(shown: Mapping[str, Iterable[Estimate]], total: int) -> Iterable[str]:
+    """Yield where Wilson's interval, or another, stands in place of the one that was asked for."""
+    others: dict[str, dict[str, int]] = {}
+    for name, column in shown.items():
+        for cell in column:
+            if cell.method and cell.method != cell.uncertainty.get('method'):
+                of_method = others.setdefault(cell.method, {})
+                of_method[name] = of_method.get(name, 0) + 1
+    for method, columns in others.items():
+        title = method.capitalize() + ("'s" if method == 'wilson' else '')
+        where = ', '.join(columns) if sum(columns.values()) < total else 'all of them'
+        yield (
+            f'{title} interval in place of the bootstrap, where too few problems differ from the '
+            f'rest: {where}'
+        )

@@ -1,0 +1,109 @@
+"""Tables as LaTeX, with booktabs: figures, and their intervals in small print below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opencompass_gpassk.report.cells import (
+    BRACKETS,
+    PLUS_MINUS,
+    checked_style,
+    shown_cell,
+    shown_interval,
+)
+from opencompass_gpassk.report.tables import Table, alignment, shown_notes
+from opencompass_gpassk.text import one_line
+
+__all__ = ['escape_latex', 'latex_report', 'to_latex']
+
+HEAD = (
+    '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs}, and for names in other '
+    'scripts\n% XeLaTeX or LuaLaTeX with a font that has them.\n'
+)
+PM = '$\\pm$'
+# Brackets and stars behind \\ would be its arguments; quotes and some others make ligatures.
+SPECIAL = {
+    **{sign: f'\\{sign}' for sign in '{}$&#%_'},
+    **{sign: f'{{{sign}}}' for sign in '[]*`!?"'},
+    '\\': '\\textbackslash{}',
+    '^': '\\textasciicircum{}',
+    '~': '\\textasciitilde{}',
+    '<': '\\textless{}',
+    '>': '\\textgreater{}',
+    '|': '\\textbar{}',
+    '–': '--',
+    '…': '\\ldots{}',
+    '’': "'",
+    **{sign: f'$\\{name}$' for sign, name in {'τ': 'tau', '≥': 'geq', '→': 'to'}.items()},
+    PLUS_MINUS: PM,
+    '−': '$-$',
+    '\ufffd': '{?}',
+}
+ESCAPES = str.maketrans(SPECIAL)
+
+
+def escape_latex(text: str) -> str:
+    """Return a text as one line that LaTeX shows as it stands: no command, nothing left open."""
+    return one_line(text).translate(ESCAPES)
+
+
+def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
+    """Return a table as a ``table`` environment, its notes below.
+
+    Args:
+        table: The table; the best figures are bold.
+        intervals: ``brackets``, below their figures; ``±``, half their width; None for none.
+
+    Raises:
+        ValueError: If there is no such way to show intervals.
+    """
+    style = checked_style(intervals)
+    sides = [alignment(column)[0] for column in zip(*table.rows, strict=True)]
+    lines = [
+        '\\begin{table}',
+        '\\centering',
+        f'\\caption{{{escape_latex(table.title)}}}',
+        f'\\begin{{tabular}}{{{"".join(sides) or "l" * len(table.columns)}}}',
+        '\\toprule',
+        _row(map(escape_latex, table.columns)),
+        '\\midrule',
+        *(line for index in range(len(table.rows)) for line in _lines(table, index, style)),
+        '\\bottomrule',
+        '\\end{tabular}',
+    ]
+    for note in shown_notes(table, style, 'bold', table.columns):
+        lines.append(f'\\par{{\\footnotesize {escape_latex(note)}\\par}}')
+    return '\n'.join([*lines, '\\end{table}']) + '\n'
+
+
+def latex_report(tables: Iterable[Table], intervals: str | None = BRACKETS) -> str:
+    """Return the tables that fit on a page: all but those of groups."""
+    shown = [to_latex(table, intervals) for table in tables if not table.breakdown]
+    return '\n'.join([HEAD, *shown])
+
+
+def _lines(table: Table, index: int, style: str | None) -> Iterable[str]:
+    cells = table.rows[index]
+    figures = [escape_latex(shown_cell(cell, table.decimals)) for cell in cells]
+    marked = [
+        f'\\textbf{{{figure}}}' if (index, column) in table.best else figure
+        for column, figure in enumerate(figures)
+    ]
+    widths = [shown_interval(cell, table.decimals, style) for cell in cells]
+    if style == PLUS_MINUS:
+        yield _row(
+            f'{figure} {_small(width)}' if width else figure
+            for figure, width in zip(marked, widths, strict=True)
+        )
+        return
+    yield _row(marked)
+    if any(widths):
+        yield _row(_small(width) if width else '' for width in widths)
+
+
+def _small(interval: str) -> str:
+    return f'{{\\scriptsize {interval.replace(PLUS_MINUS, PM)}}}'
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f'{" & ".join(cells)} \\\\'
