@@ -167,6 +167,17 @@ def test_few_differences_are_as_wide_as_their_gains_and_losses() -> None:
     assert (turned.low[0], turned.high[0]) == pytest.approx((-high, -low))
 
 
+def test_small_differences_of_some_problems_have_students_interval() -> None:
+    """14 of 60 problems differ by a few of 48 samples: t with 14 - 2 degrees of freedom."""
+    values = np.zeros((60, 1))
+    values[:7], values[7:14] = 1 / 48, -1 / 48
+    values[14:20] = math.nan
+    found = bootstrap_means(values, bounds=(-1, 1))
+    reach = stats.t.ppf(0.975, 12) * math.sqrt(14) / 48 / 54
+    assert found.method == ('wilson',)
+    assert (found.low[0], found.high[0]) == pytest.approx((-reach, reach))
+
+
 def test_small_counts_have_lower_bounds_of_a_poisson_count() -> None:
     """One success: P[X ≥ 1] is 5 % at a mean of -ln 0.95; three: the gamma quantile of scipy."""
     size = np.full(3, 200.0)

@@ -76,11 +76,25 @@ def effective_sizes(sums: ClusterSums, level: float) -> Numbers:
     # Without C/(C - 1), so that C draws of 0 or 1 are C.
     variance = ratio((sums.deviations(mean) ** 2).sum(axis=0), total**2)
     estimate = np.where(variance > 0, ratio(mean * (1 - mean), variance), limit)
+    with np.errstate(invalid='ignore'):
+        trusted = estimate * (normal_quantile(level) / _student_quantile(sums, level)) ** 2
+    return np.maximum(np.where(estimate > limit, np.fmax(trusted, limit), estimate), 1.0)
+
+
+def _student_quantile(sums: ClusterSums, level: float) -> Numbers:
+    """Return Student's quantile for a variance from as many clusters as deviate; perhaps ∞."""
     freedom = deviating_clusters(sums) - 2
     some = freedom > LEAST_FREEDOM
-    quantile = stdtrit(np.where(some, freedom, 1.0), (1 + level) / 2)
-    trusted = np.where(some, estimate * (normal_quantile(level) / quantile) ** 2, limit)
-    return np.maximum(np.where(estimate > limit, np.maximum(trusted, limit), estimate), 1.0)
+    return np.where(some, stdtrit(np.where(some, freedom, 1.0), (1 + level) / 2), np.inf)
+
+
+def _student_reach(values: Numbers, clusters: ArrayLike | None, level: float) -> Numbers:
+    """Return how far Student's interval of each mean reaches to either side; perhaps ∞."""
+    sums = ClusterSums.of(values, clusters)
+    squares = (sums.deviations(sums.means) ** 2).sum(axis=0)
+    error = np.sqrt(squares) / np.maximum(sums.counts.sum(axis=0), 1)
+    quantile = _student_quantile(sums, level)
+    return np.where(np.isinf(quantile), np.inf, np.where(np.isinf(quantile), 0.0, quantile) * error)
 
 
 def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numbers, Numbers]:
@@ -118,7 +132,9 @@ def bounded_mean_interval(
     Where 0 is between the bounds, values are differences. A difference d is its gain max(d, 0)
     less its loss max(-d, 0); the distances of these two means from their bounds add as squares do
     (Zou and Donner, Statistics in Medicine 27 (2008), 1693-1702). That a problem can't have both
-    is left out of account: where most differences are 0, it changes nothing.
+    is left out of account: where most differences are 0, it changes nothing. Where differences
+    are small, Student's interval with as many degrees of freedom as clusters deviate, less 2, is
+    narrower and taken.
 
     Args:
         values: Shape (P, M), NaN where undefined.
@@ -139,8 +155,10 @@ def bounded_mean_interval(
     )
     depth = np.where(differs, depth, 0.0)
     mean = start + width * rise.mean - depth * np.where(differs, fall.mean, 0.0)
+    reach = np.where(differs, _student_reach(values, clusters, level), np.inf)
     below = np.hypot(width * (rise.mean - rise.low), depth * (fall.high - fall.mean))
     above = np.hypot(width * (rise.high - rise.mean), depth * (fall.mean - fall.low))
+    below, above = np.fmin(below, reach), np.fmin(above, reach)
     return np.clip(mean - below, low, high), np.clip(mean + above, low, high)
 
 
