@@ -130,22 +130,26 @@ def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
     given: dict[str, Any] = {
         'accuracy (8 runs average)': [1.0, 2.0],
         'G-Pass@4_0.5': [3.0, 4.0],
-        'en/mG-Pass@4': [5.0, None],
+        'en/mG-Pass@4': [5.0, 6.0],
+        'cn/mG-Pass@4': [5.0, None],
     }
     for path in run.glob('results/*/*.json'):
         result = json.loads(path.read_text())
         result.pop('intervals', None)
         if path == run / f'results/large/{SAMPLED}.json':
             result['intervals'] = given
-            result['interval_methods'] = {'G-Pass@4_0.5': 'wilson'}
+            result['uncertainty'] = {'method': 'bca', 'other_methods': {'wilson': ['G-Pass@4_0.5']}}
         write_json(path, result)
     (benchmark,) = page_data([tmp_path / 'w']).document['benchmarks']
     small, large = page_entries(benchmark)
-    assert small['intervals'] == {}
-    assert large['intervals'] == {
-        '': {'average@n': [1.0, 2.0, ''], 'G-Pass@4_0.5': [3.0, 4.0, 'wilson']},
-        'en': {'mG-Pass@4': [5.0, None, '']},
+    assert not any(small['intervals'].values())
+    assert {group: found for group, found in large['intervals'].items() if found} == {
+        '': {'average@n': [1.0, 2.0, 'bca'], 'G-Pass@4_0.5': [3.0, 4.0, 'wilson']},
+        'en': {'mG-Pass@4': [5.0, 6.0, 'bca']},
     }
+    told = ' '.join(benchmark['intervals'])
+    assert 'BCa' in told
+    assert 'Wilson' in told
 
 
 def test_failed_partial_and_double_results_are_said(
@@ -218,8 +222,9 @@ def test_problems_are_counted_again_where_a_result_has_no_details(
     for path in tmp_path.glob('w/*/results/*/*.json'):
         result = json.loads(path.read_text())
         write_json(path, result | {'details': []})
-    bare = page_data([tmp_path / 'w']).document['benchmarks'][0]
-    assert bare['problems'] == data.document['benchmarks'][0]['problems']
+    bare = page_data([tmp_path / 'w'])
+    assert bare.document['benchmarks'] == data.document['benchmarks']
+    assert [texts_of(bare, 0, i) for i in range(12)] == [texts_of(data, 0, i) for i in range(12)]
 
 
 def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:

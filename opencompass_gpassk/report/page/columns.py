@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,12 +16,22 @@ from opencompass_gpassk.report.benchmarks import (
     read_figure,
     sample_count,
 )
+from opencompass_gpassk.report.cells import BRACKETS, interval_notes
+from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
 from opencompass_gpassk.text import one_line
 from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 
-__all__ = ['AVERAGE', 'GREEDY', 'Column', 'entry_figures', 'entry_intervals', 'shown_columns']
+__all__ = [
+    'AVERAGE',
+    'GREEDY',
+    'Column',
+    'column_notes',
+    'entry_figures',
+    'entry_intervals',
+    'shown_columns',
+]
 
 GREEDY, AVERAGE = 'greedy', 'average@n'
 
@@ -88,27 +98,25 @@ def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def entry_intervals(entry: Entry) -> dict[str, dict[str, list[Any]]]:
-    """Return the intervals of an entry: group to name to [low, high] in percent, and the method.
+def entry_intervals(entry: Entry, group: str = '') -> dict[str, list[Any]]:
+    """Return the intervals of an entry's figures: name to [low, high, method], in percent.
 
-    Results that were made before there were intervals have none; the method is '' where the result
-    doesn't tell it.
+    Results that were made before there were intervals have none.
     """
-    found: dict[str, dict[str, list[Any]]] = {}
-    for result, only in ((entry.result or entry.greedy or {}, None), (entry.greedy or {}, GREEDY)):
-        intervals = result.get('intervals')
-        methods = result.get('interval_methods')
-        if not isinstance(intervals, Mapping):
-            continue
-        for group in ('', *entry.groups):
-            for name, key in _keys(result, group):
-                place = f'{group}/{key}' if group else key
-                ends = intervals.get(place)
-                method = methods.get(place, '') if isinstance(methods, Mapping) else ''
-                shown = only or name
-                if only in (None, name) and isinstance(ends, (list, tuple)) and len(ends) == 2:
-                    found.setdefault(group, {})[shown] = [*ends, one_line(str(method))]
-    return found
+    return {
+        name: [*value.interval, one_line(value.method)]
+        for name, value in entry_figures(entry, group).items()
+        if isinstance(value, Estimate)
+    }
+
+
+def column_notes(benchmark: Benchmark) -> list[str]:
+    """Return what the intervals of a benchmark's figures are."""
+    columns: dict[str, list[float | None]] = {}
+    for entry in benchmark.entries:
+        for name, value in entry_figures(entry).items():
+            columns.setdefault(name, []).append(value)
+    return interval_notes(columns, BRACKETS)
 
 
 def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:

@@ -12,7 +12,12 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.report.benchmarks import Benchmark, Entry, has_verdicts, join_benchmarks
 from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.notes import benchmark_notes
-from opencompass_gpassk.report.page.columns import entry_figures, entry_intervals, shown_columns
+from opencompass_gpassk.report.page.columns import (
+    column_notes,
+    entry_figures,
+    entry_intervals,
+    shown_columns,
+)
 from opencompass_gpassk.report.page.facts import run_facts
 from opencompass_gpassk.report.page.marks import marks_of
 from opencompass_gpassk.report.page.pairs import compare_entries
@@ -52,6 +57,7 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "m": versions of a question or null, "size": problems or null,
              "groups": [{"label": str, "problems": int, "fields": {field: value}}],
              "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
+             "intervals": what they are, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
@@ -152,6 +158,7 @@ def _benchmark(
         'size': max(benchmark.problems, default=None),
         'groups': [_group(label, group) for label, group in groups.items()],
         'columns': shown_columns(benchmark),
+        'intervals': [one_line(note) for note in column_notes(benchmark)],
         'entries': [
             _entry(benchmark, entry, source, results)
             for entry, source in zip(entries, sources, strict=True)
@@ -191,7 +198,7 @@ def _entry(
         'n': entry.n or 1,
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
-        'intervals': entry_intervals(entry),
+        'intervals': {group: entry_intervals(entry, group) for group in ('', *entry.groups)},
     }
 
 

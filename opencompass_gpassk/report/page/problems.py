@@ -87,7 +87,7 @@ def collect_problems(
             solved = Solved(row['n'], row['c'], _answers(row))
             problems.setdefault(key, PageProblem(problem)).solved[index] = solved
             mine[problem_id] = solved
-        for row in (greedy.result.get('details') or []) if greedy else []:
+        for row in _greedy_rows(greedy, faults) if greedy else []:
             if beside := mine.get(str(row['problem_id'])):
                 beside.greedy = _answers(row)
         _read_examples(found, chosen, mine, faults)
@@ -160,6 +160,11 @@ def _problems(
     }
     rows = [] if found.result.get('details') else problem_rows(table)
     return {problem.problem_id: problem for problem in table.problems}, chosen, rows
+
+
+def _greedy_rows(greedy: Found, faults: list[str]) -> list[Mapping[str, Any]]:
+    """Return what a greedy result says of each problem, details or not."""
+    return greedy.result.get('details') or [*_problems(greedy, faults)[2]]
 
 
 def _read_examples(

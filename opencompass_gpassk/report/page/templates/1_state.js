@@ -19,7 +19,7 @@ const show = (id, ...children) => byId(id).replaceChildren(...children.flat());
 const isNumber = (value) => typeof value === 'number';
 const percent = (value) => (isNumber(value) ? value.toFixed(1).replace(/^-0\.0$/, '0.0') : '–');
 const signed = (value) => (isNumber(value) ? (value > 0 ? '+' : '') + percent(value).replace('-', '−') : '–');
-const range = (ends) => `${percent(ends[0])} to ${percent(ends[1])}`;
+const range = (ends) => `[${percent(ends[0])}, ${percent(ends[1])}]`;
 const probability = (p) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
 const filled = (text) =>
   text.replaceAll('{k}', chosen.k).replaceAll('{tau}', chosen.tau).replaceAll('{m}', benchmark().m);

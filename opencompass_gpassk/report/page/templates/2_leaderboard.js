@@ -84,15 +84,13 @@ function ranksOf(name) {
 }
 
 function hints(here, columns) {
-  const parts = ['★ the best figure of a column.'];
+  const parts = here.entries.length > 1 ? ['★ the best figure of a column.'] : [];
   if (here.pairs.rows.length) {
     parts.push('≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
   }
   const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
   if (here.pairs.rows.length && untested.length) parts.push(`Not tested: ${untested.join(', ')}.`);
-  if (here.entries.some((entry) => Object.keys(entry.intervals || {}).length)) {
-    parts.push('Below a figure its 95 % interval, for the population that the problems are drawn from.');
-  }
+  parts.push(...here.intervals.map((note) => `${note}.`));
   if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: see the words beside the model.');
   if (columns.some((column) => column.lower)) {
     parts.push(`The lower the better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);

@@ -43,7 +43,7 @@ function drawMap() {
       entries.map(([entry]) => el('th', { scope: 'col' }, el('span', null, entry.label + cross(entry)))))),
     el('tbody', null, rows.map((row) => mapRow(row, entries))));
   show('map-legend', 'right responses: ', [['p0', 'none'], ['p2', ''], ['p4', ''], ['p5', 'half'], ['p6', ''], ['p8', ''], ['p10', 'all']]
-    .map(([tint, text]) => el('span', { class: tint }, text || ' ')));
+    .map(([tint, text]) => el('span', { class: tint }, text || '\u00a0\u00a0')));
 }
 
 function mapRow({ problem, index }, entries) {
