@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.report.plots import shortened
 
 __all__ = ['cautions', 'shared_protocols', 'sides_differ']
 
@@ -20,6 +21,7 @@ SERIOUS = {
     'complete': 'thresholds of complete understanding',
     'collapsed': 'thresholds of collapsed understanding',
 }
+LONGEST = 120
 SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
 
 
@@ -72,7 +74,7 @@ def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[st
     for name in names:
         a, b = (_shown(signature.get(name)) for signature in signatures)
         if a != b and 'unknown' not in (a, b):
-            found[name] = (a, b)
+            found[name] = (shortened(a, LONGEST), shortened(b, LONGEST))
     return found
 
 

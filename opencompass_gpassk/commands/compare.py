@@ -58,8 +58,8 @@ def add_parser(subparsers: Any) -> None:
         nargs='+',
         default=[],
         metavar='METRIC',
-        help='behind A and B: exit with 1 if B is significantly worse in it, a key of the result JSON '
-        'such as mG-Pass@16, accuracy or en/G-Pass@16_1.0',
+        help='behind A and B: exit with 1 if B is significantly worse in it, a key of the result '
+        'JSON such as mG-Pass@16, accuracy or en/G-Pass@16_1.0',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups, too')
     parser.add_argument(

@@ -89,7 +89,7 @@ def _differences(
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
         [
-            one.key,
+            f'{_line(one.group, LONGEST_NAME)}/{one.name}' if one.group else one.name,
             one.first,
             one.second,
             _signed(one.difference),
@@ -147,12 +147,12 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
     columns = ['problem', 'A', 'B', 'points', 'p', 'p (Holm)', 'question']
     rows: list[list[Cell]] = [
         [
-            shortened(one_line(change.problem.problem_id[: 2 * LONGEST_NAME]), LONGEST_NAME),
+            _line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
             _signed(change.points),
             p_text(change.p_value),
             p_text(change.adjusted),
-            shortened(one_line(change.problem.question[: 4 * LONGEST_QUESTION]), LONGEST_QUESTION),
+            _line(change.problem.question, LONGEST_QUESTION),
         ]
         for change in changes[:most]
     ]
@@ -172,7 +172,12 @@ def _left_out(compared: Compared) -> list[str]:
     reasons = Counter(why for _, why in compared.left_out)
     notes = []
     for reason, count in reasons.items():
-        names = [one_line(name[:LONGEST_NAME]) for name, why in compared.left_out if why == reason]
+        names = [_line(name, LONGEST_NAME) for name, why in compared.left_out if why == reason]
         more = ', …' if count > NAMED else ''
         notes.append(f'left out: {count} problems, {reason}: {", ".join(names[:NAMED])}{more}')
     return notes
+
+
+def _line(text: str, most: int) -> str:
+    # Of a text of a megabyte, the beginning alone is made harmless.
+    return shortened(one_line(text[: 4 * most]), most)

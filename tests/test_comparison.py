@@ -1,0 +1,387 @@
+"""Two models on the same problems: by hand, by enumeration, and against the figures of results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.comparison import Difference, compare, distinguishable, lower_is_better
+from opencompass_gpassk.problem_changes import fisher_exact, problem_changes
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.regression import check_metrics
+from opencompass_gpassk.results import figures
+from opencompass_gpassk.shared_problems import aligned
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.uncertainty import IntervalSettings
+
+C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
+QUICK = IntervalSettings(resamples=300)
+
+
+def counted(counts: Sequence[int], n: int = 4, unjudged: Sequence[int] = ()) -> TrialTable:
+    """Problems of which so many of n responses are right; every two are translations."""
+    problems = [
+        Problem(f'p{i}', f'What is {i}?', str(i), {'language': ('en', 'cn')[i % 2]}, f'{i // 2}')
+        for i in range(len(counts))
+    ]
+    trials = [
+        Trial(
+            f'p{i}',
+            r,
+            U if i in unjudged and r < 2 else C if r >= n - c else W,
+            answer='1',
+            answer_class=int(r >= n - c),
+        )
+        for i, c in enumerate(counts)
+        for r in range(n)
+    ]
+    return TrialTable(problems, trials)
+
+
+def differences(
+    a: TrialTable, b: TrialTable, protocol: Protocol, **options: bool
+) -> dict[str, Difference]:
+    """The differences by key."""
+    found = compare(aligned({'a': a, 'b': b}, protocol), QUICK, **options)
+    return {one.key: one for one in found}
+
+
+PROTOCOL = Protocol(n=4, k=(2, 4), taus=(0.0, 0.5, 1.0))
+
+
+def test_three_problems_by_hand() -> None:
+    """Of 2 samples each, B loses one on the first problem."""
+    protocol = Protocol(n=2, k=(2,), taus=(0.0, 1.0))
+    found = differences(counted([2, 1, 0], 2), counted([1, 1, 0], 2), protocol)
+    accuracy = found['accuracy (2 runs average)']
+    assert (accuracy.first, accuracy.second) == (50.0, pytest.approx(100 / 3))
+    assert accuracy.difference == pytest.approx(-50 / 3)
+    assert accuracy.p_value == accuracy.adjusted == 1.0  # one cluster moves: both signs are as far
+    assert accuracy.units == 3
+    assert found['G-Pass@2_1.0'].difference == pytest.approx(-100 / 3)
+    assert found['pass@2'].difference == 0.0
+    assert found['en/G-Pass@2_1.0'].difference == -50.0
+    assert found['cn/G-Pass@2_1.0'].difference == 0.0
+    assert math.isnan(found['cn/G-Pass@2_1.0'].low)  # of one problem nobody knows
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=10))
+def test_differences_are_those_of_the_results_and_p_values_are_enumerated(
+    counts: list[tuple[int, int]],
+) -> None:
+    """For every figure of the whole and of groups; clusters are flipped as one."""
+    a, b = (counted([pair[i] for pair in counts]) for i in range(2))
+    found = differences(a, b, PROTOCOL)
+    of_a, of_b = figures(a, PROTOCOL), figures(b, PROTOCOL)
+    assert {'majority vote', 'G-Pass@4_1.0', 'mG-Pass@4', 'en/pass@2'} <= found.keys()
+    for key, one in found.items():
+        assert one.first == pytest.approx(of_a[key]), key
+        assert one.second == pytest.approx(of_b[key]), key
+        assert one.difference == pytest.approx(of_b[key] - of_a[key]), key  # type: ignore
+        assert math.isnan(one.low) or one.low <= one.difference + 1e-9 <= one.high + 2e-9
+    totals: dict[int, int] = {}
+    for i, (c, d) in enumerate(counts):
+        totals[i // 2] = totals.get(i // 2, 0) + d - c
+    sums = [
+        abs(sum(sign * step for sign, step in zip(signs, totals.values(), strict=True)))
+        for signs in product((1, -1), repeat=len(totals))
+    ]
+    share = sum(one >= abs(sum(totals.values())) for one in sums) / len(sums)
+    assert found['accuracy (4 runs average)'].p_value == pytest.approx(share)
+
+
+def test_equal_runs_differ_by_nothing() -> None:
+    """Every difference is 0 and every p-value 1, and the interval has a width."""
+    table = counted([0, 1, 2, 3, 4, 4, 2, 0])
+    for one in differences(table, counted([0, 1, 2, 3, 4, 4, 2, 0]), PROTOCOL).values():
+        assert (one.difference, one.p_value, one.adjusted) == (0.0, 1.0, 1.0)
+        assert one.low < 0 < one.high
+    changes = problem_changes(aligned({'a': table, 'b': table}, PROTOCOL), 4)
+    assert {(change.points, change.p_value) for change in changes} == {(0.0, 1.0)}
+
+
+def test_what_is_the_same_problem_by_problem_counts_once() -> None:
+    """Holm's correction of p-values of which four belong to one test."""
+    rng = np.random.default_rng(2)
+    a = counted(rng.integers(0, 5, 24).tolist())
+    b = counted(rng.integers(0, 4, 24).tolist())
+    found = differences(a, b, PROTOCOL, groups=False)
+    same = ('pass@4', 'G-Pass@4_0.0')
+    assert len({found[name].adjusted for name in same}) == 1
+    repeated = {'G-Pass@2_0.0', 'G-Pass@2_0.5', 'G-Pass@4_0.0', 'mG-Pass@2'}
+    distinct = sorted(one.p_value for name, one in found.items() if name not in repeated)
+    assert len(distinct) == 8
+    expected, least = {}, 0.0
+    for rank, p in enumerate(distinct):
+        least = max(least, min(1.0, (len(distinct) - rank) * p))
+        expected[p] = least
+    for name, one in found.items():
+        assert one.adjusted == pytest.approx(expected[one.p_value]), name
+
+
+def test_groups_are_corrected_figure_by_figure() -> None:
+    """Of two groups the lesser p-value is doubled."""
+    rng = np.random.default_rng(4)
+    found = differences(
+        counted(rng.integers(1, 5, 40).tolist()), counted(rng.integers(0, 4, 40).tolist()), PROTOCOL
+    )
+    for name in ('pass@4', 'mG-Pass@4'):
+        pair = sorted((found[f'{group}/{name}'] for group in ('en', 'cn')), key=lambda x: x.p_value)
+        assert pair[0].adjusted == pytest.approx(min(1, 2 * pair[0].p_value))
+        assert pair[1].adjusted == pytest.approx(max(pair[0].adjusted, pair[1].p_value))
+
+
+def test_only_problems_that_both_were_asked_are_compared() -> None:
+    """Missing ones, other gold answers and other questions are left out, and named with why."""
+    a, b = counted([4, 3, 2, 1, 0]), counted([0, 4, 4, 4, 1, 2])
+    b.problems[1] = replace(b.problems[1], gold='another')
+    b.problems[2] = replace(b.problems[2], question='Which\n is 2?')
+    b.problems[3] = replace(b.problems[3], question='What  is\n3? ')  # the same, but for blanks
+    b.problems[4] = replace(b.problems[4], question='')  # nobody knows
+    shared = aligned({'a': a, 'b': b}, PROTOCOL)
+    assert shared.left_out == (
+        ('p1', 'another gold answer'),
+        ('p2', 'another question'),
+        ('p5', 'not in a'),
+    )
+    assert [problem.problem_id for problem in shared.problems] == ['p0', 'p3', 'p4']
+    found = {one.key: one for one in compare(shared, QUICK)}['accuracy (4 runs average)']
+    assert (found.first, found.second) == (pytest.approx(500 / 12), pytest.approx(500 / 12))
+
+
+def test_problems_are_found_in_any_order() -> None:
+    """B's table has them the other way round."""
+    a, b = counted([4, 0, 1, 3]), counted([3, 0, 0, 3])
+    turned = TrialTable(b.problems[::-1], b.trials[::-1])
+    assert differences(a, turned, PROTOCOL) == differences(a, b, PROTOCOL)
+
+
+def test_nothing_in_common_is_an_error() -> None:
+    """It says why the first problem is left out."""
+    a, b = counted([4]), counted([4])
+    b.problems[0] = replace(b.problems[0], gold='another')
+    with pytest.raises(ValueError, match="no problem in common, such as 'p0': another gold"):
+        aligned({'a': a, 'b': b}, PROTOCOL)
+    with pytest.raises(ValueError, match='tables is empty'):
+        aligned({}, PROTOCOL)
+
+
+def test_undefined_problems_are_left_out_of_both_figures() -> None:
+    """Of problem 0, B has 2 verdicts: too few for k = 4, enough for k = 2."""
+    a, b = counted([4, 2, 0]), counted([4, 1, 0], unjudged=[0])
+    found = differences(a, b, PROTOCOL)
+    strict = found['G-Pass@4_1.0']
+    assert (strict.units, strict.first, strict.second, strict.difference) == (2, 0.0, 0.0, 0.0)
+    assert found['pass@2'].units == 3
+    nothing = differences(a, counted([4, 1, 0], unjudged=[0, 1, 2]), PROTOCOL)['pass@4']
+    assert nothing.units == 0
+    assert all(map(math.isnan, (nothing.difference, nothing.p_value, nothing.adjusted)))
+
+
+def test_one_problem_has_a_difference_and_no_certainty() -> None:
+    """Its p-value is 1, and there is no interval."""
+    one = differences(counted([4]), counted([0]), PROTOCOL)['mG-Pass@4']
+    assert (one.difference, one.p_value) == (-100.0, 1.0)
+    assert math.isnan(one.low)
+
+
+def test_other_numbers_of_samples_leave_what_does_not_depend_on_them() -> None:
+    """The accuracy is called so; votes of 4 and of 8 are not compared."""
+    a, b = counted([4, 2, 0, 4], 4), counted([8, 2, 0, 6], 8)
+    protocols = {'a': Protocol(4, (2,), (1.0,)), 'b': Protocol(8, (2,), (1.0,))}
+    found = {one.key: one for one in compare(aligned({'a': a, 'b': b}, protocols), QUICK)}
+    headline = {key for key in found if '/' not in key}
+    assert headline == {'accuracy', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2'}
+    assert found['accuracy'].second == 50.0
+
+
+def versions(counts: Sequence[Sequence[int]], n: int = 2) -> TrialTable:
+    """Questions, each with c of its original and of its versions."""
+    problems, trials = [], []
+    for q, row in enumerate(counts):
+        for v, c in enumerate(row):
+            name = f'{q}/{v}'
+            problems.append(Problem(name, cluster=str(q), version=str(v) if v else 'original'))
+            trials += [Trial(name, r, C if r < c else W) for r in range(n)]
+    return TrialTable(problems, trials)
+
+
+def test_versions_are_compared_question_by_question() -> None:
+    """GA@2 and the drop are those of the results; a smaller drop is better."""
+    protocol = Protocol(n=2, k=(2,), taus=(1.0,))
+    a = versions([[2, 2, 2], [2, 1, 0], [2, 0, 0], [0, 0, 0]])
+    b = versions([[2, 2, 2], [2, 2, 2], [2, 1, 0], [0, 0, 0]])
+    found = differences(a, b, protocol)
+    of_a, of_b = figures(a, protocol), figures(b, protocol)
+    for key in ('GA@2', 'SP-RV drop', 'CR', 'OOR', 'original/pass@2', 'pass@2'):
+        assert found[key].difference == pytest.approx(of_b[key] - of_a[key]), key  # type: ignore
+    assert found['GA@2'].units == 4
+    assert found['pass@2'].units == 8
+    assert found['SP-RV drop'].difference < 0 < found['SP-RV drop'].gain
+    assert found['GA@2'].gain == found['GA@2'].difference > 0
+    assert not any(key.startswith('variance') for key in found)
+
+
+def test_reasoning_is_averaged_over_a_problems_responses() -> None:
+    """Two problems of 1 and 3 scored responses weigh the same."""
+    a, b = counted([4, 4]), counted([4, 4])
+    for trial in a.trials:
+        trial.values['validity'] = 0.9
+    for trial, score in zip(b.trials, (0.1, None, None, None, 0.3, 0.5, 0.7, None), strict=True):
+        if score is not None:
+            trial.values['validity'] = score
+    found = differences(a, b, replace(PROTOCOL, sound=0.4))
+    assert found['validity'].second == pytest.approx(100 * (0.1 + 0.5) / 2)
+    assert found['false-positive rate'].second == pytest.approx(100 * (1 + 1 / 3) / 2)
+    assert found['false-positive rate'].gain < 0
+    assert found['sound accuracy (4 runs average)'].second == pytest.approx(100 * (0 + 2 / 3) / 2)
+    unjudged = [
+        TrialTable(t.problems, [replace(trial, verdict=U) for trial in t.trials]) for t in (a, b)
+    ]
+    alone = differences(unjudged[0], unjudged[1], PROTOCOL)
+    assert alone['validity'].difference == pytest.approx(100 * (0.3 - 0.9))
+
+
+def test_the_best_and_who_cannot_be_told_from_them() -> None:
+    """Two alike, one far behind, one without verdicts; less is better of a drop."""
+    rng = np.random.default_rng(5)
+    good = rng.integers(2, 5, 60)
+    near = np.clip(good + rng.integers(-1, 2, 60), 0, 4)
+    tables = {
+        'good': counted(good.tolist()),
+        'near': counted(near.tolist()),
+        'poor': counted((good // 4).tolist()),
+        'none': counted([0] * 60, 4),
+    }
+    for trial in tables['none'].trials:
+        trial.verdict = U
+    standing = distinguishable(aligned(tables, PROTOCOL), names=['mG-Pass@4'], flips=2000)
+    assert list(standing) == ['mG-Pass@4']
+    found = standing['mG-Pass@4']
+    assert found.among_best.tolist() == [True, True, False, False]
+    assert found.best.sum() == 1
+    assert found.ranks[2].tolist()[0] == 3
+    assert math.isnan(found.figures[3])
+    drops = {
+        'steady': versions([[2, 2, 2]] * 20),
+        'falling': versions([[2, 0, 0]] * 20),
+    }
+    less = distinguishable(aligned(drops, Protocol(2, (2,))), flips=2000)
+    assert less['SP-RV drop'].best.tolist() == [True, False]
+    assert less['SP-RV drop'].among_best.tolist() == [True, False]
+    assert less['accuracy (2 runs average)'].best.tolist() == [True, False]
+
+
+def test_problems_are_sorted_by_what_changed() -> None:
+    """The greatest first, those without verdicts last; G-Pass is that of each problem."""
+    a, b = counted([4, 4, 0, 2]), counted([4, 0, 2, 2])
+    for trial in b.trials[:4]:
+        trial.verdict = U
+    changes = problem_changes(aligned({'a': a, 'b': b}, PROTOCOL), 2)
+    assert [change.problem.problem_id for change in changes] == ['p1', 'p2', 'p3', 'p0']
+    assert [change.points for change in changes[:3]] == [-100.0, 50.0, 0.0]
+    assert changes[1].strictest == (0.0, pytest.approx(100 / 6))
+    assert math.isnan(changes[3].points)
+    assert math.isnan(changes[3].p_value)
+    assert changes[0].p_value == pytest.approx(2 / 70)
+    assert changes[0].adjusted == pytest.approx(6 / 70)
+
+
+@pytest.mark.parametrize(('c', 'n', 'd', 'm'), [(3, 8, 7, 8), (0, 4, 4, 6), (5, 5, 5, 5)])
+def test_fishers_test_by_counting_tables(c: int, n: int, d: int, m: int) -> None:
+    """All tables of the same sums that are no more likely."""
+    chance = {
+        x: math.comb(n, x) * math.comb(m, c + d - x)
+        for x in range(max(0, c + d - m), min(n, c + d) + 1)
+    }
+    extreme = sum(one for one in chance.values() if one <= chance[c])
+    assert fisher_exact(c, n, d, m) == pytest.approx(extreme / sum(chance.values()))
+
+
+@pytest.mark.parametrize('models', [1, 3])
+def test_a_comparison_is_of_two(models: int) -> None:
+    """Anything else is an error."""
+    shared = aligned({str(i): counted([1, 2]) for i in range(models)}, PROTOCOL)
+    with pytest.raises(ValueError, match='a comparison is of two'):
+        compare(shared)
+    with pytest.raises(ValueError, match='a comparison is of two'):
+        problem_changes(shared)
+
+
+def sampled(chances: Sequence[float], seed: int) -> TrialTable:
+    """Four responses to each problem, right with these chances."""
+    rng = np.random.default_rng(seed)
+    return counted(rng.binomial(4, chances).tolist())
+
+
+def test_a_planted_drop_is_found_and_a_lucky_one_is_not() -> None:
+    """One in 4 responses turns wrong; or the same model is sampled again, and does worse."""
+    chances = np.random.default_rng(0).beta(0.7, 0.7, 120)
+    before = sampled(chances, 1)
+    fell = differences(before, sampled(0.75 * chances, 2), PROTOCOL)
+    checks = check_metrics({'d': list(fell.values())}, ['mG-Pass@4', 'accuracy', 'en/pass@2'], 0.95)
+    assert [check.difference.key for check in checks] == [
+        'mG-Pass@4',
+        'accuracy (4 runs average)',
+        'en/pass@2',
+    ]
+    assert [check.worse for check in checks[:2]] == [True, True]
+    assert checks[1].p_value >= fell['accuracy (4 runs average)'].p_value
+    lucky = next(
+        found
+        for seed in range(3, 30)
+        if (found := differences(before, sampled(chances, seed), PROTOCOL))['mG-Pass@4'].gain < -1
+    )
+    assert not check_metrics({'d': list(lucky.values())}, ['mG-Pass@4'], 0.95)[0].worse
+    rose = differences(sampled(0.75 * chances, 2), before, PROTOCOL)
+    assert not check_metrics({'d': list(rose.values())}, ['mG-Pass@4'], 0.95)[0].worse
+
+
+def test_false_alarms_are_rare() -> None:
+    """Of 150 samplings of one model after another at most 2.5 % are worse at 95 %, but for luck."""
+    chances = np.random.default_rng(1).beta(0.7, 0.7, 60)
+    alarms = 0
+    for seed in range(150):
+        a, b = sampled(chances, 2 * seed), sampled(chances, 2 * seed + 1)
+        shared = aligned({'a': a, 'b': b}, Protocol(4, (4,), (1.0,)))
+        found = compare(shared, IntervalSettings(resamples=200), groups=False)
+        checks = check_metrics({'d': found}, ['mG-Pass@4', 'accuracy'], 0.95)
+        alarms += any(check.worse for check in checks)
+    assert alarms <= 150 * 0.025 + 3 * math.sqrt(150 * 0.025 * 0.975)
+
+
+def test_metrics_that_cannot_be_checked_are_errors() -> None:
+    """An unknown one names those there are; an undefined one says where."""
+    found = list(differences(counted([4, 1]), counted([4, 1]), PROTOCOL).values())
+    with pytest.raises(ValueError, match='G-Pass@16 is no figure of both; there are accuracy'):
+        check_metrics({'d': found}, ['G-Pass@16'], 0.95)
+    table = counted([4, 1], unjudged=[0, 1])
+    undefined = list(differences(counted([4, 1]), table, PROTOCOL).values())
+    with pytest.raises(ValueError, match='pass@4: it is undefined on d'):
+        check_metrics({'d': undefined}, ['pass@4'], 0.95)
+
+
+@pytest.mark.parametrize(
+    ('name', 'lower'),
+    [
+        ('redundancy (right)', True),
+        ('drop to sound mG-Pass@4', True),
+        ('OOR', True),
+        ('false-positive rate', True),
+        ('SP-RV drop', True),
+        ('sound mG-Pass@4', False),
+        ('validity', False),
+        ('accuracy', False),
+    ],
+)
+def test_which_figures_should_be_low(name: str, lower: bool) -> None:
+    """Drops, errors and redundancy."""
+    assert lower_is_better(name) is lower
