@@ -1,0 +1,131 @@
+"""Which results are compared, and what was measured in both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_results import make_version_result
+from made_sweep import SAMPLED, Sweep, make_sweep
+
+from opencompass_gpassk.comparability import shared_protocols
+from opencompass_gpassk.compared_results import (
+    pair_data_sets,
+    read_side,
+    results_at,
+    stored_protocol,
+)
+from opencompass_gpassk.comparison import compare
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.results import figures
+from opencompass_gpassk.shared_problems import aligned
+
+
+def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> Found:
+    """A result, as far as it is looked at."""
+    result = {'benchmark': benchmark, 'signature': {'n': n, **signature}}
+    return Found('m', dataset, result, Path(f'{dataset}.json'), '')
+
+
+def test_the_figures_of_a_result_are_had_again_from_its_file(tmp_path: Path) -> None:
+    """The protocol is told by the result: the same names and values, in every group."""
+    run = make_sweep(tmp_path / '20260101_000000', {'m': 0.5}, Sweep(problems=12))
+    for one in results_at(run.folder, print):
+        side = read_side(one)
+        again = figures(side.table, side.protocol)
+        assert again['groups'] == one.result['groups']
+        for key, value in again.items():
+            if isinstance(value, float) and not math.isnan(value):
+                assert one.result[key] == pytest.approx(value), key
+
+
+def test_the_newest_run_of_a_work_dir_is_meant(tmp_path: Path) -> None:
+    """As in every command about one run."""
+    for name, model in (('20260102_000000', 'new'), ('20260101_000000', 'old')):
+        make_sweep(tmp_path / name, {model: 0.5}, Sweep(problems=4))
+    assert {one.model for one in results_at(tmp_path, print)} == {'new'}
+    assert {one.model for one in results_at(tmp_path / '20260101_000000', print)} == {'old'}
+
+
+def test_thresholds_of_versions_and_of_soundness_are_read() -> None:
+    """From the signature, and from who scored the reasoning."""
+    result = make_version_result({'a': [2, 2, 1], 'g': [0, 1, 2]}, 2, [2])
+    result['signature'] |= {'complete': 0.9, 'collapsed': 0.1}
+    result['reasoning'] = {'threshold': 0.7}
+    protocol = stored_protocol(result)
+    assert (protocol.n, protocol.k, protocol.complete, protocol.collapsed) == (2, (2,), 0.9, 0.1)
+    assert protocol.groups == (('subject',),)
+    assert protocol.sound == 0.7
+    result['signature']['judge'] = 'none'
+    assert stored_protocol(result).sound is None
+
+
+def test_both_protocols_tell_what_both_results_hold() -> None:
+    """k and τ of both; those of either, up to the fewest samples, where none is in both."""
+    first = Protocol(16, (4, 8, 16), (0.5, 1.0), (('level',),), sound=0.5)
+    second = Protocol(8, (8, 4, 2), (1.0,), (('split',),))
+    a, b = shared_protocols(first, second)
+    assert (a.n, b.n) == (16, 8)
+    assert a == replace(b, n=16)
+    assert (a.k, a.taus, a.groups, a.sound) == ((4, 8), (1.0,), (('level',),), None)
+    a, b = shared_protocols(Protocol(16, (16,), (0.5,)), Protocol(8, (2,), (1.0,)))
+    assert (a.k, a.taus) == ((2,), (0.5, 1.0))
+    a, b = shared_protocols(Protocol(16, (16,)), Protocol(1))
+    assert (a.k, b.k, b.n) == ((), (), 1)
+
+
+@pytest.mark.parametrize(
+    ('left', 'right', 'expected'),
+    [
+        ([found('x'), found('y')], [found('y'), found('x')], [('x', 'x'), ('y', 'y')]),
+        ([found('x', n=4), found('y', n=8)], [found('z', n=8)], [('y', 'z')]),
+        ([found('x', n=4)], [found('z', n=8), found('w', 'other')], [('x', 'z')]),
+        ([found('x', 'one')], [found('z', 'two')], [('x', 'z')]),
+        (
+            [found('x', n=4), found('g', n=1, sampling={'greedy': True})],
+            [found('h', n=1, sampling={'greedy': True}), found('z', n=8)],
+            [('g', 'h'), ('x', 'z')],
+        ),
+        ([found('x', 'one'), found('y')], [found('x', 'two'), found('y')], [('y', 'y')]),
+        ([found('x'), found('y')], [found('z'), found('y')], [('y', 'y'), ('x', 'z')]),
+    ],
+)
+def test_data_sets_are_paired(
+    left: list[Found], right: list[Found], expected: list[tuple[str, str]]
+) -> None:
+    """By name, by benchmark and n, by benchmark, or because there is no other."""
+    pairs, unpaired = pair_data_sets(left, right)
+    assert [(a.dataset, b.dataset) for a, b in pairs] == expected
+    assert len(unpaired) == len(left) + len(right) - 2 * len(pairs)
+
+
+def test_what_leaves_a_choice_is_not_paired() -> None:
+    """Two data sets of one benchmark and n might be either."""
+    with pytest.raises(ValueError, match='no results of the same benchmark'):
+        pair_data_sets([found('x'), found('y')], [found('z')])
+
+
+def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
+    """Differences, intervals and p-values of two models, from two kinds of files."""
+    run = make_sweep(tmp_path / '20260101_000000', {'a': 0.5, 'b': -0.5}, Sweep(problems=30))
+    results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
+    sides = [read_side(one) for one in results]
+    shared = aligned({'a': sides[0].table, 'b': sides[1].table}, sides[0].protocol)
+    ours = {one.name: one for one in compare(shared, groups=False)}
+    pairs = page_data([run.folder]).document['benchmarks'][0]['pairs']
+    first, second, rows = pairs['rows'][0]
+    assert (first, second) == (0, 1)
+    compared = 0
+    for name, row in zip(pairs['metrics'], rows, strict=True):
+        if name in ours:
+            one = ours[name]
+            values = [one.difference, one.low, one.high, one.p_value]
+            np.testing.assert_allclose(row[:4], values, atol=1e-4)
+            compared += 1
+    assert compared > 10
