@@ -113,9 +113,11 @@ class _Rows:
     def __init__(self, table: TrialTable, protocol: Protocol) -> None:
         self.measured = Measured(table, protocol)
         self.protocol = protocol
-        self.rows = dict(self.measured.rows)
         scored = any('validity' in trial.values for trial in table.trials)
-        if protocol.sound is not None or (scored and not table.judged.any()):
+        # Reasoning may be scored where nobody judged the answers.
+        alone = scored and not table.judged.any()
+        self.rows = {} if alone else dict(self.measured.rows)
+        if alone or protocol.sound is not None:
             of_trials = reasoning_columns(table, protocol.sound).values
             size = len(table.problems)
             for name, values in of_trials.items():

@@ -248,6 +248,7 @@ def test_reasoning_is_averaged_over_a_problems_responses() -> None:
     ]
     alone = differences(unjudged[0], unjudged[1], PROTOCOL)
     assert alone['validity'].difference == pytest.approx(100 * (0.3 - 0.9))
+    assert {key for key in alone if '/' not in key} == {'validity', 'redundancy', 'scored'}
 
 
 def test_the_best_and_who_cannot_be_told_from_them() -> None:
