@@ -180,6 +180,10 @@ def test_failed_partial_and_double_results_are_said(
     }
     assert 'partial run' in [word for word, _ in entries['cut']['marks']]
     assert entries['large [20260101_000000]']['marks'] == []
+    place = benchmark['pairs']['metrics'].index('mG-Pass@4')
+    ranks = dict(zip(entries, benchmark['pairs']['ranks'][place], strict=True))
+    assert ranks.pop('small') is None
+    assert all(1 <= best <= worst <= 3 for best, worst in ranks.values())
     told = capsys.readouterr().err
     assert f'bad/{SAMPLED} (20260202_000000): failed in inference: RuntimeError: no memory' in told
     assert f'bad/{GREEDY}' in told

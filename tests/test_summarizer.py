@@ -62,6 +62,7 @@ def test_both_summaries_are_written(run: MadeRun, capsys: pytest.CaptureFixture[
     assert f'bad/{SAMPLED}: failed in inference: RuntimeError: no memory (logs/infer/bad' in out
     written = {path.name for path in folder.iterdir()}
     assert {'gpassk_T.md', 'gpassk_T.csv', 'gpassk_T.json', 'summary_T.txt'} <= written
+    assert 'gpassk_T.html' in written
     assert [path.name for path in run.folder.parent.iterdir()] == [run.folder.name]
 
 

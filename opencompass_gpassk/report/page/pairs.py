@@ -31,7 +31,7 @@ def compare_entries(benchmark: Benchmark, problems: Sequence[PageProblem]) -> di
         ``metrics``, the names of those compared; ``rows`` of ``[first, second, [[difference, low,
         high, p, p after Holm's correction], …]]``, the second entry's figure less the first's in
         points, with a 95 % interval for a population of such problems; and ``ranks``, for each
-        metric the [best, worst] rank of each entry that the data allow.
+        metric the [best, worst] rank of each entry that the data allow, None where it has none.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
@@ -49,7 +49,7 @@ def compare_entries(benchmark: Benchmark, problems: Sequence[PageProblem]) -> di
     return {
         'metrics': list(values),
         'rows': [[a, b, [rows[i] for rows in tested]] for i, (a, b) in enumerate(pairs)],
-        'ranks': [rank_intervals(of_metric, clusters).tolist() for of_metric in values.values()],
+        'ranks': [_ranks(of_metric, clusters) for of_metric in values.values()],
     }
 
 
@@ -69,6 +69,15 @@ def _differences(
     adjusted = holm(columns[3])
     rows = np.concatenate([columns, adjusted[np.newaxis]]).T
     return [[round(float(value), DIGITS) for value in row] for row in rows]
+
+
+def _ranks(values: Values, clusters: Sequence[str]) -> list[list[int] | None]:
+    """Return the ranks of those of the rows of (entries, P) values that hold any."""
+    measured = np.flatnonzero((~np.isnan(values)).any(axis=1))
+    ranks: list[list[int] | None] = [None] * len(values)
+    for row, found in zip(measured, rank_intervals(values[measured], clusters), strict=True):
+        ranks[row] = found.tolist()
+    return ranks
 
 
 def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Values]:

@@ -24,7 +24,7 @@ function drawLeaderboard() {
   const rows = entries.map(({ entry, index }) => el('tr', null,
     el('th', { scope: 'row' }, entry.label, entry.marks.map(([word, text]) => el('span', { class: 'mark', title: text }, word)),
       el('span', { class: 'about' }, `${entry.dataset}, ${entry.time}`)),
-    ranks ? el('td', null, ranks[index][0] === ranks[index][1] ? String(ranks[index][0]) : ranks[index].join('–')) : null,
+    ranks ? el('td', null, ranks[index] ? [...new Set(ranks[index])].join('–') : '–') : null,
     el('td', null, String(entry.n)),
     columns.map((column) => cell(entry, index, column, leaders.get(column.name)))));
   const count = (here.groups.find((group) => group.label === chosen.group) || { problems: here.size }).problems;
@@ -73,7 +73,7 @@ function leading(here, column) {
   const top = column.lower ? Math.min(...known) : Math.max(...known);
   const best = new Set(values.map((value, i) => (value === top ? i : -1)).filter((i) => i >= 0));
   const ranks = ranksOf(column.name) || [];
-  const alike = new Set(ranks.map(([first], i) => (first === 1 && values[i] !== null ? i : -1)).filter((i) => i >= 0));
+  const alike = new Set(ranks.map((rank, i) => (rank && rank[0] === 1 && values[i] !== null ? i : -1)).filter((i) => i >= 0));
   return { best, alike };
 }
 
