@@ -115,7 +115,7 @@ class GPassKSummarizer(DefaultSummarizer):
         except Exception as error:  # the page reads all there is, whatever wrote it
             self.logger.warning(f'no report page: {type(error).__name__}: {error}')
         try:
-            return paths + write_figures(stem, self.results)
+            return paths + write_figures(stem, self.results, self.trials)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
             return paths

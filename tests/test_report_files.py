@@ -67,7 +67,7 @@ def test_nothing_sampled_is_nothing_to_draw() -> None:
 
 
 def test_the_report_is_written(tmp_path: Path) -> None:
-    """Markdown, CSV, JSON and a picture are there, with tables, failures and signatures."""
+    """Markdown, LaTeX, CSV, JSON and pictures are there, with tables, failures and signatures."""
     pytest.importorskip('matplotlib')
     states = [
         TaskState('m', 'x', State.FINISHED),
@@ -80,7 +80,11 @@ def test_the_report_is_written(tmp_path: Path) -> None:
         'gpassk_1.tex',
         'gpassk_1.csv',
         'gpassk_1.json',
-        'gpassk_1_LiveMathBench-202412.png',
+        *(
+            f'gpassk_1_LiveMathBench-202412{name}.{kind}'
+            for name in ('', '_bars', '_slopes')
+            for kind in ('png', 'svg')
+        ),
     ]
     markdown = paths[0].read_text('utf-8')
     assert '- m/y: failed in inference: ValueError: &lt;b&gt; (logs/x.out)' in markdown
@@ -97,7 +101,10 @@ def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     names = ['高考', '竞赛', 'a/b', 'a b']
     results = {'m': {n: make_result(COUNTS, 8, (2,), benchmark=n) for n in names}}
     paths = write_figures(tmp_path / 'g', results)
-    assert [path.name for path in paths] == ['g_高考.png', 'g_竞赛.png', 'g_a_b.png', 'g_a_b_3.png']
+    curves = [path.stem for path in paths if '_bars' not in path.stem and path.suffix == '.svg']
+    curves = [stem for stem in curves if '_slopes' not in stem]
+    assert curves == ['g_高考', 'g_竞赛', 'g_a_b', 'g_a_b_9']
+    assert len(set(paths)) == len(paths) == 2 * 3 * len(names)
     assert all(path.exists() for path in paths)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opencompass_gpassk.report.benchmarks import Results
 from opencompass_gpassk.report.best import Trials
 from opencompass_gpassk.report.contamination import contamination_table
+from opencompass_gpassk.report.decline import decline_tables
 from opencompass_gpassk.report.model_tables import benchmark_tables
 from opencompass_gpassk.report.reasoning import reasoning_tables
 from opencompass_gpassk.report.sound import sound_tables
@@ -24,6 +25,7 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
     signs = contamination_table(results)
     return [
         *benchmark_tables(results, trials),
+        *decline_tables(results),
         *variable_tables(results),
         *reasoning_tables(results),
         *sound_tables(results),

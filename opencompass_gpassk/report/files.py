@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.benchmarks import Results, join_benchmarks
+from opencompass_gpassk.report.benchmarks import Results
 from opencompass_gpassk.report.best import Trials
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.contents import report_tables
-from opencompass_gpassk.report.drop import draw_drop
 from opencompass_gpassk.report.export import to_csv, to_json
-from opencompass_gpassk.report.false_positives import draw_false_positives, rated_results
+from opencompass_gpassk.report.figures import report_figures
 from opencompass_gpassk.report.latex import latex_report
-from opencompass_gpassk.report.plots import INSTALL, draw_benchmark, save_figure
-from opencompass_gpassk.report.reasoning import reasoning_results
-from opencompass_gpassk.report.reasoning_boxes import boxed_results, draw_boxes
+from opencompass_gpassk.report.plots import INSTALL, save_figure
 from opencompass_gpassk.report.tables import Table, to_markdown
-from opencompass_gpassk.report.variables import variable_results
 from opencompass_gpassk.results import signature_line
 from opencompass_gpassk.states import State, TaskState
 from opencompass_gpassk.text import escape_markdown
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ['MissingMatplotlibError', 'markdown_report', 'write_figures', 'write_report']
 
 TITLE = 'G-Pass@k'
+KINDS = ('.png', '.svg')
+LONGEST = 60  # characters of a figure's name: in UTF-8 a file's name has 255 bytes at most
 
 
 class MissingMatplotlibError(ImportError):
@@ -81,39 +74,33 @@ def write_report(
     return paths
 
 
-def write_figures(stem: Path, results: Results) -> list[Path]:
-    """Draw each benchmark that was sampled to ``<stem>_<benchmark>.png`` and return the paths.
+def write_figures(stem: Path, results: Results, trials: Trials | None = None) -> list[Path]:
+    """Draw each figure to ``<stem>_<name>.png`` and ``.svg`` and return the paths.
 
-    Where questions have versions, ``<stem>_accuracy_and_drop.png`` is drawn besides; where
-    reasoning is scored, ``<stem>_reasoning.png`` and ``<stem>_accuracy_and_fpr.png``.
+    The curves over τ of a benchmark have its name, its other figures a word behind it.
+
+    Args:
+        stem: How the paths begin.
+        results: Model → data set → result, as stored in the result JSON.
+        trials: Of the results: without them there are no figures against n, and no intervals of
+            slopes.
 
     Raises:
         MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
     """
-    drawn: list[tuple[str, Callable[[], Figure]]] = [
-        (benchmark.name, partial(draw_benchmark, benchmark))
-        for benchmark in join_benchmarks(results)
-        if benchmark.ks
-    ]
-    if in_versions := variable_results(results):
-        drawn.append(('accuracy_and_drop', partial(draw_drop, in_versions)))
-    scored = reasoning_results(results)
-    if boxed := boxed_results(scored):
-        drawn.append(('reasoning', partial(draw_boxes, boxed)))
-    if rated := rated_results(scored):
-        drawn.append(('accuracy_and_fpr', partial(draw_false_positives, rated)))
     paths: list[Path] = []
-    for title, draw in drawn:
+    for title, draw in report_figures(results, trials):
         try:
             figure = draw()
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        name = re.sub(r'[^\w.-]+', '_', title)
-        path = stem.with_name(f'{stem.name}_{name}.png')
+        name = f'{stem.name}_' + re.sub(r'[^\w.-]+', '_', title)[:LONGEST]
+        path = stem.with_name(f'{name}.png')
         if path in paths:
-            path = path.with_stem(f'{path.stem}_{len(paths)}')
-        save_figure(figure, path)
-        paths.append(path)
+            path = stem.with_name(f'{name}_{len(paths) // len(KINDS)}.png')
+        for kind in KINDS:
+            save_figure(figure, path.with_suffix(kind))
+            paths.append(path.with_suffix(kind))
     return paths
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Benchmark
+from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.text import one_line
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ __all__ = [
     'INSTALL',
     'add_legend',
     'draw_benchmark',
+    'ends_of',
+    'has_intervals',
+    'intervals_name',
+    'labelled',
+    'number',
+    'plot_band',
     'plot_thresholds',
     'save_figure',
     'shortened',
@@ -30,11 +38,17 @@ INSTALL = 'pip install "matplotlib>=3.8"'
 # Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too faint for lines.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000')
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+MOST_BANDS = 6  # models: more bands than that hide one another
 LINES = ('-', '--', '-.', ':')
 
 
 def plot_thresholds(
-    axis: Axes, taus: Sequence[float], series: Mapping[str, Sequence[float]], title: str
+    axis: Axes,
+    taus: Sequence[float],
+    series: Mapping[str, Sequence[float]],
+    title: str,
+    *,
+    bands: bool = True,
 ) -> Axes:
     """Draw one line a model and return the axis.
 
@@ -43,6 +57,7 @@ def plot_thresholds(
         taus: T thresholds, ascending.
         series: Name → T figures in percent; NaN leaves a gap.
         title: The panel's heading.
+        bands: Shade the intervals of figures that have one.
     """
     for index, (name, values) in enumerate(series.items()):
         axis.plot(
@@ -54,6 +69,8 @@ def plot_thresholds(
             label=shown_label(name),
             clip_on=False,
         )
+        if bands:
+            plot_band(axis, taus, *ends_of(values), index)
     axis.set(xlabel='threshold τ', ylim=(0, 100), title=title)
     axis.set_xticks(list(taus) if len(taus) <= 6 else [0, 0.25, 0.5, 0.75, 1])
     axis.grid(alpha=0.3)
@@ -74,41 +91,98 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
     figure = Figure(figsize=(1.5 + 3.5 * len(benchmark.ks), 4.2), layout='constrained')
     panels = figure.subplots(1, len(benchmark.ks), sharey=True, squeeze=False)[0]
     # All panels list all models, so that each keeps its colour.
+    sampled = [entry for entry in benchmark.entries if entry.ks]
+    banded = len(sampled) <= MOST_BANDS
+    shown: list[Sequence[float]] = []
     for axis, k in zip(panels, benchmark.ks, strict=True):
         series = {
             benchmark.label(entry): [
-                _number(entry.figure(f'G-Pass@{k}_{tau}')) for tau in benchmark.taus
+                number(entry.figure(f'G-Pass@{k}_{tau}')) for tau in benchmark.taus
             ]
-            for entry in benchmark.entries
-            if entry.ks
+            for entry in sampled
         }
-        plot_thresholds(axis, benchmark.taus, series, f'k = {k}')
+        shown += series.values()
+        plot_thresholds(axis, benchmark.taus, series, f'k = {k}', bands=banded)
     panels[0].set_ylabel('G-Pass@k$_τ$ (%)')
-    figure.suptitle(shown_label(benchmark.name))
-    add_legend(figure, dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True)))
+    figure.suptitle(shown_label(shortened(benchmark.name, 70)))
+    told = f'bands: {intervals_name(shown)}' if banded and has_intervals(shown) else ''
+    add_legend(figure, labelled(panels[0]), told)
     return figure
 
 
-def add_legend(figure: Figure, handles: Mapping[str, Artist]) -> None:
+def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') -> None:
     """Put the legend of all panels below them, in as many columns as fit.
 
     Args:
         figure: The figure.
         handles: Label → what it explains.
+        told: What else must be known to read the figure.
     """
     # Twelve characters need about an inch, and each entry room for its line.
     room = int(12 * figure.get_figwidth())
     labels = [shortened(label, room - 8) for label in handles]
     columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
-    figure.legend(handles.values(), labels, loc='outside lower center', ncols=columns)
+    figure.legend(
+        handles.values(),
+        labels,
+        loc='outside lower center',
+        ncols=columns,
+        title=textwrap.fill(told, room) or None,
+        title_fontsize='small',
+    )
+
+
+def labelled(axis: Axes) -> dict[str, Artist]:
+    """Return label → what it explains, of what is drawn on an axis."""
+    handles, labels = axis.get_legend_handles_labels()
+    return dict(zip(labels, handles, strict=True))
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG."""
-    figure.savefig(path, dpi=150, format='png')
+    """Write a figure as PNG or SVG, as the path ends: the same bytes for the same figure.
+
+    Texts of an SVG are texts, in the font that its reader has.
+    """
+    import matplotlib
+
+    kind = path.suffix.removeprefix('.')
+    known = {'png': {'Software': None}, 'svg': {'Date': None, 'Creator': None}}
+    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': 'gpassk'}):
+        figure.savefig(path, dpi=150, format=kind, metadata=known[kind])
 
 
-def _number(value: float | None) -> float:
+def plot_band(
+    axis: Axes, x: Sequence[float], low: Sequence[float], high: Sequence[float], index: int
+) -> None:
+    """Shade what lies between two lines, in the colour of the line with this index."""
+    axis.fill_between(
+        x, low, high, color=COLOURS[index % len(COLOURS)], alpha=0.15, linewidth=0, zorder=1
+    )
+
+
+def ends_of(values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return the lower and upper ends of figures' intervals, NaN where they have none."""
+    ends = [v.interval if isinstance(v, Estimate) else (math.nan, math.nan) for v in values]
+    return [low for low, _ in ends], [high for _, high in ends]
+
+
+def intervals_name(figures: Iterable[Iterable[float]]) -> str:
+    """Return what the intervals of figures are for, as far as all say the same."""
+    settings = [v.uncertainty for one in figures for v in one if isinstance(v, Estimate)]
+    levels = {known.get('level') for known in settings}
+    of = {str(known['of']) for known in settings if known.get('of')}
+    level = levels.pop() if len(levels) == 1 else None
+    share = f'{100 * level:g} % ' if isinstance(level, float) else ''
+    return f'{share}intervals' + (f', for {shown_label(of.pop())}' if len(of) == 1 else '')
+
+
+def has_intervals(figures: Iterable[Iterable[float]]) -> bool:
+    """Tell whether a figure among these has an interval."""
+    return any(isinstance(value, Estimate) for one in figures for value in one)
+
+
+def number(value: float | None) -> float:
+    """Return a figure, NaN where it wasn't measured."""
     return math.nan if value is None else value
 
 

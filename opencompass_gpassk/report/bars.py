@@ -1,0 +1,122 @@
+"""pass@k, greedy accuracy and G-Pass@k as bars, as in Figure 1 of arXiv 2412.13147."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from opencompass_gpassk.report.benchmarks import Benchmark, Entry
+from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.report.plots import (
+    add_legend,
+    has_intervals,
+    intervals_name,
+    labelled,
+    shortened,
+    shown_label,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ['draw_bars', 'plot_bars', 'plot_interval']
+
+# Told apart by lightness, too, and by hatching in a copy without colours.
+FILLS = (('#56B4E9', ''), ('#E69F00', '....'), ('#0072B2', '////'), ('#CC79A7', 'xx'))
+THICKNESS = 0.8  # of the bars of a model together, where 1 is what it takes
+LONGEST_NAME = 34
+
+
+def plot_bars(
+    axis: Axes,
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    limits: tuple[float, float] | None = (0.0, 100.0),
+) -> Axes:
+    """Draw horizontal bars, those of a model below each other, and return the axis.
+
+    Args:
+        axis: Where to draw.
+        names: M models, from the top.
+        series: What is measured → M figures; those with an interval have a line for it, those that
+            are NaN or None no bar.
+        limits: Of the figures, None if they are to be chosen.
+    """
+    height = THICKNESS / max(len(series), 1)
+    for row, (label, values) in enumerate(series.items()):
+        colour, hatch = FILLS[row % len(FILLS)]
+        known = [
+            (place + (row + 0.5) * height - THICKNESS / 2, value)
+            for place, value in enumerate(values)
+            if value is not None and not math.isnan(value)
+        ]
+        axis.barh(
+            [y for y, _ in known],
+            [float(value) for _, value in known],
+            height,
+            color=colour,
+            hatch=hatch,
+            edgecolor='black',
+            linewidth=0.6,
+            label=shown_label(label),
+        )
+        for y, value in known:
+            if isinstance(value, Estimate):
+                plot_interval(axis, value.interval, y)
+    axis.set_yticks(
+        range(len(names)), [shown_label(shortened(name, LONGEST_NAME)) for name in names]
+    )
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    if limits:
+        axis.set_xlim(*limits)
+    axis.grid(axis='x', alpha=0.3)
+    axis.set_axisbelow(True)
+    return axis
+
+
+def plot_interval(axis: Axes, interval: tuple[float, float], y: float) -> None:
+    """Draw a horizontal interval that is seen on any ground."""
+    axis.plot(interval, (y, y), color='white', linewidth=3.4, alpha=0.85)
+    axis.plot(interval, (y, y), color='black', linewidth=1.2, marker='|', markersize=5)
+
+
+def draw_bars(benchmark: Benchmark) -> Figure:
+    """Return a figure of one benchmark, at its greatest k and strictest τ.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+        ValueError: If nothing was sampled, so that there is nothing to draw.
+    """
+    from matplotlib.figure import Figure
+
+    if not benchmark.ks or not benchmark.taus:
+        raise ValueError(f'{benchmark.name}: nothing was sampled; there is no G-Pass@k to draw')
+    k, tau = benchmark.ks[-1], benchmark.taus[-1]
+    entries = [entry for entry in benchmark.entries if k in entry.ks or entry.greedy is not None]
+    series = _series(entries, k, tau)
+    figure = Figure(figsize=(8, 1.6 + (0.15 + 0.24 * len(series)) * len(entries)))
+    figure.set_layout_engine('constrained')
+    axis = figure.subplots()
+    plot_bars(axis, [benchmark.label(entry) for entry in entries], series)
+    axis.set(xlabel='problems (%)', title=shown_label(shortened(benchmark.name, 70)))
+    shown = [[v for v in values if v is not None] for values in series.values()]
+    told = f'lines: {intervals_name(shown)}' if has_intervals(shown) else ''
+    add_legend(figure, labelled(axis), told)
+    return figure
+
+
+def _series(entries: Sequence[Entry], k: int, tau: float) -> dict[str, list[float | None]]:
+    names = (f'pass@{k}', 'greedy', f'G-Pass@{k}_{tau}')
+    series = {
+        name: [
+            entry.greedy_accuracy() if name == 'greedy' else entry.figure(name) for entry in entries
+        ]
+        for name in names
+    }
+    return {
+        name: values
+        for name, values in series.items()
+        if any(value is not None and not math.isnan(value) for value in values)
+    }

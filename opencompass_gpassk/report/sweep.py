@@ -1,0 +1,168 @@
+"""Figures against a sampling parameter that runs differ in, as in Figure 5 of arXiv 2412.13147."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from opencompass_gpassk.report.benchmarks import Benchmark, Entry
+from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.report.plots import (
+    COLOURS,
+    MARKERS,
+    add_legend,
+    has_intervals,
+    intervals_name,
+    labelled,
+    number,
+    shortened,
+    shown_label,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ['Sweep', 'draw_sweep', 'plot_sweep', 'sweeps']
+
+NUMBER = re.compile(r'\d+(?:\.\d+)?')
+DODGE = 0.012  # of the width that values cover, from an interval to the next
+OTHERS = ('data', 'judge', 'prompt')  # of a signature: what must be the same
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Results of one model that differ in one sampling parameter alone.
+
+    Attributes:
+        parameter: Its name, such as ``temperature``.
+        model: The model's name, without the parameter's value.
+        fixed: The other parameters.
+        entries: (value, what was reached), by value; two of them at least.
+    """
+
+    parameter: str
+    model: str
+    fixed: Mapping[str, object]
+    entries: Sequence[tuple[float, Entry]]
+
+
+def sweeps(benchmark: Benchmark) -> list[Sweep]:
+    """Return the sweeps among the sampled results of a benchmark.
+
+    Several data sets of one model are a sweep, and several models whose names are the same but for
+    the value of the parameter: ``m-t0.5`` and ``m-t1.0``. Data, judge, prompt, n and k are the
+    same in all of a sweep.
+    """
+    found: dict[tuple[str, str, str], dict[float, Entry]] = {}
+    fixed: dict[tuple[str, str, str], Mapping[str, object]] = {}
+    for entry in benchmark.entries:
+        sampling = entry.result.get('signature', {}).get('sampling')
+        if not entry.ks or not isinstance(sampling, Mapping):
+            continue
+        for parameter, value in sampling.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            if not math.isfinite(value):
+                continue
+            rest = {name: other for name, other in sampling.items() if name != parameter}
+            same = [entry.result['signature'].get(name) for name in OTHERS]
+            rule = json.dumps([rest, same, entry.n, entry.ks], sort_keys=True, default=str)
+            # With one value in its name a model would be a sweep of its own.
+            for model in dict.fromkeys((entry.model, _without(entry.model, value))):
+                key = (parameter, model, rule)
+                found.setdefault(key, {}).setdefault(float(value), entry)
+                fixed[key] = rest
+    return [
+        Sweep(key[0], key[1], fixed[key], sorted(entries.items(), key=lambda one: one[0]))
+        for key, entries in found.items()
+        if len(entries) > 1
+    ]
+
+
+def plot_sweep(axis: Axes, sweep: Sweep, names: Sequence[str]) -> Axes:
+    """Draw a line a metric, with intervals, and return the axis.
+
+    Args:
+        axis: Where to draw.
+        sweep: What was measured.
+        names: The figures; ``average@n`` for the average accuracy.
+    """
+    values = [value for value, _ in sweep.entries]
+    for index, name in enumerate(names):
+        figures = _figures(sweep, name)
+        axis.plot(
+            values,
+            figures,
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
+            label=shown_label(name),
+        )
+        # Beside one another, so that none hides another.
+        aside = DODGE * (values[-1] - values[0]) * (index - (len(names) - 1) / 2)
+        for value, figure in zip(values, figures, strict=True):
+            if isinstance(figure, Estimate):
+                axis.plot(
+                    (value + aside, value + aside),
+                    figure.interval,
+                    color=COLOURS[index % len(COLOURS)],
+                    linewidth=1,
+                    marker='_',
+                    markersize=6,
+                )
+    title = shown_label(shortened(sweep.model, 40))
+    told = ', '.join(f'{name} {value}' for name, value in sweep.fixed.items())
+    if told:
+        title += f'\n{shown_label(shortened(told, 50))}'
+    axis.set(xlabel=shown_label(shortened(sweep.parameter, 40)), ylim=(0, 100))
+    axis.set_title(title, fontsize='medium')
+    axis.set_xticks(values if len(values) <= 8 else values[:: math.ceil(len(values) / 8)])
+    axis.grid(alpha=0.3)
+    return axis
+
+
+def draw_sweep(benchmark: Benchmark, found: Sequence[Sweep]) -> Figure:
+    """Return a figure with a panel for each sweep, at the greatest k.
+
+    Args:
+        benchmark: The benchmark.
+        found: Its :func:`sweeps`, at least one.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    from matplotlib.figure import Figure
+
+    k, taus = benchmark.ks[-1], benchmark.taus
+    middle = [tau for tau in taus if 0.5 <= tau < taus[-1]][:1]
+    names = ['average@n', f'pass@{k}', *(f'G-Pass@{k}_{tau}' for tau in (*middle, taus[-1]))]
+    wide = min(len(found), 3)
+    rows = math.ceil(len(found) / wide)
+    figure = Figure(figsize=(1.6 + 3.6 * wide, 1.4 + 3.2 * rows), layout='constrained')
+    axes = figure.subplots(rows, wide, squeeze=False, sharey=True).reshape(-1)
+    for axis, sweep in zip(axes, found, strict=False):
+        plot_sweep(axis, sweep, names)
+    for axis in axes[len(found) :]:
+        axis.set_visible(False)
+    axes[0].set_ylabel('problems (%)')
+    figure.suptitle(shown_label(shortened(benchmark.name, 60)))
+    shown = [_figures(sweep, name) for sweep in found for name in names]
+    told = f'upright lines: {intervals_name(shown)}' if has_intervals(shown) else ''
+    add_legend(figure, labelled(axes[0]), told)
+    return figure
+
+
+def _figures(sweep: Sweep, name: str) -> list[float]:
+    return [
+        number(entry.average() if name == 'average@n' else entry.figure(name))
+        for _, entry in sweep.entries
+    ]
+
+
+def _without(model: str, value: float) -> str:
+    """Return a model's name with … where it tells the value."""
+    return NUMBER.sub(lambda found: '…' if float(found[0]) == value else found[0], model)
