@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from opencompass_gpassk.answers.thinking import CHANNEL, CHANNEL_END, THINK_TAG, spoken
+from opencompass_gpassk.reasoneval.announcements import joined, parted
 from opencompass_gpassk.reasoneval.markers import marked_steps
 from opencompass_gpassk.reasoneval.protected import Protected
 from opencompass_gpassk.reasoneval.sentences import sentence_starts
@@ -17,9 +18,7 @@ LINE_END = re.compile('\r\n|[\r\x0b\x0c\x85\u2028]')
 PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
 LINE = re.compile(r'\n\s*')
 RULE = re.compile(r'\s*(?:-{3,}|\*{3,}|_{3,})\s*')
-ANNOUNCING = (':', '：', ':**', '：**')
 RULERS = frozenset('-*_')
-HEADING = re.compile(r'\#{1,6}\s|(\*\*|__)(?![*_]).{1,200}(?<![.!?。！？])\1\Z')
 NUMBER = re.compile(r'[*_(（]{0,3}\d{1,3}[.)）]{1,2}[*_]{0,2}')
 # White space, and characters that show nothing: of them a tokenizer may make no token at all.
 INVISIBLE = re.compile('[\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*')
@@ -39,10 +38,11 @@ def split_steps(
     3. lines;
     4. sentences.
 
-    In 2 and 3 a heading, or a text that ends in a colon, stays with what it announces: by itself it
-    states nothing to be judged. Nothing is cut inside mathematics, code or an environment
-    (:class:`~opencompass_gpassk.reasoneval.protected.Protected`). All text of the response is kept,
-    in order, but for white space, rules (``---``) between steps, delimiters and what is thought.
+    A heading, a title such as "Solution", or a text that ends in a colon stays with what it
+    announces: by itself it states nothing to be judged. Nothing is cut inside mathematics, code or
+    an environment (:class:`~opencompass_gpassk.reasoneval.protected.Protected`). All text of the
+    response is kept, in order, but for white space, rules (``---``) between steps, delimiters and
+    what is thought.
     The time taken is about linear in the length of the response.
 
     Args:
@@ -114,7 +114,7 @@ def _by_rules(text: str) -> list[str]:
         (match.end() for match in PARAGRAPH.finditer(text)),
         (match.end() for match in LINE.finditer(text)),
     ):
-        steps = _joined(_cut(text, starts, protected))
+        steps = joined(_cut(text, starts, protected))
         if len(steps) > 1:
             return steps
     return _numbers_joined(_cut(text, sentence_starts(text), protected))
@@ -127,11 +127,15 @@ def _around_marked(
     paragraphs = [match.end() for match in PARAGRAPH.finditer(text)]
     position = 0
     for start, end in [*marked, (len(text), len(text))]:
+        announcing: list[str] = []
         if position < start:
             index = bisect_right(paragraphs, position)
             within = paragraphs[index : bisect_left(paragraphs, start)]
-            yield from _joined(_cut(text, within, protected, position, start))
-        step = _without_rules(text[start:end])
+            pieces = _cut(text, within, protected, position, start)
+            if start < len(text):
+                pieces, announcing = parted(pieces)
+            yield from joined(pieces)
+        step = '\n'.join(filter(None, [*announcing, _without_rules(text[start:end])]))
         if step:
             yield step
         position = end
@@ -164,27 +168,6 @@ def _without_rules(piece: str) -> str:
     while first < last and (not lines[last - 1].strip() or RULE.fullmatch(lines[last - 1])):
         last -= 1
     return '\n'.join(lines[first:last]).strip()
-
-
-def _joined(pieces: Iterable[str]) -> list[str]:
-    """Join each piece that only announces the next with it."""
-    steps: list[str] = []
-    announcing: list[str] = []
-    for piece in pieces:
-        if piece.endswith(ANNOUNCING) or (piece[0] in '#*_' and _is_heading(piece)):
-            announcing.append(piece)
-        elif announcing:
-            steps.append('\n'.join([*announcing, piece]))
-            announcing = []
-        else:
-            steps.append(piece)
-    if announcing:
-        steps.append('\n'.join(announcing))
-    return steps
-
-
-def _is_heading(piece: str) -> bool:
-    return '\n' not in piece and HEADING.match(piece) is not None
 
 
 def _numbers_joined(pieces: Iterable[str]) -> list[str]:
