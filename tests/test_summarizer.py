@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from made_results import make_result
 from made_runs import MadeRun
+from made_sweep import Sweep, make_sweep
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
@@ -142,6 +143,27 @@ def test_opencompass_finds_it(
         main()
         assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
     assert len(list((run.folder / 'summary').glob('gpassk_*.json'))) >= 1
+
+
+def test_intervals_and_the_best_are_shown_as_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In brackets by default, as half a width by setting; trials tell which are the best."""
+    sweep = make_sweep(tmp_path / '20260101_000000', {'good': 4.0, 'bad': -4.0}, Sweep(n=4, k=(2,)))
+    folder = summarize(sweep)
+    out = capsys.readouterr().out
+    assert '[low, high]: 95 % intervals, for a population of problems' in out
+    (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
+    assert row.count('*') == len(row.split()) - 1
+    markdown = (folder / 'gpassk_T.md').read_text('utf-8')
+    assert '| good | **' in markdown
+    assert '| bad | **' not in markdown
+    assert '\\begin{tabular}' in (folder / 'gpassk_T.tex').read_text('utf-8')
+    assert (folder / 'gpassk_T_LiveMathBench-202412_samples.svg').exists()
+    summarize(sweep, intervals='±')
+    assert '±: half the width' in capsys.readouterr().out
+    with pytest.raises(ValueError, match="intervals is 'wide'"):
+        summarize(sweep, intervals='wide')
 
 
 def test_the_config_names_the_summarizer() -> None:

@@ -1,0 +1,288 @@
+"""Tables show how sure their figures are, and which of them the data cannot tell from the best."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_results import as_result, make_result
+
+from opencompass_gpassk.metrics.paired import rank_intervals
+from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.report.best import verdicts_of
+from opencompass_gpassk.report.estimates import Estimate, estimate
+from opencompass_gpassk.report.export import to_csv, to_json
+from opencompass_gpassk.report.files import write_report
+from opencompass_gpassk.report.model_tables import benchmark_tables
+from opencompass_gpassk.report.tables import Table, to_markdown, to_text
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials_file import write_trials
+
+COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
+SETTINGS = {'method': 'bca', 'resamples': 10_000, 'level': 0.95, 'of': 'problems like these'}
+
+
+def with_intervals(
+    result: dict[str, Any], intervals: Mapping[str, object], wilson: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return a result with these intervals."""
+    uncertainty = {**SETTINGS, 'other_methods': {'wilson': list(wilson)}}
+    return result | {'intervals': intervals, 'uncertainty': uncertainty}
+
+
+def of_two() -> dict[str, dict[str, Any]]:
+    """Return a result with two intervals, of which the second is Wilson's."""
+    ends = {'accuracy (4 runs average)': [31.26, 81.04], 'mG-Pass@2': [5.0, 90.0]}
+    result = with_intervals(make_result(COUNTS, 4, (2,)), ends, ['mG-Pass@2'])
+    return {'m': {'x': result}}
+
+
+def test_figures_know_their_intervals() -> None:
+    """The value is the figure's; what is computed from it claims no interval."""
+    result = of_two()['m']['x']
+    average = estimate(result, 'accuracy (4 runs average)')
+    assert isinstance(average, Estimate)
+    assert (average, average.interval, average.method) == (56.25, (31.26, 81.04), 'bca')
+    strict = estimate(result, 'mG-Pass@2')
+    assert isinstance(strict, Estimate)
+    assert strict.method == 'wilson'
+    assert not isinstance(estimate(result, 'pass@2'), Estimate)
+    assert not isinstance(average - 1, Estimate)
+
+
+@pytest.mark.parametrize(
+    'intervals',
+    [
+        None,
+        'x',
+        [],
+        {'pass@2': None},
+        {'pass@2': [1]},
+        {'pass@2': ['a', 'b']},
+        {'pass@2': [math.nan, 1.0]},
+        {'pass@2': [0, math.inf]},
+        {'pass@2': 3},
+    ],
+)
+def test_what_is_no_interval_is_none(intervals: object) -> None:
+    """A result of another version, or a damaged one, shows its figures."""
+    result = make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'}
+    assert not isinstance(estimate(result, 'pass@2'), Estimate)
+    assert '70.8' in to_text(benchmark_tables({'m': {'x': result}})[0])
+
+
+def test_an_undefined_figure_has_no_interval() -> None:
+    """NaN stays a dash."""
+    result = make_result(COUNTS, 4, (4,), judged=3)
+    result = with_intervals(result, {'pass@4': [1.0, 2.0]})
+    assert '[1.0' not in to_markdown(benchmark_tables({'m': {'x': result}})[0])
+
+
+def test_brackets_stand_below_the_headline_figures() -> None:
+    """In the terminal they cost no width, and a note says what they are and how they came about."""
+    lines = to_text(benchmark_tables(of_two())[0]).splitlines()
+    (row,) = (i for i, line in enumerate(lines) if line.startswith('m '))
+    assert lines[row].split() == ['m', '56.2', '70.8', '70.8', '70.8', '41.7', '41.7', '41.7']
+    assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
+    assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
+    assert lines[row + 2 :] == [
+        '  * [low, high]: 95 % intervals, for problems like these (BCa bootstrap over problems and '
+        'their versions, 10,000 resamples)',
+        "  * Wilson's interval in place of the bootstrap, where too few problems differ from the "
+        'rest: mG-Pass@2',
+    ]
+
+
+def test_the_terminal_is_wide_enough() -> None:
+    """Six figures with intervals, and a name of twenty characters, fit in 120 columns."""
+    sampled, greedy = make_result(COUNTS, 16, (16,)), make_result(COUNTS, 1, greedy=True)
+    made = {}
+    for name, result in {'s': sampled, 'g': greedy}.items():
+        ends = {k: [10.0, 90.0] for k, v in result.items() if isinstance(v, float)}
+        made[name] = with_intervals(result, ends)
+    table = benchmark_tables({'Qwen2.5-72B-Instruct': made})[0]
+    lines = to_text(table).splitlines()
+    assert max(len(line) for line in lines if not line.startswith('  * ')) <= 120
+    assert to_text(table).count('[10.0, 90.0]') == 4
+    assert to_markdown(table).count('[10.0, 90.0]') == 8
+
+
+def test_plus_minus_is_half_the_width_and_says_so() -> None:
+    """It is never written as if the interval were symmetrical."""
+    table = benchmark_tables(of_two())[0]
+    assert '56.2 ±24.9' in to_text(table, '±')
+    markdown = to_markdown(table, '±')
+    assert '| 56.2 ±24.9 |' in markdown
+    assert '- ±: half the width of the 95 % interval, which may reach farther' in markdown
+
+
+def test_without_intervals_the_notes_are_silent() -> None:
+    """None shows the figures alone."""
+    table = benchmark_tables(of_two())[0]
+    for text in (to_text(table, None), to_markdown(table, None)):
+        assert '[31' not in text
+        assert 'interval' not in text
+
+
+@pytest.mark.parametrize('show', [to_text, to_markdown])
+def test_an_unknown_way_names_the_known_ones(show: Any) -> None:
+    """Who mistypes the setting learns what there is."""
+    with pytest.raises(ValueError, match=r"intervals is '\+-'; show them in 'brackets'"):
+        show(benchmark_tables(of_two())[0], '+-')
+
+
+def test_csv_and_json_hold_both_ends() -> None:
+    """Low and high stand beside the figure; where there are none, the cells are empty."""
+    rows = list(csv.DictReader(io.StringIO(to_csv(of_two()))))
+    ends = {(r['group'], r['metric']): (r['low'], r['high']) for r in rows}
+    assert ends['', 'accuracy'] == ('31.26', '81.04')
+    assert ends['', 'mG-Pass@k'] == ('5.0', '90.0')
+    assert ends['AMC-en', 'accuracy'] == ('', '')
+    (entry,) = json.loads(to_json(of_two()))['results']
+    assert entry['intervals'] == of_two()['m']['x']['intervals']
+    assert entry['uncertainty']['of'] == 'problems like these'
+    assert entry['groups']['AMC-en']['intervals'] == {}
+
+
+def table_of(counts: Sequence[int], n: int, first: int = 0) -> TrialTable:
+    """Return the trials of problems of which so many of n are right."""
+    return TrialTable(
+        [Problem(f'p{i}') for i in range(first, first + len(counts))],
+        [
+            Trial(f'p{i}', r, Verdict.CORRECT if r < c else Verdict.INCORRECT)
+            for i, c in enumerate(counts, start=first)
+            for r in range(n)
+        ],
+    )
+
+
+def measured(**models: TrialTable) -> tuple[dict[str, Any], dict[tuple[str, str], TrialTable]]:
+    """Return results of n = 4, k = 2, and their trials."""
+    protocol = Protocol(n=4, k=(2,))
+    results = {
+        model: {'x': as_result(table, protocol, benchmark='b', greedy=False)}
+        for model, table in models.items()
+    }
+    return results, {(model, 'x'): table for model, table in models.items()}
+
+
+STRONG, EQUAL, WEAK = [4, 3] * 12, [3, 4] * 12, [0, 1] * 12
+
+
+def marked(table: Table) -> dict[str, set[str]]:
+    """Return heading → the models whose figure is marked."""
+    found: dict[str, set[str]] = {}
+    for row, column in table.best:
+        found.setdefault(table.columns[column], set()).add(str(table.rows[row][0]))
+    return found
+
+
+def test_the_best_and_who_is_not_worse_are_marked() -> None:
+    """As the paired ranks say: two that swap problems are equal, one that fails all is not."""
+    results, trials = measured(
+        strong=table_of(STRONG, 4), equal=table_of(EQUAL, 4), weak=table_of(WEAK, 4)
+    )
+    (table,) = benchmark_tables(results, trials)
+    ranks = rank_intervals([[c / 4 for c in counts] for counts in (STRONG, EQUAL, WEAK)])
+    assert [best == 1 for best, _ in ranks.tolist()] == [True, True, False]
+    assert marked(table) == {name: {'strong', 'equal'} for name in table.columns[1:]}
+    lines = to_text(table).splitlines()
+    assert [line.count('*') for line in lines if line.startswith(('strong', 'weak'))] == [7, 0]
+    assert sum(line.startswith('  * *: the best of its column') for line in lines) == 1
+    markdown = to_markdown(table)
+    assert '| strong | **87.5** |' in markdown
+    assert '| weak | 12.5 |' in markdown
+    assert '- bold: the best of its column' in markdown
+
+
+def test_one_model_is_not_the_best() -> None:
+    """Nothing is marked, nor said."""
+    results, trials = measured(strong=table_of(STRONG, 4))
+    (table,) = benchmark_tables(results, trials)
+    assert (table.best, table.notes) == (set(), [])
+
+
+@pytest.mark.parametrize(
+    ('weak', 'note'),
+    [
+        (None, 'the best samples are not marked: the trials of weak are not to be read'),
+        (
+            table_of(WEAK, 4, first=1),
+            'the best samples are not marked: not all models were asked the same problems',
+        ),
+        (
+            table_of(WEAK, 4, first=100),
+            'the best samples are not marked: not all models were asked the same problems',
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: str) -> None:
+    """A note says why."""
+    results, trials = measured(strong=table_of(STRONG, 4), weak=weak or table_of(WEAK, 4))
+    if weak is None:
+        del trials['weak', 'x']
+    (table,) = benchmark_tables(results, trials)
+    assert (table.best, table.notes) == (set(), [note])
+
+
+def test_trials_of_another_run_mark_nothing() -> None:
+    """The figure that is shown must be of the trials that are compared."""
+    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
+    trials['weak', 'x'] = table_of(STRONG, 4)
+    (table,) = benchmark_tables(results, trials)
+    assert not table.best
+    assert any(note.startswith('average@n is not marked') for note in table.notes)
+
+
+def test_greedy_answers_are_compared_with_greedy_answers() -> None:
+    """Of a model without any, nothing is said in that column."""
+    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
+    for model, counts in {'strong': [1, 1, 1] * 8, 'weak': [0, 0, 1] * 8}.items():
+        trials[model, 'g'] = table_of(counts, 1)
+        results[model]['g'] = as_result(
+            trials[model, 'g'], Protocol(n=1), benchmark='b', greedy=True
+        )
+    (table,) = benchmark_tables(results, trials)
+    assert marked(table)['Greedy'] == {'strong'}
+    del results['weak']['g']
+    (table,) = benchmark_tables(results, trials)
+    assert 'Greedy' not in marked(table)
+    assert marked(table)['average@4'] == {'strong'}
+
+
+def test_an_undefined_figure_is_never_the_best() -> None:
+    """Where nothing is defined, nothing is marked; the rest of the columns are."""
+    judged = table_of(STRONG, 4)
+    trials = [t for t in judged.trials if t.replica < 1]
+    results, tables = measured(one=TrialTable(judged.problems, trials), two=judged)
+    (table,) = benchmark_tables(results, tables)
+    assert marked(table).get('mG-Pass@2', set()) <= {'two'}
+    assert 'one' not in marked(table).get('pass@2', set())
+
+
+def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
+    """Their verdicts are the file's; a damaged file, a missing one or a path elsewhere are none."""
+    made = table_of(STRONG, 4)
+    write_trials(tmp_path / 'x.trials.jsonl.gz', made, {})
+    (tmp_path / 'bad.gz').write_bytes(b'\x1f\x8b nothing')
+    read = verdicts_of({'trials_file': 'x.trials.jsonl.gz'}, tmp_path)
+    assert read is not None
+    assert [counts.tolist() for counts in read.counts()] == [c.tolist() for c in made.counts()]
+    for name in ('bad.gz', 'missing.gz', None, 3, ''):
+        assert verdicts_of({'trials_file': name}, tmp_path) is None
+    (tmp_path / 'inner').mkdir()
+    assert verdicts_of({'trials_file': '../x.trials.jsonl.gz'}, tmp_path / 'inner') is None
+
+
+def test_the_files_follow_the_setting(tmp_path: Path) -> None:
+    """Markdown and LaTeX show intervals in the same way."""
+    paths = write_report(tmp_path / 'r', of_two(), intervals='±')
+    assert [path.suffix for path in paths] == ['.md', '.tex', '.csv', '.json']
+    assert '±24.9' in paths[0].read_text('utf-8')
+    assert '$\\pm$24.9' in paths[1].read_text('utf-8')
