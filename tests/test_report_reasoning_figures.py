@@ -155,9 +155,9 @@ def test_hostile_names_are_drawn(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
         paths = write_figures(tmp_path / 'g', results)
-    names = [path.name for path in paths if path.suffix == '.png']
-    assert names == ['g_reasoning.png', 'g_accuracy_and_fpr.png']
-    for path in paths:
+    pictures = [path for path in paths if path.suffix == '.png']
+    assert [path.name for path in pictures] == ['g_reasoning.png', 'g_accuracy_and_fpr.png']
+    for path in pictures:
         assert path.read_bytes().startswith(b'\x89PNG')
     axis = draw_boxes(reasoning_results(results)).axes[0]
     assert max(len(label.get_text()) for label in axis.get_yticklabels()) < 40
