@@ -352,7 +352,20 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     assert np.isnan(score.probabilities).all()
 
 
+@pytest.mark.parametrize(
+    'error',
+    [
+        torch.cuda.OutOfMemoryError(),
+        MemoryError(),
+        RuntimeError('[enforce fail at alloc.cpp:1] DefaultCPUAllocator: not enough memory'),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        RuntimeError('CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)'),
+        RuntimeError('CUDA error: out of memory'),
+    ],
+    ids=['cuda', 'python', 'cpu', 'cpu, Linux', 'cublas', 'cuda, plain'],
+)
 def test_batch_out_of_memory_is_halved(
+    error: Exception,
     scorers: dict[str, StepScorer],
     plain: dict[tuple[str, str], list[np.ndarray]],
     monkeypatch: pytest.MonkeyPatch,
@@ -365,7 +378,7 @@ def test_batch_out_of_memory_is_halved(
 
     def scarce(*args: Any, **kwargs: Any) -> Any:
         if len(kwargs['input_ids']) > allowed:
-            raise torch.cuda.OutOfMemoryError
+            raise error
         return forward(*args, **kwargs)
 
     monkeypatch.setattr(scorer.model.model, 'forward', scarce)
@@ -373,6 +386,20 @@ def test_batch_out_of_memory_is_halved(
     allowed = 0
     (score,) = scorer.score([SOLUTIONS[longest]])
     assert score.refusal is Refusal.OUT_OF_MEMORY
+
+
+def test_other_errors_are_no_lack_of_memory(
+    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They end the run: nothing is refused for a fault of the program."""
+    scorer = remade(scorers['34b'])
+
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError('CUDA error: device-side assert triggered')
+
+    monkeypatch.setattr(scorer.model.model, 'forward', broken)
+    with pytest.raises(RuntimeError, match='device-side assert'):
+        scorer.score(SOLUTIONS)
 
 
 def test_stream_yields_as_it_goes(

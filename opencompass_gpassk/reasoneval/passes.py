@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 __all__ = ['Passes', 'Rows', 'StepReader']
 
 Rows = NDArray[np.float64]
+# What says, in an error of no class of its own, that memory is exhausted: PyTorch's allocator of
+# the CPU, and libraries of CUDA.
+EXHAUSTED = re.compile(
+    r"out of memory|not enough memory|can't allocate memory|cannot allocate memory|ALLOC_FAILED"
+    r'|bad_alloc',
+    re.IGNORECASE,
+)
 
 
 class StepReader(Protocol):
@@ -75,8 +83,11 @@ class Passes:
 
         try:
             return self._probabilities(passages)
-        except torch.cuda.OutOfMemoryError:
+        except MemoryError:
             pass
+        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, which may have no words
+            if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
+                raise
         torch.cuda.empty_cache()
         return None
 
