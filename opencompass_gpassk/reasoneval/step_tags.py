@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.prompt import (
     SURROGATES,
-    Encoded,
     prefix_ids,
     special_ids,
     unfit,
 )
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
-__all__ = ['StepTags']
+__all__ = ['StepTags', 'Tagged']
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """A solution of S steps in T tokens, a tag behind each step.
+
+    Attributes:
+        ids: The tokens of the whole text, int32, shape (T,).
+        ends: Index of the tag of each step, rising, shape (S,).
+        tokens: How many are the steps' own, without tags and what stands between steps.
+    """
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    tokens: int
 
 
 class StepTags:
@@ -93,17 +109,14 @@ class StepTags:
             'one that the model was trained with'
         )
 
-    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
-        """Return the tokens of each solution, or why there are none. Lone surrogates become �.
-
-        The ``ends`` are those of the tags.
-        """
-        found: list[Encoded | Refusal | None] = [unfit(solution) for solution in solutions]
+    def encode(self, solutions: Sequence[Solution]) -> list[Tagged | Refusal]:
+        """Return the tokens of each solution, or why there are none. Lone surrogates become �."""
+        found: list[Tagged | Refusal | None] = [unfit(solution) for solution in solutions]
         wanted = [index for index, refusal in enumerate(found) if refusal is None]
         if wanted:
             texts = [self._text(solutions[index]) for index in wanted]
             tokenised = self.tokenizer(
-                [text for text, _, _ in texts],
+                [text for text, *_ in texts],
                 add_special_tokens=False,
                 return_attention_mask=False,
                 return_token_type_ids=False,
@@ -113,38 +126,47 @@ class StepTags:
             )
             for row, index in enumerate(wanted):
                 ids, offsets = tokenised['input_ids'][row], tokenised['offset_mapping'][row]
-                _, start, ends = texts[row]
-                found[index] = self._located(ids, np.array(offsets)[:, 1], start, ends)
+                _, *spans = texts[row]
+                found[index] = self._located(ids, np.array(offsets), *spans)
         return [item for item in found if item is not None]
 
-    def _text(self, solution: Solution) -> tuple[str, int, list[int]]:
-        """Return the whole text, where its steps begin, and where the tag of each ends."""
+    def _text(self, solution: Solution) -> tuple[str, list[int], list[int]]:
+        """Return the whole text, where each step begins, and where its tag ends."""
         before, after = self.template.split('{steps}')
         before = before.replace('{question}', solution.question)
         after = after.replace('{question}', solution.question)
-        start = len(before)
         pieces = [before]
+        starts: list[int] = []
         ends: list[int] = []
-        position = start
+        position = len(before)
         for step in solution.steps:
+            position += bool(ends)  # the line end behind the tag before
             piece = f'{step} {self.tag}'
-            position += len(piece) + bool(ends)
             pieces.append(f'\n{piece}' if ends else piece)
+            starts.append(position)
+            position += len(piece)
             ends.append(position)
         # One character for one: places stay what they are.
-        return SURROGATES.sub('\ufffd', ''.join([*pieces, after])), start, ends
+        return SURROGATES.sub('\ufffd', ''.join([*pieces, after])), starts, ends
 
     def _located(
-        self, ids: Sequence[int], stops: np.ndarray, start: int, ends: Sequence[int]
-    ) -> Encoded | Refusal:
-        """Find the token that ends where each tag does."""
+        self, ids: Sequence[int], offsets: np.ndarray, starts: Sequence[int], ends: Sequence[int]
+    ) -> Tagged | Refusal:
+        """Find the token that ends where each tag does, and count those of the steps themselves."""
         row = np.array(ids, np.int32)
+        begins, stops = offsets.T
         at = np.searchsorted(stops, ends, side='right') - 1
         if np.any(stops[at] != ends) or np.any(row[at] != self.tag_id):
             return Refusal.TAG
         others = np.delete(row, at)
         if self.special.intersection(others.tolist()):
             return Refusal.SPECIAL_TOKENS
-        prompt = int(np.searchsorted(stops, start, side='right')) + len(self.prefix)
+        # A token is a step's if it holds any of its characters; the blank and the tag are not.
+        closes = np.array(ends) - len(f' {self.tag}')
+        step = (
+            np.searchsorted(starts, stops, side='left') - 1
+        )  # the last that begins before it ends
+        own = (step >= 0) & (begins < closes[step])
+        own[at] = False
         whole = np.concatenate([np.array(self.prefix, np.int32), row])
-        return Encoded(whole, prompt, at + len(self.prefix))
+        return Tagged(whole, at + len(self.prefix), int(own.sum()))
