@@ -118,7 +118,9 @@ class GPassKSummarizer(DefaultSummarizer):
             return paths + write_figures(stem, self.results, self.trials)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
-            return paths
+        except Exception as error:  # whatever a result holds, the tables are printed
+            self.logger.warning(f'not all figures: {type(error).__name__}: {error}')
+        return paths
 
     def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return model → data set → result of our evaluator, in the order of the config."""

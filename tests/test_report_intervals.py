@@ -256,6 +256,28 @@ def test_greedy_answers_are_compared_with_greedy_answers() -> None:
     assert marked(table)['average@4'] == {'strong'}
 
 
+def test_models_of_other_n_are_compared() -> None:
+    """average@n is comparable whatever n is, and so are figures of the same k."""
+    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
+    trials['weak', 'x'] = table_of([2 * c for c in WEAK], 8)
+    results['weak']['x'] = as_result(
+        trials['weak', 'x'], Protocol(n=8, k=(2,)), benchmark='b', greedy=False
+    )
+    (table,) = benchmark_tables(results, trials)
+    assert marked(table)['average@n'] == {'strong'}
+    assert marked(table)['mG-Pass@2'] == {'strong'}
+
+
+def test_a_result_that_makes_no_sense_marks_nothing() -> None:
+    """More samples are asked for than there are: the figures are shown as they stand."""
+    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
+    results['weak']['x']['signature']['n'] = 2
+    for model in results:
+        results[model]['x']['k'] = [4]
+    (table,) = benchmark_tables(results, trials)
+    assert not table.best
+
+
 def test_an_undefined_figure_is_never_the_best() -> None:
     """Where nothing is defined, nothing is marked; the rest of the columns are."""
     judged = table_of(STRONG, 4)

@@ -80,7 +80,7 @@ def best_entries(
     sampled = {i: entry for i, entry in enumerate(entries) if entry.result}
     standings = _compared(
         {i: (entry.model, entry.dataset) for i, entry in sampled.items()},
-        {i: _protocol(entry, k) for i, entry in sampled.items()},
+        lambda i: Protocol(entries[i].n, (k,) if k else (), tuple(entries[i].taus), ()),
         trials,
         found,
         'samples',
@@ -94,7 +94,7 @@ def best_entries(
     greedy = {i: entry for i, entry in enumerate(entries) if entry.greedy is not None}
     of_greedy = _compared(
         {i: (entry.model, entry.greedy_dataset) for i, entry in greedy.items()},
-        dict.fromkeys(greedy, Protocol(1, groups=())),
+        lambda i: Protocol(1, groups=()),
         trials,
         found,
         'greedy answers',
@@ -109,13 +109,9 @@ def _figure(entry: Entry, name: str) -> float | None:
     return entry.figure(name)
 
 
-def _protocol(entry: Entry, k: int | None) -> Protocol:
-    return Protocol(entry.n, (k,) if k else (), tuple(entry.taus), ())
-
-
 def _compared(
     places: Mapping[int, tuple[str, str]],
-    protocols: Mapping[int, Protocol],
+    protocol: Callable[[int], Protocol],
     trials: Trials,
     found: Best,
     what: str,
@@ -134,9 +130,9 @@ def _compared(
     try:
         shared = aligned(
             {str(i): trials[place] for i, place in places.items()},
-            {str(i): protocol for i, protocol in protocols.items()},
+            {str(i): protocol(i) for i in places},
         )
-    except ValueError:  # they have no problem in common
+    except ValueError:  # they have no problem in common, or a result no sense
         shared = None
     if shared is None or shared.left_out:
         found.notes.append(

@@ -23,7 +23,7 @@ from opencompass_gpassk.report.plots import (
     shortened,
     shown_label,
 )
-from opencompass_gpassk.report.tables import Cell, Table, group_order
+from opencompass_gpassk.report.tables import DIFFICULTY, Cell, Table, group_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,7 +167,7 @@ def _table(benchmark: Benchmark) -> Table | None:
         columns,
         rows,
         NOTES,
-        breakdown='difficulty',
+        breakdown=DIFFICULTY,
     )
 
 

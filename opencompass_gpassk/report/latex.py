@@ -11,7 +11,7 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
 )
-from opencompass_gpassk.report.tables import Table, alignment, shown_notes
+from opencompass_gpassk.report.tables import DIFFICULTY, Table, alignment, shown_notes
 from opencompass_gpassk.text import one_line
 
 __all__ = ['escape_latex', 'latex_report', 'to_latex']
@@ -20,6 +20,7 @@ HEAD = (
     '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs}, and for names in other '
     'scripts\n% XeLaTeX or LuaLaTeX with a font that has them.\n'
 )
+FITTING = ('', DIFFICULTY)  # breakdowns whose tables fit on a page
 PM = '$\\pm$'
 # Brackets and stars behind \\ would be its arguments; quotes and some others make ligatures.
 SPECIAL = {
@@ -77,8 +78,8 @@ def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
 
 
 def latex_report(tables: Iterable[Table], intervals: str | None = BRACKETS) -> str:
-    """Return the tables that fit on a page: all but those of groups."""
-    shown = [to_latex(table, intervals) for table in tables if not table.breakdown]
+    """Return the tables that fit on a page: not those of groups, but for difficulty."""
+    shown = [to_latex(table, intervals) for table in tables if table.breakdown in FITTING]
     return '\n'.join([HEAD, *shown])
 
 

@@ -19,6 +19,7 @@ from opencompass_gpassk.text import escape_markdown, one_line
 
 __all__ = [
     'CROSSED',
+    'DIFFICULTY',
     'Cell',
     'Table',
     'alignment',
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 CROSSED = 'split and language'
+DIFFICULTY = 'difficulty'
 DIFFICULTIES = ('easy', 'medium', 'hard')
 WIDTH = 100  # of a terminal: in wider tables, headings take two lines
 
