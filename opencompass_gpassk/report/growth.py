@@ -137,10 +137,18 @@ def plot_growth(axis: Axes, lines: Mapping[str, Growth | None], k: int, title: s
     left, right = axis.get_xlim()
     if left < ADVISED * k < right:
         axis.axvline(ADVISED * k, color='#555555', linestyle=':', linewidth=1.2)
+        aside = -1 if ADVISED * k > 0.8 * right + 0.2 * left else 1  # within the panel
         axis.annotate(
-            f'n = {ADVISED}k', (ADVISED * k, 1), (3, -3), ('data', 'axes fraction'),
-            'offset points', va='top', fontsize='small', color='#555555',
-        )  # fmt: skip
+            f'n = {ADVISED}k',
+            (ADVISED * k, 1),
+            (3 * aside, -3),
+            ('data', 'axes fraction'),
+            'offset points',
+            va='top',
+            ha='left' if aside > 0 else 'right',
+            fontsize='small',
+            color='#555555',
+        )
     low, high = axis.get_ylim()
     axis.set_ylim(max(low, -2.0), min(high, 102.0))
     axis.set(title=title, xlabel='samples of each problem, n')
@@ -163,7 +171,8 @@ def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figur
 
     drawn = {k: _lines(tables, k, (0.0, benchmark.taus[-1])) for k in benchmark.ks}
     drawn = {k: rows for k, rows in drawn.items() if any(any(row.values()) for row in rows)}
-    figure = Figure(figsize=(1.8 + 3.4 * len(drawn), 6.4), layout='constrained')
+    height = 6.0 + 0.22 * -(-len(tables) // 3)  # with the rows of the legend
+    figure = Figure(figsize=(1.8 + 3.4 * len(drawn), height), layout='constrained')
     axes = figure.subplots(2, len(drawn), squeeze=False, sharex='col')
     for column, (k, rows) in enumerate(drawn.items()):
         names = (f'pass@{k} (%)', f'G-Pass@{k}$_{{{benchmark.taus[-1]}}}$ (%)')
