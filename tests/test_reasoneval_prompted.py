@@ -111,7 +111,7 @@ def test_equal_solutions_are_asked_about_once_and_in_a_second_call_not_again() -
     found = judge.find([ADDING, other, Solution(ADDING.question, list(ADDING.steps)), ADDING])
     assert len(scripted.prompts) == 4
     assert found[0] == found[2] == found[3] and found[1].count == 1
-    assert [i for i, _ in judge.stream(iter([other, ADDING] * 200))] == list(range(400))
+    assert sorted(i for i, _ in judge.stream(iter([other, ADDING] * 200))) == list(range(400))
     assert len(scripted.prompts) == 4
 
 
@@ -159,7 +159,7 @@ def test_failures_have_names_and_only_those_that_may_pass_are_asked_for_again() 
     (found,) = judge.find([ADDING])
     assert count_failures([found]) == {'too long': 1}
     assert found.invalid is not None and found.invalid.steps == ()
-    assert found.scores().refusal is Refusal.UNJUDGED
+    assert found.scores().refusal is Refusal.DECLINED
     assert len(scripted.prompts) == 3
 
 

@@ -6,36 +6,32 @@ prompting-based evaluators of arXiv 2404.05692, Figure 6, in words of our own.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields
 from typing import Any
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.inquiry import excerpt, reason_of
-from opencompass_gpassk.judging.judge import Failure, Judge, JudgeError, Outcome
+from opencompass_gpassk.judging.aside import ask_aside
+from opencompass_gpassk.judging.judge import Judge
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.progress import JudgingBar
 from opencompass_gpassk.judging.prompted import make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.step_asking import Job, StepAsking
 from opencompass_gpassk.reasoneval.step_findings import JudgedSteps, StepFinding
-from opencompass_gpassk.reasoneval.step_replies import fill_prompt, prompt_text, read_steps
+from opencompass_gpassk.reasoneval.step_replies import fill_prompt, prompt_text
 
 __all__ = ['PromptedStepJudge']
 
-UNREADABLE = 'unreadable reply of the judge'
-CUT_OFF = 'reply of the judge cut off at max_tokens'
 NO_REPLY = 'no reply'
-SUSPICIOUS = 16  # answers that can't be read, twice each, and not one that can
-AT_ONCE = 256  # solutions that are asked about together where scores are streamed
 IDLE = (
     *('match', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length', 'recheck_different'),
     'price_per_mtok',
 )
-
-Job = tuple[Solution, ErrorKind]
 
 
 class PromptedStepJudge:
@@ -92,17 +88,11 @@ class PromptedStepJudge:
             JudgeError: If the judge can't be asked at all, or gives no answer that can be read; the
                 answers so far stay with the object.
         """
-        jobs = [
-            (solution, kind)
-            for solution in dict.fromkeys(solutions)
-            for kind in self.asked_for
-            if not _empty(solution) and not self._answered((solution, kind))
-        ]
+        jobs = self._open(solutions)
         if jobs:
             with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
-                asking = _Asking(self._known, self.ledger, bar)
-                prompts = ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
-                self.judge.ask(prompts, asking.receive, self.ledger)
+                asking = StepAsking(self._known, self.ledger, bar)
+                self.judge.ask(self._prompted(jobs), asking.receive, self.ledger)
         return [self._judged(solution) for solution in solutions]
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
@@ -118,17 +108,57 @@ class PromptedStepJudge:
     def stream(
         self, solutions: Iterable[Solution], *, progress: bool = False
     ) -> Iterator[tuple[int, StepScores]]:
-        """Yield index and scores of each solution, some hundreds at a time, so as to keep them.
+        """Yield index and scores of each solution as soon as both its questions are settled.
+
+        The judge is asked in a thread meanwhile (:func:`~.aside.ask_aside`); what was yielded can
+        be kept at once.
+
+        Args:
+            solutions: Equal ones are asked about once.
+            progress: Show a bar on standard error.
 
         Raises:
-            JudgeError: As :meth:`find` does.
+            JudgeError: As :meth:`find` does, after all that was settled before is yielded.
             ValueError: If the judge is asked for one kind alone.
         """
         self._require_both()
-        pending = iter(enumerate(solutions))
-        while some := list(itertools.islice(pending, AT_ONCE)):
-            indexes, batch = zip(*some, strict=True)
-            yield from zip(indexes, self.score(batch, progress=progress), strict=True)
+        places: dict[Solution, list[int]] = {}
+        for index, solution in enumerate(solutions):
+            places.setdefault(solution, []).append(index)
+        jobs = self._open(places)
+        left = Counter(solution for solution, _ in jobs)
+        yield from self._placed(places, [one for one in places if not left[one]])
+        if not jobs:
+            return
+        with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
+            receive = StepAsking(self._known, self.ledger, bar).receive
+            answers = ask_aside(self.judge, self._prompted(jobs), receive, self.ledger)
+            with closing(answers):
+                for solution, _ in answers:
+                    left[solution] -= 1
+                    if not left[solution]:
+                        yield from self._placed(places, [solution])
+        yield from self._placed(places, [one for one in places if left[one]])
+
+    def _placed(
+        self, places: Mapping[Solution, Sequence[int]], settled: Iterable[Solution]
+    ) -> Iterator[tuple[int, StepScores]]:
+        for solution in settled:
+            scores = self._judged(solution).scores()
+            for index in places[solution]:
+                yield index, scores
+
+    def _open(self, solutions: Iterable[Solution]) -> list[Job]:
+        """Return what is still to be asked about solutions."""
+        return [
+            (solution, kind)
+            for solution in dict.fromkeys(solutions)
+            for kind in self.asked_for
+            if not _empty(solution) and not self._answered((solution, kind))
+        ]
+
+    def _prompted(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, str]]:
+        return ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
 
     def _require_both(self) -> None:
         if set(self.asked_for) != set(ErrorKind):
@@ -148,48 +178,6 @@ class PromptedStepJudge:
         missing = StepFinding(None, NO_REPLY, passing=True)
         found = {kind: self._known.get((solution, kind), missing) for kind in self.asked_for}
         return JudgedSteps(count, found.get(ErrorKind.INVALID), found.get(ErrorKind.REDUNDANT))
-
-
-class _Asking:
-    """One asking of the judge: reads its replies into what is known."""
-
-    def __init__(self, known: dict[Job, StepFinding], ledger: Ledger, bar: JudgingBar) -> None:
-        self._known = known
-        self._ledger = ledger
-        self._bar = bar
-        self._again: set[Job] = set()
-        self._unreadable = 0
-        self._readable = any(finding.steps is not None for finding in known.values())
-
-    def receive(self, job: Job, outcome: Outcome) -> bool:
-        """Take what came of a job; tell whether to ask once more."""
-        if isinstance(outcome, Failure):
-            self._settle(job, StepFinding(None, reason_of(outcome), not outcome.permanent))
-            return False
-        solution, kind = job
-        steps = read_steps(outcome.text, kind, len(solution.steps))
-        if steps is not None and not outcome.truncated:
-            self._readable = True
-            self._settle(job, StepFinding(steps))
-            return False
-        self._ledger.failures['unreadable'] += 1
-        if job not in self._again:
-            self._again.add(job)
-            return True
-        failure = CUT_OFF if outcome.truncated else f'{UNREADABLE}: {excerpt(outcome.text)}'
-        self._settle(job, StepFinding(None, failure, passing=True))  # a judge may sample
-        self._unreadable += 1
-        if self._unreadable >= SUSPICIOUS and not self._readable:
-            raise JudgeError(
-                f'the judge replied to {SUSPICIOUS} prompts, twice to each, and ended none with '
-                f'the line it is asked for ({self._known[job].failure}); ask a model that follows '
-                'instructions, or raise max_tokens'
-            )
-        return False
-
-    def _settle(self, job: Job, finding: StepFinding) -> None:
-        self._known[job] = finding
-        self._bar.advance()
 
 
 def _empty(solution: Solution) -> bool:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
 
 COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
-PASSING = (Refusal.OUT_OF_MEMORY, Refusal.UNJUDGED)
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
@@ -121,7 +120,7 @@ class ScoreStore(StoreFile):
         Raises:
             StoreError: If they can't be written.
         """
-        if scores.refusal in PASSING:
+        if scores.refusal and scores.refusal.may_pass:
             return
         numbers = b'' if scores.refusal else scores.probabilities.astype('<f8').tobytes()
         refusal = scores.refusal.name if scores.refusal else ''
@@ -180,7 +179,10 @@ def score_solutions(
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
         missing = [one for one in distinct if one not in scores]
-        for index, found in scorer.stream(missing, progress=progress) if missing else ():
+        stream = scorer.stream(missing, progress=progress) if missing else iter(())
+        if close := getattr(stream, 'close', None):  # a judge is not to be asked in vain
+            stack.callback(close)
+        for index, found in stream:
             _require_fitting(scorer, missing[index], found)
             scores[missing[index]] = found
             if kept is not None:

@@ -32,6 +32,12 @@ class Refusal(str, Enum):
     NOT_FINITE = 'the model gave numbers that are not finite'
     OUT_OF_MEMORY = 'it alone runs out of memory'
     UNJUDGED = 'the judge gave no answer, or none that can be read'
+    DECLINED = 'the judge will not answer: it is too long for it, or filtered'
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether scoring it once more, later or on another machine, may help."""
+        return self in (Refusal.OUT_OF_MEMORY, Refusal.UNJUDGED)
 
 
 @dataclass(frozen=True)

@@ -69,13 +69,16 @@ class JudgedSteps:
         """Return hard probabilities: of each step one class is 1 and the others are 0.
 
         The first wrong step is negative, a redundant one else neutral, all others positive. A
-        solution without both answers is refused: it has NaN.
+        solution without both answers is refused: it has NaN, and the refusal says whether asking
+        again may help.
         """
         if self.refusal is not None:
             return StepScores.refused(self.count, self.refusal)
         wrong, idle = (self.named(kind) for kind in (ErrorKind.INVALID, ErrorKind.REDUNDANT))
         if np.isnan(wrong).any() or np.isnan(idle).any():
-            return StepScores.refused(self.count, Refusal.UNJUDGED)
+            missing = [one for one in (self.invalid, self.redundant) if one and one.steps is None]
+            final = any(not one.passing for one in missing)
+            return StepScores.refused(self.count, Refusal.DECLINED if final else Refusal.UNJUDGED)
         classes = np.where(wrong == 1, 0, np.where(idle == 1, 1, 2))
         return StepScores(np.eye(len(CLASSES))[classes])
 
