@@ -7,7 +7,7 @@ import math
 
 from opencompass_gpassk.measured import headline_figures, problem_figures
 from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
-from opencompass_gpassk.soundness import SOUND
+from opencompass_gpassk.soundness import SOUND, scored_trials, surely_sound_trials
 from opencompass_gpassk.trials import TrialTable, Verdict
 from opencompass_gpassk.version_groups import monotone
 
@@ -20,8 +20,8 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     A metric of n and c grows with c, so whatever verdicts the unjudged ones would get, it lies
     between the two. Lost responses are unjudged too. The majority vote is left out: it depends on
     which answers would turn out to be the same one. So is what compares versions with originals,
-    such as OOR, which falls where a version turns right. Of the sound figures it is right answers
-    without scores of their reasoning, too, that may be sound or not.
+    such as OOR, which falls where a version turns right. Of the sound figures it is whatever
+    isn't known to be wrong or invalid that may be sound.
 
     Returns:
         Name of the metric → [lowest, highest] in percent, NaN where undefined; empty where nothing
@@ -29,17 +29,16 @@ def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
     """
     if protocol.sound is not None:
         plain = dataclasses.replace(protocol, sound=None)
-        of_sound = _bounds(table.sound(protocol.sound), plain)
+        found = _bounds(table, plain) if not table.judged.all() else {}
+        if scored_trials(table).judged.all():
+            return found
+        of_sound = _bounds(surely_sound_trials(table, protocol.sound), plain)
         names = set(problem_figures(table, plain)) - {MAJORITY_VOTE}
-        return _bounds(table, plain) | {
-            f'{SOUND}{name}': ends for name, ends in of_sound.items() if name in names
-        }
-    return _bounds(table, protocol)
+        return found | {f'{SOUND}{name}': ends for name, ends in of_sound.items() if name in names}
+    return {} if table.judged.all() else _bounds(table, protocol)
 
 
 def _bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
-    if table.judged.all():
-        return {}
     lowest, highest = (
         headline_figures(table.settled(verdict), protocol)
         for verdict in (Verdict.INCORRECT, Verdict.CORRECT)

@@ -16,7 +16,8 @@ from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import MODES, JudgeSettings
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.response_evaluator import CLUSTER, AnsweredSet, ResponseEvaluator
+from opencompass_gpassk.reasoneval.scorers import forget_scorer
+from opencompass_gpassk.response_evaluator import AGAIN, CLUSTER, AnsweredSet, ResponseEvaluator
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.running import running_task
 from opencompass_gpassk.scoring import make_result, make_table
@@ -24,8 +25,6 @@ from opencompass_gpassk.testsets import prompt_hash, version_of, with_prompts
 from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = ['GPassKEvaluator']
-
-AGAIN = 'resume with opencompass CONFIG -r'
 
 
 @ICL_EVALUATORS.register_module()
@@ -127,10 +126,12 @@ class GPassKEvaluator(ResponseEvaluator):
         protocol = Protocol(n, ks, self.taus, answered.groups, self.complete, self.collapsed, sound)
         known, responses = answered.problems, answered.responses
         figures(TrialTable(known, []), protocol)  # what is wrong with it is an error before judging
-        self.logger.info(f'Judging {sum(not response.lost for response in responses)} responses')
         problems = with_prompts(known, responses)
-        verdicts = self._judge(problems, answered)
+        # Scores first: they are kept, which the verdicts of OpenCompass's evaluators are not.
         reasoning = self._score_reasoning(problems, responses)
+        if reasoning and self._judges_here():
+            forget_scorer()  # whose memory the judge may need
+        verdicts = self._judge(problems, answered)
         table = make_table(
             problems,
             responses,
@@ -153,8 +154,14 @@ class GPassKEvaluator(ResponseEvaluator):
         )
         return self._stored(table, result, reasoning)
 
+    def _judges_here(self) -> bool:
+        """Tell whether judging loads a model into this process."""
+        return self.judge_config is not None or isinstance(self.judge_settings.model, Mapping)
+
     def _judge(self, problems: Sequence[Problem], answered: AnsweredSet) -> Verdicts:
         """Judge the responses that are not lost."""
+        present = sum(not response.lost for response in answered.responses)
+        self.logger.info(f'Judging {present} responses')
         if self.judge_config is not None:
             return self._judge_replicas(self.judge_config, answered)
         for gold in answered.golds:

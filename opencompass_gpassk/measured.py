@@ -11,13 +11,19 @@ from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
-from opencompass_gpassk.soundness import ReasoningColumns, sound_rows
+from opencompass_gpassk.soundness import (
+    ReasoningColumns,
+    scored_trials,
+    sound_rows,
+    sound_trials,
+)
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.version_groups import find_groups
 
 __all__ = [
     'Measured',
     'headline_figures',
+    'headline_trials',
     'problem_clusters',
     'problem_figures',
     'reasoning_columns',
@@ -47,17 +53,25 @@ def trials_of(table: TrialTable, members: Sequence[int]) -> NDArray[np.int64]:
     return np.flatnonzero(np.isin(table.problem_index, members))
 
 
+def headline_trials(table: TrialTable) -> TrialTable:
+    """Return the table of the problems alone that the headline figures are over."""
+    problems = [table.problems[index] for index in headline_problems(table.problems)]
+    names = {problem.problem_id for problem in problems}
+    return TrialTable(problems, [one for one in table.trials if one.problem_id in names])
+
+
 def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
     """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN.
 
-    Where reasoning is scored, ``sound …`` and ``drop to sound …`` stand beside them.
+    Where reasoning is scored, ``sound …`` and ``drop to sound …`` stand beside them; these are over
+    the trials with scores, the drop's plain figure too.
     """
     rows = _rows(table, protocol)
     if protocol.sound is not None:
         # Which answer leads has nothing to do with how it was found.
-        sound = _rows(table.sound(protocol.sound), protocol)
+        sound = _rows(sound_trials(table, protocol.sound), protocol)
         sound.pop(MAJORITY_VOTE, None)
-        rows |= sound_rows(rows, sound)
+        rows |= sound_rows(_rows(scored_trials(table), protocol), sound)
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from opencompass_gpassk.soundness import sound_trials
 from opencompass_gpassk.trials import Trial, TrialTable, Verdict
 
 __all__ = ['problem_rows']
@@ -19,7 +20,7 @@ def problem_rows(table: TrialTable, sound: float | None = None) -> list[dict[str
             how many of the c are sound.
     """
     n, c = table.counts()
-    of_sound = None if sound is None else table.sound(sound).counts()[1]
+    of_sound = None if sound is None else sound_trials(table, sound).counts()[1]
     return [
         {
             'problem_id': problem.problem_id,

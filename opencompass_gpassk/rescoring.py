@@ -39,11 +39,13 @@ class Changes:
     Attributes:
         judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`; None leaves that of
             the result there is, which an earlier rescoring may have changed.
-        taus: The thresholds; None leaves them.
-        k: The k; None leaves them.
-        min_coverage: Of the evaluator; None leaves it.
-        reasoning: Who scores the steps, as in the evaluator; None leaves that of the result.
-        datasets: Configs of data sets that stand in for those of the same abbr.
+        taus: The thresholds; None leaves those of the result, likewise.
+        k: The k; None leaves those of the result.
+        min_coverage: Of the evaluator; None leaves that of the config.
+        reasoning: Who scores the steps, as in the evaluator; None leaves that of the result. Where
+            it tells no threshold, that of the result stays.
+        datasets: Configs of data sets that stand in for those of the same abbr. Of these, nothing
+            is left as the result has it.
     """
 
     judge: str | Mapping[str, Any] | None = None
@@ -59,20 +61,42 @@ class Changes:
         others = {dataset_abbr_from_cfg(other): other for other in self.datasets}
         changed = copy.deepcopy(ConfigDict(others.get(abbr, dataset)))
         evaluator = changed['eval_cfg']['evaluator']
+        known: Mapping[str, Any] = {} if abbr in others else result
         if judge_name(evaluator) == JUDGING:
             judge = self._judge(evaluator.get('judge', 'rule'), result, stands_in=abbr in others)
             if judge is not None:
                 evaluator['judge'] = judge
-            if self.taus is not None:
-                evaluator['taus'] = list(self.taus)
-        scored = (result.get('reasoning') or {}).get('settings') if abbr not in others else None
-        if reasoning := self.reasoning or scored:
-            evaluator['reasoning'] = dict(reasoning)
+            if taus := self.taus if self.taus is not None else known.get('taus'):
+                evaluator['taus'] = list(taus)
+        if reasoning := self._reasoning(known.get('reasoning') or {}):
+            evaluator['reasoning'] = reasoning
         if self.min_coverage is not None:
             evaluator['min_coverage'] = self.min_coverage
-        if self.k is not None and changed.get('n', 1) > 1:
-            changed['k'] = list(self.k)
+        ks = self.k if self.k is not None else known.get('k')
+        if ks and changed.get('n', 1) > 1:
+            changed['k'] = list(ks)
         return changed
+
+    def idle(self, dataset: Mapping[str, Any]) -> str:
+        """Return what of these changes can't be made of a data set whose answers nobody judges."""
+        evaluator = (dataset.get('eval_cfg') or {}).get('evaluator') or {}
+        if 'type' not in evaluator or judge_name(evaluator) != SCORING:
+            return ''
+        given = {'judge': self.judge, 'taus': self.taus, 'k': self.k}
+        return ', '.join(name for name, value in given.items() if value is not None)
+
+    def _reasoning(self, before: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return who is to score the steps; None leaves what the config says."""
+        if self.reasoning is not None:
+            threshold = {name: before[name] for name in ('threshold',) if name in before}
+            return {**threshold, **self.reasoning}
+        scored = before.get('settings')
+        if not scored:
+            return None
+        judge = scored.get('judge')
+        if isinstance(judge, Mapping) and not isinstance(judge.get('model'), Mapping):
+            return {**scored, 'judge': _in_present_place(judge) or dict(judge)}
+        return dict(scored)
 
     def _judge(self, planned: Any, result: Mapping[str, Any], *, stands_in: bool) -> Any:
         """Return the judge to take; None leaves what the config says."""
@@ -151,13 +175,19 @@ def rescore(
 
     Returns:
         How many results were made, and how many could not be.
+
+    Raises:
+        ValueError: If a model or data set is none of the run.
     """
     made = failed = 0
+    _require_known(planned(config), models, datasets)
     for model, dataset in planned(config):
         of, abbr = model_abbr_from_cfg(model), dataset_abbr_from_cfg(dataset)
         name = f'{of}/{abbr}'
         if (models and of not in models) or (datasets and abbr not in datasets):
             continue
+        if idle := changes.idle(dataset):
+            report(f'{name}: no answers are judged; {idle} has no effect there')
         if not _is_ours(dataset):
             report(f'{name}: left as it is, since {JUDGING} is not its evaluator')
             continue
@@ -192,6 +222,21 @@ def summarize_again(run: Path, config: Mapping[str, Any]) -> None:
     )
 
 
+def _require_known(
+    pairs: Sequence[tuple[Any, Any]], models: Collection[str], datasets: Collection[str]
+) -> None:
+    there = (
+        ('model', models, {model_abbr_from_cfg(model) for model, _ in pairs}),
+        ('data set', datasets, {dataset_abbr_from_cfg(dataset) for _, dataset in pairs}),
+    )
+    for kind, wanted, known in there:
+        if unknown := [name for name in wanted if name not in known]:
+            raise ValueError(
+                f'{kind} {", ".join(unknown)} is not in the run; there are '
+                f'{", ".join(sorted(known))}'
+            )
+
+
 def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
     """Return the result there is, empty if there is none that can be read."""
     path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
@@ -203,9 +248,13 @@ def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return by whom a result was judged, if that has changed."""
-    was, now = ((one.get('signature') or {}).get('judge') for one in (before, after))
-    return f', judged by {now}' + (f' instead of {was}' if was not in (None, now) else '')
+    """Return by whom a result was judged and its steps scored, and who did so before."""
+    told = ''
+    for name, verb in (('judge', 'judged'), ('reasoning', 'steps scored')):
+        was, now = ((one.get('signature') or {}).get(name) for one in (before, after))
+        told += f', {verb} by {now}' if now else ''
+        told += f' instead of {was}' if was not in (None, now) else ''
+    return told
 
 
 def _is_ours(dataset: Mapping[str, Any]) -> bool:

@@ -33,8 +33,9 @@ from opencompass_gpassk.uncertainty import IntervalSettings
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores
 
-__all__ = ['CLUSTER', 'AnsweredSet', 'ResponseEvaluator']
+__all__ = ['AGAIN', 'CLUSTER', 'AnsweredSet', 'ResponseEvaluator']
 
+AGAIN = 'resume with opencompass CONFIG -r'
 CLUSTER = 'cluster'
 Groups = tuple[tuple[str, ...], ...]
 
@@ -150,6 +151,8 @@ class ResponseEvaluator(BaseEvaluator):
             responses,
             self.reasoning,
             score_store_path(run_folder(folder) if folder else None),
+            min_coverage=self.min_coverage,
+            again=getattr(running_task(), 'again', AGAIN),
             report=self.logger.info,
         )
 

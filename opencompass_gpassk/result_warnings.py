@@ -90,11 +90,19 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
             f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
             f'or all right, the figures would be {line}'
         )
-    unknown = result['reasoning']['sound']['unknown'] if 'reasoning' in result else 0
-    if unknown and (line := bounds_line(result['bounds'], protocol, sound=True)):
+    reasoning = result.get('reasoning') or {}
+    for k, excluded in (reasoning.get('excluded') or {}).items():
+        if excluded > counts['excluded'][k]:
+            found.append(
+                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses '
+                f'with a verdict and scores and are left out of the sound figures at {k}'
+            )
+    sound = reasoning.get('sound') or {}
+    if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, sound=True)):
         found.append(
-            f'of {unknown} right responses nobody knows whether the reasoning is sound: were all '
-            f'of them, or none, and likewise those without a verdict, the figures would be {line}'
+            f'of {sound["unknown"]} of {sound["right"]} right responses nobody knows whether the '
+            'reasoning is sound: the sound figures are over the responses with scores; whatever '
+            f'the others are, they would be {line}'
         )
     return found
 

@@ -12,13 +12,14 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.problem_rows import problem_rows
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.result_warnings import response_warnings, result_warnings
 from opencompass_gpassk.results import NOBODY, figures, reasoning_figures
-from opencompass_gpassk.soundness import ReasoningColumns
+from opencompass_gpassk.soundness import ReasoningColumns, scored_trials
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import write_trials
 from opencompass_gpassk.uncertainty import (
@@ -152,8 +153,12 @@ def make_result(
     if intervals:
         result |= figure_intervals(table, protocol, intervals)
     if reasoning:
-        summary = ReasoningColumns.of(table).summary(protocol.sound)
-        result['reasoning'] = reasoning.describe() | summary
+        headline = headline_trials(table)
+        n, _ = scored_trials(headline).counts()
+        result['reasoning'] = reasoning.describe() | {
+            **ReasoningColumns.of(headline).summary(protocol.sound),
+            'excluded': {str(k): int((n < k).sum()) for k in protocol.ks},
+        }
         notes = [*notes, *reasoning.notes]
     result['warnings'] = [*result_warnings(protocol, result, audit, sampling), *notes]
     result['details'] = problem_rows(table, protocol.sound)

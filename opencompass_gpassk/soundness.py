@@ -1,21 +1,21 @@
 """What scores of the reasoning add to a table's figures (ReasonEval, arXiv 2404.05692).
 
 Means of validity and redundancy, the false-positive rate, and what sound reasoning leaves of the
-accuracy and of G-Pass@k. A right answer whose reasoning nobody scored is neither sound nor unsound.
+accuracy and of G-Pass@k. A response whose reasoning nobody scored is neither sound nor unsound.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials import Trial, TrialTable, Verdict
 
 __all__ = [
     'DROP_TO_SOUND',
@@ -26,7 +26,10 @@ __all__ = [
     'VALIDITY',
     'ReasoningColumns',
     'box',
+    'scored_trials',
     'sound_rows',
+    'sound_trials',
+    'surely_sound_trials',
 ]
 
 VALIDITY, REDUNDANCY = 'validity', 'redundancy'
@@ -38,16 +41,71 @@ Row = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+def scored_trials(table: TrialTable) -> TrialTable:
+    """Return the table in which a trial is unjudged unless its reasoning has scores, too.
+
+    Of right answers and of wrong ones alike: were the wrong ones to stay, missing scores would
+    make any model less sound.
+    """
+    return _with_verdicts(
+        table, lambda trial: trial.verdict if _validity(trial) >= 0 else Verdict.UNJUDGED
+    )
+
+
+def sound_trials(table: TrialTable, threshold: float) -> TrialTable:
+    """Return the table of :func:`scored_trials` in which only sound ones are right.
+
+    Args:
+        table: The trials.
+        threshold: Least validity of sound reasoning, in [0, 1].
+    """
+
+    def verdict(trial: Trial) -> Verdict:
+        invalid = trial.verdict is Verdict.CORRECT and _validity(trial) < threshold
+        return Verdict.INCORRECT if invalid else trial.verdict
+
+    return _with_verdicts(scored_trials(table), verdict)
+
+
+def surely_sound_trials(table: TrialTable, threshold: float) -> TrialTable:
+    """Return the table with all that is known of soundness, for bounds.
+
+    A trial is not sound if its answer is wrong or its reasoning invalid, whatever is unknown
+    besides; sound if both are known to be good; and else unjudged.
+
+    Args:
+        table: The trials.
+        threshold: Least validity of sound reasoning, in [0, 1].
+    """
+
+    def verdict(trial: Trial) -> Verdict:
+        validity = _validity(trial)
+        if trial.verdict is Verdict.INCORRECT or validity < threshold:
+            return Verdict.INCORRECT
+        return trial.verdict if validity >= threshold else Verdict.UNJUDGED
+
+    return _with_verdicts(table, verdict)
+
+
+def _validity(trial: Trial) -> float:
+    return trial.values.get(VALIDITY, math.nan)
+
+
+def _with_verdicts(table: TrialTable, verdict: Callable[[Trial], Verdict]) -> TrialTable:
+    return TrialTable(
+        table.problems, [replace(trial, verdict=verdict(trial)) for trial in table.trials]
+    )
+
+
 def sound_rows(plain: Mapping[str, Row], sound: Mapping[str, Row]) -> dict[str, Row]:
     """Return each figure of the sound trials, and what it is less than the plain one.
 
     Args:
-        plain: Figures of a table: name to shape (P,).
-        sound: Those of :meth:`~.TrialTable.sound`.
+        plain: Figures of :func:`scored_trials`: name to shape (P,).
+        sound: Those of :func:`sound_trials`, the same trials.
 
     Returns:
-        ``sound G-Pass@4_1.0`` and ``drop to sound G-Pass@4_1.0``, … to shape (P,). A drop is NaN
-        where one of the two is: it compares a problem with itself alone.
+        ``sound G-Pass@4_1.0`` and ``drop to sound G-Pass@4_1.0``, … to shape (P,).
     """
     drops = {f'{DROP_TO_SOUND}{name}': plain[name] - values for name, values in sound.items()}
     return {f'{SOUND}{name}': values for name, values in sound.items()} | drops
@@ -124,16 +182,17 @@ class ReasoningColumns:
             threshold: As for :meth:`columns`.
 
         Returns:
-            ``refusals``, reason to count; ``lengths``, mean steps and tokens of a solution;
-            ``boxes``, the statistics of box plots; and ``sound``, of how many right answers the
-            reasoning is sound, unsound or unknown, where answers are judged.
+            ``refusals``, reason to count; ``lengths``, mean steps and tokens of a scored
+            solution; ``boxes``, the statistics of box plots; and ``sound``, of how many right
+            answers the reasoning is sound, unsound or unknown, where answers are judged.
         """
         parts = self._parts(judged=threshold is not None)
         refusals = Counter(reason for reason in self.unscored if reason)
+        scored = ~np.isnan(self.validity)
         found: dict[str, Any] = {
             'refusals': dict(refusals.most_common()),
             'lengths': {
-                name: {part: _mean(values[chosen]) for part, chosen in parts.items()}
+                name: {part: _mean(values[chosen & scored]) for part, chosen in parts.items()}
                 for name, values in (('steps', self.steps), ('tokens', self.tokens))
             },
             'boxes': {

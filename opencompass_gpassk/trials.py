@@ -189,26 +189,6 @@ class TrialTable:
             ],
         )
 
-    def sound(self, threshold: float) -> TrialTable:
-        """Return the table in which a trial is right only if its reasoning is valid, too.
-
-        A right trial whose ``validity`` is below the threshold is wrong in it; one whose reasoning
-        has no scores is unjudged, since nobody knows whether it is sound. A wrong answer is never
-        sound, whatever led to it.
-
-        Args:
-            threshold: Of the validity, in [0, 1]; what stands on it is valid.
-        """
-        return TrialTable(
-            self.problems,
-            [
-                replace(trial, verdict=_soundness(trial, threshold))
-                if trial.verdict is Verdict.CORRECT
-                else trial
-                for trial in self.trials
-            ],
-        )
-
     def values(self, name: str) -> NDArray[np.float64]:
         """Return a number of every trial, shape (T,), such as ``validity``; NaN where none is."""
         return np.array([trial.values.get(name, np.nan) for trial in self.trials], dtype=np.float64)
@@ -228,11 +208,3 @@ class TrialTable:
 
     def _verdict_is(self, verdict: Verdict) -> NDArray[np.bool_]:
         return np.array([trial.verdict is verdict for trial in self.trials], dtype=bool)
-
-
-def _soundness(trial: Trial, threshold: float) -> Verdict:
-    """Return what a right trial is worth, its reasoning considered."""
-    validity = trial.values.get('validity', np.nan)
-    if np.isnan(validity):
-        return Verdict.UNJUDGED
-    return Verdict.CORRECT if validity >= threshold else Verdict.INCORRECT

@@ -115,11 +115,9 @@ def scored_figures(
             2 / k * sum(drawn(x, k, least) for least in range(math.ceil(k / 2) + 1, k + 1))
         )
     for name, figure in of_figures.items():
-        plain = [figure([s[0] for s in one]) for one in problems]
-        sound = [
-            figure([s[0] and s[1] >= threshold for s in one if not s[0] or s[1] is not None])
-            for one in problems
-        ]
+        scored = [[s for s in one if s[1] is not None] for one in problems]
+        plain = [figure([s[0] for s in one]) for one in scored]
+        sound = [figure([s[0] and s[1] >= threshold for s in one]) for one in scored]
         found[f'sound {name}'] = mean(sound)
         found[f'drop to sound {name}'] = mean([a - b for a, b in zip(plain, sound, strict=True)])
     return found
@@ -151,7 +149,7 @@ def solutions(problems: Sequence[Sequence[Sample]], threshold: float) -> dict[st
     flat = [sample for one in problems for sample in one]
     right = [s for s in flat if s[0]]
     steps = {
-        part: mean([0.04 if s[0] else 0.06 for s in of_part])
+        part: mean([0.04 if s[0] else 0.06 for s in of_part if s[1] is not None])
         for part, of_part in parts(flat).items()
     }
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,28 @@ class ScriptedSteps:
             valid = np.array([validity_in(step) for step in solution.steps])
             rows = np.stack([1 - valid, valid / 2, valid / 2], axis=1)
             yield index, StepScores(rows, tokens=10 * len(valid))
+
+
+class Down(ScriptedSteps):
+    """A judge that gives no answer."""
+
+    def stream(
+        self, solutions: Iterable[Solution], *, progress: bool = False
+    ) -> Iterator[tuple[int, StepScores]]:
+        """Refuse what comes, for now."""
+        for index, solution in enumerate(solutions):
+            yield index, StepScores.refused(len(solution.steps), Refusal.UNJUDGED)
+
+
+class Uncounted(ScriptedSteps):
+    """Scores without a count of tokens."""
+
+    def stream(
+        self, solutions: Iterable[Solution], *, progress: bool = False
+    ) -> Iterator[tuple[int, StepScores]]:
+        """Score what comes."""
+        for index, scores in super().stream(solutions):
+            yield index, replace(scores, tokens=0)
 
 
 def validity_in(step: str) -> float:

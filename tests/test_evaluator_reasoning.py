@@ -11,17 +11,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from eval_judges import judged_by
 from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
 from scripted_steps import ScriptedSteps, validity_in
 from test_rescoring import result, write_config
 
+from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_rows import select
 from opencompass_gpassk.reasoning_evaluator import ReasonEvalEvaluator
+from opencompass_gpassk.rescoring import Changes
 from opencompass_gpassk.results import figures
+from opencompass_gpassk.soundness import ReasoningColumns
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}
@@ -62,13 +69,18 @@ def responses() -> list[tuple[int, bool, float | None]]:
 
 
 def expected_sound(k: int, least: int) -> float:
-    """Mean share of the k-subsets of a problem's known trials with so many sound ones, in %."""
+    """Mean share of the k-subsets of a problem's scored trials with so many sound ones, in %."""
+    return expected(k, least, 0.25)
+
+
+def expected(k: int, least: int, threshold: float) -> float:
+    """The same at any threshold; at 0 all scored reasoning is valid."""
     shares = []
     for i in range(len(COUNTS)):
         known = [
-            right and valid >= 0.25  # type: ignore[operator]
+            right and valid >= threshold
             for problem, right, valid in responses()
-            if problem == i and not (right and valid is None)
+            if problem == i and valid is not None
         ]
         subsets = list(itertools.combinations(known, k))
         shares.append(np.mean([sum(one) >= least for one in subsets]) if subsets else math.nan)
@@ -77,7 +89,7 @@ def expected_sound(k: int, least: int) -> float:
 
 @pytest.mark.parametrize('kind', [OurSums, Sums])
 def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> None:
-    """A right answer on reasoning nobody scored counts for nothing; a wrong one is never sound."""
+    """A response whose reasoning nobody scored counts for nothing, be it right or wrong."""
     found = evaluated(tmp_path, kind)
     for k in KS:
         for tau in DEFAULT_TAUS:
@@ -85,8 +97,8 @@ def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> N
             assert found[f'sound G-Pass@{k}_{tau}'] == pytest.approx(expected_sound(k, least))
         assert found[f'sound pass@{k}'] == pytest.approx(expected_sound(k, 1))
     assert found['sound accuracy (8 runs average)'] == pytest.approx(expected_sound(1, 1))
-    drop = found['accuracy (8 runs average)'] - found['sound accuracy (8 runs average)']
-    assert found['drop to sound accuracy (8 runs average)'] == pytest.approx(drop)
+    drop = expected(4, 2, 0) - expected(4, 2, 0.25)
+    assert found['drop to sound G-Pass@4_0.5'] == pytest.approx(drop)
     assert 'sound majority vote' not in found
 
 
@@ -122,7 +134,8 @@ def test_means_and_rates_are_over_the_scored_responses(tmp_path: Path) -> None:
         np.quantile(right, [0.25, 0.5, 0.75])
     )
     told = ' '.join(found['warnings'])
-    assert f'of {summary["sound"]["unknown"]} right responses nobody knows' in told
+    unknown, right_ones = (summary['sound'][name] for name in ('unknown', 'right'))
+    assert f'of {unknown} of {right_ones} right responses nobody knows' in told
 
 
 def test_groups_have_the_same_figures(tmp_path: Path) -> None:
@@ -309,3 +322,129 @@ def test_reasoning_figures_have_intervals(tmp_path: Path) -> None:
         assert low < found['validity'] < high
         # Ten problems say less than the 63 responses to them that are scored.
         assert high - low > 5
+
+
+def half_scored(row: int, record: dict[str, Any]) -> dict[str, Any]:
+    """Valid reasoning, of which that of every other replica is refused."""
+    mark = '[refuse]' if row // len(COUNTS) % 2 else '[1.0]'
+    return record | {'prediction': f'{mark} {record["prediction"]}'}
+
+
+def test_missing_scores_make_no_model_less_sound(tmp_path: Path) -> None:
+    """Where all scored reasoning is valid there is no drop, however much has no scores."""
+    dataset = data_set(k=KS, evaluator={'type': GPassKEvaluator, 'reasoning': SCRIPTED})
+    predict(tmp_path, dataset, change=half_scored)
+    found = evaluate(tmp_path, dataset)
+    assert found['scored'] == 50
+    drops = {name: value for name, value in found.items() if name.startswith('drop to sound ')}
+    assert len(drops) > 10
+    assert set(drops.values()) == {0}
+    low, high = found['bounds']['sound accuracy (8 runs average)']
+    plain = found['accuracy (8 runs average)']
+    assert low < found['sound accuracy (8 runs average)'] < high == pytest.approx(plain)
+    assert found['reasoning']['excluded'] == {'1': 0, '2': 0, '4': 0}
+
+
+def test_without_any_scores_soundness_is_unknown(tmp_path: Path) -> None:
+    """Not 0."""
+    dataset = data_set(k=KS, evaluator={'type': GPassKEvaluator, 'reasoning': SCRIPTED})
+    predict(
+        tmp_path, dataset, change=lambda _, r: r | {'prediction': f'[refuse] {r["prediction"]}'}
+    )
+    found = evaluate(tmp_path, dataset)
+    assert math.isnan(found['sound G-Pass@2_1.0'])
+    assert math.isnan(found['drop to sound G-Pass@2_1.0'])
+    assert any('left out of the sound figures at 4' in told for told in found['warnings'])
+
+
+def test_bounds_use_what_is_known() -> None:
+    """What is wrong, or invalid, is not sound, whatever is unknown of it besides."""
+    kinds = [(Verdict.CORRECT, 0.9)] * 2 + [(Verdict.UNJUDGED, 0.1)] * 2
+    table = TrialTable(
+        [Problem('a')],
+        [Trial('a', i, verdict, values={'validity': v}) for i, (verdict, v) in enumerate(kinds)],
+    )
+    found = bounds(table, Protocol(4, (2,), sound=0.25))
+    assert found['sound accuracy (4 runs average)'] == pytest.approx([50, 50])
+    assert found['accuracy (4 runs average)'] == pytest.approx([50, 100])
+
+
+def test_originals_of_versions_are_in_no_box() -> None:
+    """Boxes, counts and lengths are over what the figures are over."""
+    problems = [Problem(f'q/{name}', cluster='q', version=name) for name in ('original', '1', '2')]
+    trials = [
+        Trial(one.problem_id, 0, Verdict.CORRECT, values={'validity': 0.1 + i, 'steps': 1 + i})
+        for i, one in enumerate(problems)
+    ]
+    trials[2].values['validity'] = 0.5
+    trials[1].values['validity'] = 0.7
+    headline = headline_trials(TrialTable(problems, trials))
+    summary = ReasoningColumns.of(headline).summary(0.25)
+    assert summary['boxes']['validity']['all']['mean'] == pytest.approx(0.6)
+    assert summary['sound'] == {'right': 2, 'sound': 2, 'unsound': 0, 'unknown': 0}
+    assert summary['lengths']['steps']['all'] == 2.5
+
+
+def test_rescoring_keeps_what_it_is_not_asked_to_change(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """k, τ and threshold of the result, which an earlier command may have changed."""
+    assert main(['rescore', str(run), '-k', '2', '--tau', '0.3']) == 0
+    score_run(run, monkeypatch, '--threshold', '0.9')
+    score_run(run, monkeypatch)
+    found = result(run)
+    assert (found['k'], found['taus'], found['reasoning']['threshold']) == ([2], [0.3], 0.9)
+    capsys.readouterr()
+    options = ['reasoneval', 'run', str(run), '--model', 'scripted']
+    assert main([*options, '--only-datasets', 'sums_en', 'typo']) == 1
+    assert 'data set typo is not in the run; there are sums_en' in capsys.readouterr().err
+
+
+def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one in the environment does not score a rescored run, nor pays for it."""
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'a')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://here/v1')
+    found = ReasoningSettings.of({'judge': 'llm'}).as_dict()['judge']
+    assert (found['model'], found['mode']) == ('a', 'llm')
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'b')
+    changed = Changes().of(data_set(), {'reasoning': {'settings': {'judge': found}}})
+    assert changed['eval_cfg']['evaluator']['reasoning']['judge']['model'] == 'a'
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'a')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://moved/v1')
+    changed = Changes().of(data_set(), {'reasoning': {'settings': {'judge': found}}})
+    assert changed['eval_cfg']['evaluator']['reasoning']['judge']['api_base'] == 'http://moved/v1'
+
+
+def test_a_judge_that_is_down_makes_no_result(tmp_path: Path) -> None:
+    """A later try may find it there; a result would never be replaced."""
+    down = {'type': 'scripted_steps.Down'}
+    for least, there in ((1.0, False), (0.0, True)):
+        evaluator = {'type': GPassKEvaluator, 'reasoning': down, 'min_coverage': least}
+        dataset = data_set(evaluator=evaluator, abbr=f'least_{least}')
+        predict(tmp_path, dataset)
+        if there:
+            assert evaluate(tmp_path, dataset)['scored'] == 0
+        else:
+            with pytest.raises(JudgeError, match='80 of 80 responses; resume with opencompass'):
+                evaluate(tmp_path, dataset)
+
+
+def test_a_scorer_that_fails_costs_no_verdict(tmp_path: Path) -> None:
+    """Of an evaluator as judge nothing is kept: it is not asked before the scores are there."""
+    evaluator = {
+        **judged_by('details'),
+        'reasoning': {'model': str(tmp_path / 'no-model')},
+    }
+    dataset = data_set(Sums, evaluator=evaluator)
+    predict(tmp_path, dataset)
+    with logged() as messages, pytest.raises((ValueError, OSError)):
+        evaluate(tmp_path, dataset)
+    assert not [message for message in messages if message.startswith('Judging')]
+
+
+def test_tokens_are_the_models_where_the_scorer_counts_none(tmp_path: Path) -> None:
+    """As a judge doesn't."""
+    evaluator = {'type': GPassKEvaluator, 'reasoning': {'type': 'scripted_steps.Uncounted'}}
+    dataset = data_set(evaluator=evaluator)
+    predict(tmp_path, dataset)
+    assert evaluate(tmp_path, dataset)['reasoning']['lengths']['tokens']['all'] == 12

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.settings import WHO, ReasoningSettings
 
 __all__ = ['configured', 'configured_gpus']
 
@@ -22,23 +22,24 @@ def configured(**settings: Any) -> dict[str, Any]:
     there, in bfloat16. What is wrong is an error here, before the inference, not after it.
 
     Args:
-        **settings: Of :class:`~.settings.ReasoningSettings`; they replace these.
+        **settings: Of :class:`~.settings.ReasoningSettings`; they replace these. If they say who
+            scores, the environment doesn't.
 
     Raises:
         ValueError: If a setting is wrong.
     """
-    named = os.environ.get('GPASSK_STEP_MODEL', '').strip()
-    chosen: dict[str, Any] = {'model': named or str(DEMONSTRATION)}
-    if not named:
-        chosen['delimiter'] = ', '
-    elif Path(named).is_dir():
-        chosen['model'] = str(Path(named).resolve())
-    elif named.startswith(('.', '/', '~')):
-        raise ValueError(
-            f'GPASSK_STEP_MODEL is {named!r}, where there is no folder; give that of a step '
-            'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
-        )
-    if configured_gpus():
+    chosen: dict[str, Any] = {}
+    if not any(settings.get(who) for who in WHO):
+        named = os.environ.get('GPASSK_STEP_MODEL', '').strip()
+        chosen = {'model': named} if named else {'model': str(DEMONSTRATION), 'delimiter': ', '}
+        if Path(named).is_dir() and named:
+            chosen['model'] = str(Path(named).resolve())
+        elif named.startswith(('.', '/', '~')):
+            raise ValueError(
+                f'GPASSK_STEP_MODEL is {named!r}, where there is no folder; give that of a step '
+                'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
+            )
+    if configured_gpus() and not settings.get('judge'):
         chosen['model_kwargs'] = {'dtype': 'bfloat16', 'device_map': 'auto'}
     chosen |= settings
     ReasoningSettings.of(chosen)

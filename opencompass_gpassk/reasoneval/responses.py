@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.reasoneval.score_store import score_solutions
@@ -76,6 +77,8 @@ def score_responses(
     settings: ReasoningSettings,
     store: Path | None,
     *,
+    min_coverage: float = 0.0,
+    again: str = '',
     report: Callable[[str], None],
 ) -> ResponseScores:
     """Score the steps of the responses that are not lost.
@@ -88,31 +91,56 @@ def score_responses(
         responses: T responses, each with its identity.
         settings: Who scores, and how.
         store: The file that keeps scores; None keeps none.
+        min_coverage: Share of the responses, in [0, 1], that must not lack their scores because a
+            judge gave no answer, where it may give one another time.
+        again: How to score once more, such as ``run the command again``.
         report: Is told of what happened on the way.
 
     Raises:
-        JudgeError: If a judge as scorer can't be asked; its answers are kept.
+        JudgeError: If a judge as scorer can't be asked, or fails too often; its answers are kept.
         ValueError: If settings or model are no good.
     """
     questions = {problem.problem_id: problem.question for problem in problems}
-    scorer = make_scorer(settings)
+    scorer = make_scorer(settings, report=report)
+    present = [response for response in responses if not response.lost]
     solutions = [
         Solution(
             questions.get(response.identity[0], '') if response.identity else '',
             split_steps(response.raw, delimiter=settings.delimiter, thinking=settings.thinking),
         )
-        for response in responses
-        if not response.lost
+        for response in present
     ]
     found = score_solutions(scorer, solutions, store, progress=True, report=report)
-    scored = [_scored(solution, found[solution], settings) for solution in solutions]
+    scored = [
+        _scored(solution, found[solution], settings, response.num_tokens)
+        for solution, response in zip(solutions, present, strict=True)
+    ]
+    _require_coverage(scored, min_coverage, again)
     return ResponseScores(settings, scored, _signature(settings, scorer), _notes(scored))
 
 
-def _scored(solution: Solution, scores: StepScores, settings: ReasoningSettings) -> ScoredResponse:
+def _require_coverage(scored: Sequence[ScoredResponse], least: float, again: str) -> None:
+    """Refuse to make a result of a judge that was down: it would never be replaced.
+
+    Raises:
+        JudgeError: If too many responses lack the judge's answer.
+    """
+    lacking = sum(one.scores.refusal is Refusal.UNJUDGED for one in scored)
+    if scored and 1 - lacking / len(scored) < least:
+        raise JudgeError(
+            f'the judge gave no answer about the steps of {lacking} of {len(scored)} responses; '
+            f'{again} when it is there: no answer is paid for twice. Or accept the gap with a '
+            'lower min_coverage'
+        )
+
+
+def _scored(
+    solution: Solution, scores: StepScores, settings: ReasoningSettings, num_tokens: int | None
+) -> ScoredResponse:
     values = {'steps': float(len(solution.steps))}
-    if scores.tokens:
-        values['tokens'] = float(scores.tokens)
+    # Who asks a judge counts no tokens; the model that responded may have.
+    if tokens := scores.tokens or num_tokens:
+        values['tokens'] = float(tokens)
     if scores.refusal is None:
         whole = {
             'validity': solution_validity(scores.validity, settings.validity_by),

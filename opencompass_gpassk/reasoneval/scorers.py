@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import inspect
 import os
@@ -18,7 +19,7 @@ from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-__all__ = ['SolutionScorer', 'make_scorer']
+__all__ = ['SolutionScorer', 'forget_scorer', 'make_scorer']
 
 LARGE = 10**9  # parameters: more takes hours on a CPU
 
@@ -75,6 +76,17 @@ def make_scorer(
         _last = None  # its memory is free before the next one takes some
         _last = key, _loaded(settings, report or _tell)
     return _last[1]
+
+
+def forget_scorer() -> None:
+    """Let go of the scorer that is kept, so that another model has its memory."""
+    global _last
+    if _last is None:
+        return
+    _last = None
+    gc.collect()
+    if (torch := sys.modules.get('torch')) is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> SolutionScorer:

@@ -8,16 +8,37 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from opencompass_gpassk.judging.setting_values import named, secret_in
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
-__all__ = ['ReasoningSettings']
+__all__ = ['WHO', 'ReasoningSettings']
 
 THINKING = ('drop', 'keep')
 WHO = ('model', 'reward_model', 'judge', 'type')
+TEXT, TABLE, NUMBER = (str,), (Mapping,), (int, float)
+HELP: dict[tuple[Any, ...], str] = {
+    TEXT: 'a text',
+    TABLE: 'a dictionary',
+    NUMBER: 'a number from 0 to 1',
+    (str, NoneType): 'a text, or None',
+    (str, Mapping, NoneType): "'llm' or a dictionary",
+}
+KINDS: dict[str, tuple[Any, ...]] = {
+    'model': TEXT,
+    'reward_model': TEXT,
+    'judge': (str, Mapping, NoneType),
+    'options': TABLE,
+    'model_kwargs': TABLE,
+    'threshold': NUMBER,
+    'validity_by': TEXT,
+    'redundancy_by': TEXT,
+    'delimiter': (str, NoneType),
+    'thinking': TEXT,
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +82,10 @@ class ReasoningSettings:
     thinking: str = 'drop'
 
     def __post_init__(self) -> None:
+        for name, kinds in KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise ValueError(f'{name} of reasoning is {value!r}; {HELP[kinds]} is needed')
         named = [name for name in WHO if getattr(self, name)]
         if len(named) != 1:
             raise ValueError(
@@ -83,7 +108,7 @@ class ReasoningSettings:
                     'which is written to the work dir; leave it to the environment, such as '
                     'HF_TOKEN'
                 )
-        if isinstance(self.threshold, bool) or not 0 <= self.threshold <= 1:
+        if not 0 <= self.threshold <= 1:
             raise ValueError(
                 f'threshold of reasoning is {self.threshold!r}; it is a share from 0 to 1'
             )
@@ -127,6 +152,8 @@ class ReasoningSettings:
         given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         default: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(self)}
         default |= {'options': {}, 'model_kwargs': {}}
+        if self.judge:  # with model and endpoints, which the environment may name
+            given['judge'] = {**JudgeSettings.of(_asked(self.judge)).resolved(), 'mode': 'llm'}
         changed = {name: named(value) for name, value in given.items() if value != default[name]}
         found: dict[str, Any] = json.loads(json.dumps(changed, default=str))
         return found
@@ -135,10 +162,15 @@ class ReasoningSettings:
     def scorer(self) -> str:
         """The name of who scores: a model's, of one in a folder without the way there."""
         if self.judge:
-            settings = JudgeSettings.of(self.judge)
+            settings = JudgeSettings.of(_asked(self.judge))
             name = settings.model if settings.model else os.environ.get('OC_JUDGE_MODEL', '')
             return name if isinstance(name, str) and name else 'judge'
         name = self.model or self.reward_model
         if not name:
             return str(named(self.type)).rpartition('.')[2]
         return Path(name).resolve().name if Path(name).is_dir() else name
+
+
+def _asked(judge: str | Mapping[str, Any]) -> str | dict[str, Any]:
+    """Return a judge's config in which it is asked, as it is wherever steps are judged."""
+    return judge if isinstance(judge, str) else {**judge, 'mode': 'llm'}

@@ -75,7 +75,8 @@ def unknown_notes(found: Iterable[ReasoningResult]) -> Iterable[str]:
         if unknown := sound.get('unknown'):
             yield (
                 f'{one.name}: {unknown} of {sound.get("right")} right responses have no scores; '
-                'nobody knows whether they are sound; they leave their problems with fewer samples'
+                'nobody knows whether they are sound: sound figures and drops are over the '
+                'responses with scores'
             )
 
 

@@ -106,7 +106,7 @@ def _notes(scored: _Scored) -> list[str]:
     return [
         'sound: a response counts only if its answer is right and its reasoning has a validity of '
         f'at least {threshold_name(scored.results)}; drop: the plain figure less the sound one, '
-        'over the problems that have both',
+        'both over the responses with scores',
         *unknown_notes(scored.results),
         *mixture_notes(scored.results),
     ]
