@@ -61,8 +61,10 @@ def score(published: Published, file: Path, *options: str) -> list[dict[str, Any
     """Score a file into another and read it."""
     output = file.with_name('scored.jsonl')
     argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
-    assert main([*argv, '-o', str(output), *options]) == 0
-    return read(output)
+    code = main([*argv, '-o', str(output), *options])
+    rows = read(output)
+    assert code == int(not any(row['scores'] for row in rows))
+    return rows
 
 
 def test_solutions_come_back_with_their_scores(
@@ -144,6 +146,36 @@ def test_a_judge_may_be_asked_instead(
     assert (
         'one of the arguments --model --reward-model --judge is required' in capsys.readouterr().err
     )
+
+
+def test_what_a_judge_left_open_is_asked_for_again(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it said is kept beside the output until nothing may pass; none at all is a failure."""
+    output = file.with_name('scored.jsonl')
+    argv = ['reasoneval', 'score', str(file), '-o', str(output), '--judge', 'llm']
+    replies: dict[str, str] = {}
+
+    def say(prompt: str) -> str:
+        return next((said for part, said in replies.items() if part in prompt), 'Hm.')
+
+    with JudgeServer(say) as server:
+        monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
+        monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
+        assert main(argv) == 1
+        assert '4 of them may have scores if the command is started again; what' in (
+            capsys.readouterr().err
+        )
+        replies['2 + 1'] = '\\boxed{none}'
+        assert main(argv) == 0
+        assert [row['validity'] for row in read(output)] == [None, None, 1.0, None, None]
+        assert list(file.parent.glob('*.part.sqlite'))
+        before = server.calls
+        replies['?'] = replies['q'] = '\\boxed{none}'
+        assert main(argv) == 0
+    assert server.calls - before == 4  # two solutions of which nothing was said before
+    assert [row['validity'] for row in read(output)] == [1.0, 1.0, 1.0, None, 1.0]
+    assert not list(file.parent.glob('*.part*'))
 
 
 def test_other_settings_are_other_scores(published: Published, file: Path) -> None:

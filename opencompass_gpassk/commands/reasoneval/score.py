@@ -26,6 +26,7 @@ of a reward model one number), "step_validity", "step_redundancy", and "validity
 "tokens" of the whole. A reward model says nothing of redundancy, which is null then. What can't be
 scored has null there, and the reason in "refusal". Scores are kept as they come, so that an
 interrupted run goes on where it stopped, when it is started again with the same model and settings.
+So it does where a judge gave no answer, or memory ran out. The exit code is 1 if none has scores.
 """
 SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
 
@@ -45,7 +46,7 @@ def add_action(actions: Any) -> None:
         type=Path,
         metavar='FILE',
         help='keeps scores for good, also for other files of solutions (default: the one that '
-        'GPASSK_SCORE_STORE names, else one beside SCORED until that is written)',
+        'GPASSK_SCORE_STORE names, else one beside SCORED until that is whole)',
     )
     add_scorer_options(parser)
     parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
@@ -77,13 +78,18 @@ def run(args: argparse.Namespace) -> int:
     )
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
     lines = [row_line(scored_row(row, scores[row.solution], **how)) for row in rows]
-    for refusal, count in count_refusals(scores[one] for one in solutions).items():
+    refusals = count_refusals(scores[one] for one in solutions)
+    for refusal, count in refusals.items():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
     write_lines(lines, args.output)
-    if beside:
+    passing = sum(count for refusal, count in refusals.items() if refusal.may_pass)
+    if passing:
+        kept = f'; what was scored is kept in {store or beside}' if store or beside else ''
+        note(f'{passing} of them may have scores if the command is started again{kept}')
+    elif beside:
         for end in SIDECARS:
             beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
-    return 0
+    return 1 if sum(refusals.values()) == len(rows) else 0
 
 
 def _beside(output: Path | None) -> Path | None:
