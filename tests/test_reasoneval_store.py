@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,15 +16,17 @@ import score_writer
 from score_writer import Scorer, scores, solution
 
 from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
 from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,
     score_solutions,
     score_store_path,
 )
+from opencompass_gpassk.reasoneval.scorer_contract import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
-SETTINGS = {'model': 'made'}
+SETTINGS = identity_of(Scorer())  # of the script's class, too
 
 
 def start(path: Path, first: int, last: int, pause: float) -> subprocess.Popen[str]:
@@ -181,6 +184,108 @@ def test_scores_that_fit_no_solution_are_refused(
     with pytest.raises(ValueError, match=message):
         score_solutions(Scorer(), [solution(1)], path, progress=False, report=print)
     assert kept(path, 2) == []
+
+
+GOOD = np.array([[0.1, 0.2, 0.7]] * 2)
+loose: Any = StepScores  # what no type checker lets through
+
+
+@pytest.mark.parametrize(
+    ('given', 'message'),
+    [
+        ([(-1, StepScores(GOOD))], 'gave the index -1 among 1 solutions'),
+        ([(1, StepScores(GOOD))], 'gave the index 1 among 1 solutions'),
+        ([(True, StepScores(GOOD))], 'gave the index True; give a whole number'),
+        ([('0', StepScores(GOOD))], "gave the index '0'; give a whole number"),
+        ([(0, StepScores(GOOD))] * 2, 'gave scores of solution 0 twice'),
+        ([StepScores(GOOD)], r'stream\(\) gave StepScores\(.*…; give pairs of an index and'),
+        ([(0, GOOD)], 'give pairs of an index and StepScores'),
+        ([(0, loose(GOOD, refusal='long'))], "the refusal 'long' is no Refusal"),
+        ([(0, loose(GOOD, tokens='many'))], "the tokens 'many' are no count"),
+        ([(0, loose([['a']] * 2))], 'probabilities are no numbers'),
+        ([(0, loose(np.float64(0.5)))], 'shape'),
+        ([(0, StepScores.refused(9, Refusal.TOO_LONG))], 'scores of 9 steps to a solution of 2'),
+    ],
+)
+def test_a_stream_that_gives_something_else(
+    given: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scorer's class is named, and what is wrong."""
+    monkeypatch.setattr(Scorer, 'stream', lambda self, solutions, progress: iter(given))
+    with pytest.raises(ValueError, match=f'^Scorer.*{message}'):
+        score_solutions(
+            Scorer(), [solution(1)], tmp_path / 'scores.sqlite', progress=False, report=print
+        )
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        (['model'], r"settings of Scorer is \['model'\]; give a mapping"),
+        ({1: 'a', 'b': 2}, 'settings of Scorer can not be kept as JSON'),
+    ],
+)
+def test_settings_that_are_no_mapping(settings: Any, message: str, tmp_path: Path) -> None:
+    """Scores can't be kept under them."""
+    scorer = Scorer(settings=settings)
+    with pytest.raises(ValueError, match=message):
+        score_solutions(
+            scorer, [solution(1)], tmp_path / 'scores.sqlite', progress=False, report=print
+        )
+    assert scorer.scored == []
+
+
+def test_scorers_of_other_classes_share_nothing(tmp_path: Path) -> None:
+    """Though their settings are equal; this package's own are told apart by theirs alone."""
+
+    class Other(Scorer):
+        pass
+
+    class Judge:
+        model = 'one'
+        settings: ClassVar[dict[str, Any]] = {'temperature': 0.0}
+
+        def ask(self, *_: Any) -> None:
+            raise NotImplementedError
+
+    path = tmp_path / 'scores.sqlite'
+    scorers = [Scorer(), Other(), Scorer(), Other()]
+    for scorer in scorers:
+        score_solutions(scorer, [solution(1)], path, progress=False, report=lambda told: None)
+    assert [scorer.scored for scorer in scorers] == [[1], [1], [], []]
+    own = PromptedStepJudge(Judge())
+    assert identity_of(own) == own.settings
+
+
+@pytest.mark.parametrize('number', [np.nan, np.inf, -np.inf])
+def test_scores_that_are_not_finite_are_a_refusal(
+    number: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So are those of no steps, and lists are taken; all come back from the store."""
+    given = {
+        Solution('q', ['a', 'b']): StepScores(np.array([[number, 0.5, 0.5], [0.1, 0.2, 0.7]])),
+        Solution('q', []): StepScores(np.zeros((0, 3))),
+        Solution('r', []): StepScores(np.zeros(0)),
+        Solution('q', ['a']): loose([[0.25, 0.25, 0.5]], tokens=np.int64(3)),
+    }
+    monkeypatch.setattr(
+        Scorer, 'stream', lambda self, solutions, progress: enumerate(given[s] for s in solutions)
+    )
+    refusals = [Refusal.NOT_FINITE, Refusal.EMPTY, Refusal.EMPTY, None]
+    reports: list[str] = []
+    for _ in range(2):
+        found = score_solutions(
+            Scorer(),
+            list(given),
+            tmp_path / 'scores.sqlite',
+            progress=False,
+            report=reports.append,
+        )
+        assert [found[one].refusal for one in given] == refusals
+        assert [found[one].probabilities.shape for one in given] == [(2, 3), (0, 3), (0, 3), (1, 3)]
+        assert np.isnan(found[Solution('q', ['a', 'b'])].probabilities).all()
+        assert found[Solution('q', ['a'])].tokens == 3
+    assert reports == [f'4 of 4 distinct solutions are in {tmp_path / "scores.sqlite"}']
 
 
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from opencompass_gpassk.judging.storage.files import StoreError
 from opencompass_gpassk.judging.storage.paths import named_path
 from opencompass_gpassk.judging.storage.rows import DamagedRowError
 from opencompass_gpassk.judging.storage.schema import Schema
+from opencompass_gpassk.reasoneval.scorer_contract import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 if TYPE_CHECKING:
@@ -167,14 +168,15 @@ def score_solutions(
 
     Raises:
         StoreError: If the store can't be used; what it took before is kept.
-        ValueError: If the scorer's scores are none of a solution's steps, or some are missing.
+        ValueError: If the scorer's settings are no mapping, what its stream gives is no index with
+            scores of that solution's steps, or some are missing or repeated.
     """
     distinct = list(dict.fromkeys(solutions))
     with ExitStack() as stack:
         kept = None
         scores: dict[Solution, StepScores] = {}
         if store is not None:
-            kept = stack.enter_context(ScoreStore(store, scorer.settings, report=report))
+            kept = stack.enter_context(ScoreStore(store, identity_of(scorer), report=report))
             scores = kept.restore(distinct)
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
@@ -182,29 +184,23 @@ def score_solutions(
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # a judge is not to be asked in vain
             stack.callback(close)
-        for index, found in stream:
-            _require_fitting(scorer, missing[index], found)
-            scores[missing[index]] = found
+        for item in stream:
+            index, found = checked_item(scorer, item, missing)
+            solution = missing[index]
+            if solution in scores:
+                raise ValueError(
+                    f'{type(scorer).__name__}.stream() gave scores of solution {index} twice; '
+                    'give those of each once'
+                )
+            scores[solution] = found
             if kept is not None:
-                kept.keep(missing[index], found)
+                kept.keep(solution, found)
     if len(scores) < len(distinct):
         raise ValueError(
             f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '
             'stream() gives scores or a refusal of each'
         )
     return scores
-
-
-def _require_fitting(scorer: SolutionScorer, solution: Solution, scores: StepScores) -> None:
-    try:
-        fitting = len(scores.validity) == len(solution.steps)
-    except ValueError as error:
-        raise ValueError(f'{type(scorer).__name__}: {error}') from error
-    if not fitting:
-        raise ValueError(
-            f'{type(scorer).__name__} gave scores of {len(scores.validity)} steps to a solution of '
-            f'{len(solution.steps)}; give a row of scores to each step'
-        )
 
 
 def _key(solution: Solution) -> bytes:
@@ -219,8 +215,10 @@ def _read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
     if refusal:  # one that this version doesn't know is no answer
         known = refusal in Refusal.__members__
         return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
+    if not steps:
+        return None
     flat = np.frombuffer(numbers, '<f8').astype(np.float64)
-    return StepScores(flat.reshape(steps, len(flat) // max(steps, 1)), tokens=tokens)
+    return StepScores(flat.reshape(steps, len(flat) // steps), tokens=tokens)
 
 
 def _checksum(row: Sequence[Any]) -> bytes:
