@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from tiny_reasoneval import Published, publish
 from transformers import GPT2Config, GPT2Model
 
+from opencompass_gpassk.reasoneval.fingerprints import model_name
 from opencompass_gpassk.reasoneval.model import StepClassifier
 from opencompass_gpassk.reasoneval.prompt import Encoded, StepTokenizer
 from opencompass_gpassk.reasoneval.scorer import (
@@ -443,6 +445,26 @@ def test_settings_are_what_scores_depend_on(scorers: dict[str, StepScorer]) -> N
     for other in ({'position': 'last'}, {'max_tokens': 99}, {'long': 'window'}, {'name': 'n'}):
         assert remade(scorer, **other).settings != settings
     assert remade(scorers['34b'], position='published', name=settings['model']).settings != settings
+
+
+def test_settings_tell_trainings_apart_wherever_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backbone trained further is another model; a path, relative or moved, is no setting."""
+    folder = publish(tmp_path / 'here' / 'model', '7b').folder
+    settings = StepScorer.load(folder).settings
+    assert settings['model'] == 'model' and str(tmp_path) not in json.dumps(settings)
+    monkeypatch.chdir(folder.parent)
+    assert StepScorer.load('model').settings == StepScorer.load('./model/').settings == settings
+    monkeypatch.chdir(folder)
+    assert StepScorer.load('.').settings == settings
+    assert (model_name(''), model_name('GAIR/ReasonEval-7B')) == ('', 'GAIR/ReasonEval-7B')
+    moved = shutil.copytree(folder, tmp_path / 'there' / 'model')
+    trained = StepScorer.load(moved)
+    assert trained.settings == settings
+    with torch.no_grad():
+        trained.model.model.layers[0].mlp.up_proj.weight *= 1.5
+    assert remade(trained).settings != settings
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.hashing import stable_hash
@@ -11,9 +12,15 @@ from opencompass_gpassk.hashing import stable_hash
 if TYPE_CHECKING:
     import torch
 
-__all__ = ['tokenizer_fingerprint', 'weights_fingerprint']
+__all__ = ['model_name', 'tokenizer_fingerprint', 'weights_fingerprint']
 
 SAMPLE = 64  # numbers of each tensor: reading all of a large model would take minutes
+
+
+def model_name(source: str | Path) -> str:
+    """Return what a model is called: of a local folder its last name, wherever it lies."""
+    folder = Path(source)
+    return folder.resolve().name if str(source) and folder.is_dir() else str(source)
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
 from opencompass_gpassk.reasoneval.checkpoint import WHERE
-from opencompass_gpassk.reasoneval.fingerprints import tokenizer_fingerprint, weights_fingerprint
+from opencompass_gpassk.reasoneval.fingerprints import (
+    model_name,
+    tokenizer_fingerprint,
+    weights_fingerprint,
+)
 from opencompass_gpassk.reasoneval.passes import Rows
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.step_tags import StepTags
@@ -48,7 +52,8 @@ class ProcessRewardScorer(BatchedScorer):
         max_tokens: Tokens that the model takes, question and steps together; by default as many
             as it has positions. Longer solutions are refused.
         padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
-        name: Of the model, in :attr:`settings`; by default what it was loaded from.
+        name: Of the model, in :attr:`settings`; by default what it was loaded from, of a folder
+            its name alone.
 
     Raises:
         ValueError: If a setting is out of its range, or the tag or a candidate is no token of the
@@ -82,7 +87,7 @@ class ProcessRewardScorer(BatchedScorer):
             padding_side=padding_side,
         )
         self.model = model
-        self.name = name or str(model.config.name_or_path)
+        self.name = name or model_name(model.config.name_or_path)
 
     @classmethod
     def load(
@@ -116,7 +121,7 @@ class ProcessRewardScorer(BatchedScorer):
                 f'{source}: the checkpoint lacks {", ".join(missing[:5])}, so that it is no whole '
                 'language model; name a process reward model that has a language-model head'
             )
-        settings = {'name': str(source), **settings}
+        settings = {'name': model_name(source), **settings}
         return cls(loaded, tokenizer, **settings)
 
     @property

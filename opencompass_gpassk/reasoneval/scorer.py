@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
 from opencompass_gpassk.reasoneval.checkpoint import POSITIONS
-from opencompass_gpassk.reasoneval.fingerprints import tokenizer_fingerprint
+from opencompass_gpassk.reasoneval.fingerprints import (
+    model_name,
+    tokenizer_fingerprint,
+    weights_fingerprint,
+)
 from opencompass_gpassk.reasoneval.passes import Rows
 from opencompass_gpassk.reasoneval.prompt import PROMPT, StepTokenizer
 from opencompass_gpassk.reasoneval.solutions import (
@@ -55,7 +59,8 @@ class StepScorer(BatchedScorer):
         long: What happens to longer solutions: ``refuse``, or ``window``, which reads the prompt
             with as many of the steps as fit, a few times.
         padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
-        name: Of the model, in :attr:`settings`; by default what it was loaded from.
+        name: Of the model, in :attr:`settings`; by default what it was loaded from, of a folder
+            its name alone.
 
     Raises:
         ValueError: If a setting is out of its range, or the tokenizer has no token that can
@@ -90,7 +95,7 @@ class StepScorer(BatchedScorer):
         self.tokenizer = StepTokenizer(tokenizer)
         self.position = position or model.position
         self.long = long
-        self.name = name or str(model.config.name_or_path)
+        self.name = name or model_name(model.config.name_or_path)
 
     @classmethod
     def load(
@@ -115,29 +120,31 @@ class StepScorer(BatchedScorer):
         model = model or {}
         where = {name: model[name] for name in WHERE if name in model}
         tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
-        settings = {'name': str(source), **settings}
+        settings = {'name': model_name(source), **settings}
         return cls(StepClassifier.load(source, **model), tokenizer, **settings)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What scores depend on beside the solution, as values that JSON holds."""
-        config = self.model.config
         return {
             'model': self.name,
-            'revision': getattr(config, '_commit_hash', None),
-            'head': self.model.fingerprint,
-            'tokenizer': self._tokenizer_fingerprint,
-            'dtype': str(self.model.model.dtype).removeprefix('torch.'),
-            'quantisation': stable_hash(str(getattr(config, 'quantization_config', ''))),
-            'prompt': stable_hash(PROMPT),
+            **self._identity,
             'position': self.position,
             'max_tokens': self.max_tokens,
             'long': self.long,
         }
 
     @cached_property
-    def _tokenizer_fingerprint(self) -> str:
-        return tokenizer_fingerprint(self.tokenizer.tokenizer)
+    def _identity(self) -> dict[str, Any]:
+        config = self.model.config
+        return {
+            'revision': getattr(config, '_commit_hash', None),
+            'weights': weights_fingerprint(self.model),
+            'tokenizer': tokenizer_fingerprint(self.tokenizer.tokenizer),
+            'dtype': str(self.model.model.dtype).removeprefix('torch.'),
+            'quantisation': stable_hash(str(getattr(config, 'quantization_config', ''))),
+            'prompt': stable_hash(PROMPT),
+        }
 
     def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
         """Yield what is to be read of each solution, or why it can't be."""
