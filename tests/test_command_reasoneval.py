@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import os
@@ -86,6 +87,22 @@ def test_solutions_come_back_with_their_scores(
     assert len(rows[4]['scores']) == 3
     assert '1 of 5 solutions have no scores: it has no steps' in capsys.readouterr().err
     assert not list(file.parent.glob('*.part*'))
+
+
+def test_a_name_that_ends_in_gz_is_a_gzipped_file(published: Published, file: Path) -> None:
+    """Of scored and of filtered solutions; what is read again is the same as without."""
+    plain = score(published, file)
+    scored, kept = file.with_name('scored.jsonl.gz'), file.with_name('kept.jsonl.gz')
+    argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
+    assert main([*argv, '-o', str(scored)]) == 0
+    limits = ['--min-validity', '0', '--max-redundancy', '1']
+    assert main(['reasoneval', 'filter', str(scored), '-o', str(kept), *limits]) == 0
+    rows, selected = (
+        [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().split('\n')[:-1]]
+        for path in (scored, kept)
+    )
+    assert rows == plain
+    assert selected == [row for row in plain if row['scores']]
 
 
 def test_solutions_may_be_judged_by_their_mean(published: Published, file: Path) -> None:

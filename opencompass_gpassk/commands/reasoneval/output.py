@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import sys
@@ -21,20 +22,23 @@ def require_no_folder(output: Path | None) -> None:
 
 
 def write_lines(lines: list[str], output: Path | None) -> None:
-    """Print lines, or write a file that appears whole or not at all."""
+    """Print lines, or write a file that appears whole or not at all, gzipped if named ``.gz``."""
     text = ''.join(lines)
     if output is None:
         if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the terminal is
             sys.stdout.reconfigure(encoding='utf-8')
         sys.stdout.write(text)
         return
+    data = text.encode()
+    if output.suffix == '.gz':
+        data = gzip.compress(data, mtime=0)  # of equal lines an equal file
     output.parent.mkdir(parents=True, exist_ok=True)
     if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
-        output.write_text(text, encoding='utf-8', newline='\n')
+        output.write_bytes(data)
         return
     output = output.resolve()  # of a link, what it names
     new = output.with_name(f'{output.name}.{os.getpid()}.new')
-    new.write_text(text, encoding='utf-8', newline='\n')
+    new.write_bytes(data)
     new.replace(output)
     note(f'{output} written')
 
