@@ -7,6 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -286,6 +289,62 @@ def test_scores_that_are_not_finite_are_a_refusal(
         assert np.isnan(found[Solution('q', ['a', 'b'])].probabilities).all()
         assert found[Solution('q', ['a'])].tokens == 3
     assert reports == [f'4 of 4 distinct solutions are in {tmp_path / "scores.sqlite"}']
+
+
+def as_anybody(work: Callable[[], None]) -> None:
+    """Do what one without a superuser's rights would do, in a process of its own."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            if not os.getuid():
+                os.setuid(65534)
+            work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that anybody may look into, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        yield folder
+
+
+def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
+    """It is enough if all is in it; else the user is told what to set, before any is scored."""
+    folder = open_folder / 'shared'
+    path = folder / 'scores.sqlite'
+    solutions = [solution(number) for number in range(4)]
+    score_solutions(Scorer(), solutions[:3], path, progress=False, report=print)
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+
+    def score(solutions: list[Solution], store: Path = path) -> dict[Solution, StepScores]:
+        return score_solutions(scorer, solutions, store, progress=False, report=lambda told: None)
+
+    def work() -> None:
+        assert len(score(solutions[:3])) == 3
+        with pytest.raises(StoreError, match=r'1 of 4 .* not in it; set GPASSK_SCORE_STORE to a f'):
+            score(solutions)
+        with pytest.raises(StoreError, match=r'can not be begun; set GPASSK_SCORE_STORE'):
+            score(solutions, folder / 'new' / 'scores.sqlite')
+        assert scorer.scored == []
+
+    scorer = Scorer()
+    for mode in (0o444, 0o666):  # the folder alone, too
+        path.chmod(mode)
+        folder.chmod(0o555)
+        try:
+            as_anybody(work)
+        finally:
+            folder.chmod(0o755)
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

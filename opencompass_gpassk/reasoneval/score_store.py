@@ -9,22 +9,21 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.storage.connection import StoreFile
 from opencompass_gpassk.judging.storage.files import StoreError
 from opencompass_gpassk.judging.storage.paths import named_path
 from opencompass_gpassk.judging.storage.rows import DamagedRowError
 from opencompass_gpassk.judging.storage.schema import Schema
+from opencompass_gpassk.reasoneval.score_rows import checksum_of, read_scores, solution_key
 from opencompass_gpassk.reasoneval.scorer_contract import checked_item, identity_of
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.scorers import SolutionScorer
@@ -32,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
 
 COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
+ELSEWHERE = (
+    'set GPASSK_SCORE_STORE to a file that you may write, such as a copy of this one and of those '
+    'beside it whose names begin alike'
+)
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
@@ -67,9 +70,11 @@ class ScoreStore(StoreFile):
         path: The file, which is begun where there is none. A damaged one is set aside.
         settings: What scores depend on beside the solution, as JSON holds it.
         report: Is told where a damaged one was put; by default standard error is.
+        read_only: Change nothing, also not beside it; it is there.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one.
+        ValueError: If the file is another program's, or of a later version of this one; or if it
+            isn't there and is to be read only.
         StoreError: If it can't be opened.
     """
 
@@ -81,8 +86,9 @@ class ScoreStore(StoreFile):
         settings: Mapping[str, Any],
         *,
         report: Callable[[str], None] | None = None,
+        read_only: bool = False,
     ) -> None:
-        super().__init__(path, report=report)
+        super().__init__(path, report=report, read_only=read_only)
         self.settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self.scorer = hashlib.sha256(self.settings.encode()).digest()
 
@@ -94,7 +100,7 @@ class ScoreStore(StoreFile):
         Raises:
             StoreError: If the file is damaged, or can't be read.
         """
-        wanted = {_key(solution): solution for solution in solutions}
+        wanted = {solution_key(solution): solution for solution in solutions}
         found = {}
         pending = iter(wanted)
         while chunk := list(itertools.islice(pending, AT_ONCE)):
@@ -107,9 +113,9 @@ class ScoreStore(StoreFile):
                 ).fetchall()
             for *row, checksum in rows:
                 solution = wanted.get(row[1])
-                if solution is None or checksum != _checksum(row) or row[0] != self.scorer:
+                if solution is None or checksum != checksum_of(row) or row[0] != self.scorer:
                     continue
-                if scores := _read_scores(row, len(solution.steps)):
+                if scores := read_scores(row, len(solution.steps)):
                     found[solution] = scores
         return found
 
@@ -126,7 +132,7 @@ class ScoreStore(StoreFile):
         numbers = b'' if scores.refusal else scores.probabilities.astype('<f8').tobytes()
         refusal = scores.refusal.name if scores.refusal else ''
         row = [
-            *(self.scorer, _key(solution), len(solution.steps)),
+            *(self.scorer, solution_key(solution), len(solution.steps)),
             *(numbers, refusal, int(scores.tokens)),
         ]
         with self.writing() as connection:
@@ -136,7 +142,7 @@ class ScoreStore(StoreFile):
             # What stands there is the same, or no longer what was written.
             connection.execute(
                 f'INSERT OR REPLACE INTO scores ({COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
-                [*row, _checksum(row)],
+                [*row, checksum_of(row)],
             )
 
 
@@ -162,12 +168,14 @@ def score_solutions(
     Args:
         scorer: Who scores.
         solutions: What.
-        store: Where scores are kept as soon as they are there; None keeps none.
+        store: Where scores are kept as soon as they are there; None keeps none. One that may not
+            be written is enough if all are in it.
         progress: Show a bar on standard error.
         report: Is told what was found in the store, and where a damaged one was put.
 
     Raises:
-        StoreError: If the store can't be used; what it took before is kept.
+        StoreError: If the store can't be used, or may not be written and lacks some of the scores;
+            what it took before is kept.
         ValueError: If the scorer's settings are no mapping, what its stream gives is no index with
             scores of that solution's steps, or some are missing or repeated.
     """
@@ -176,11 +184,21 @@ def score_solutions(
         kept = None
         scores: dict[Solution, StepScores] = {}
         if store is not None:
-            kept = stack.enter_context(ScoreStore(store, identity_of(scorer), report=report))
+            writable = _may_write(store)
+            if not (writable or store.is_file()):
+                raise StoreError(f'{store}: the score store can not be begun; {ELSEWHERE}')
+            kept = stack.enter_context(
+                ScoreStore(store, identity_of(scorer), report=report, read_only=not writable)
+            )
             scores = kept.restore(distinct)
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
         missing = [one for one in distinct if one not in scores]
+        if missing and kept is not None and kept.read_only:
+            raise StoreError(
+                f'{store}: the score store may be read but not written, and {len(missing)} of '
+                f'{len(distinct)} distinct solutions are not in it; {ELSEWHERE}'
+            )
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # a judge is not to be asked in vain
             stack.callback(close)
@@ -203,23 +221,9 @@ def score_solutions(
     return scores
 
 
-def _key(solution: Solution) -> bytes:
-    return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
-
-
-def _read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
-    """Return the scores in a sound row, None if they aren't those of so many steps."""
-    _, _, counted, numbers, refusal, tokens = row
-    if counted != steps:
-        return None
-    if refusal:  # one that this version doesn't know is no answer
-        known = refusal in Refusal.__members__
-        return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
-    if not steps:
-        return None
-    flat = np.frombuffer(numbers, '<f8').astype(np.float64)
-    return StepScores(flat.reshape(steps, len(flat) // steps), tokens=tokens)
-
-
-def _checksum(row: Sequence[Any]) -> bytes:
-    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
+def _may_write(store: Path) -> bool:
+    """Tell whether a file, and what SQLite puts beside it, may be written, or begun."""
+    if store.exists():
+        return os.access(store, os.W_OK) and os.access(store.parent, os.W_OK)
+    folder = next((one for one in store.absolute().parents if one.exists()), store.parent)
+    return os.access(folder, os.W_OK)

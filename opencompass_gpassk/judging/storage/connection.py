@@ -48,7 +48,7 @@ class StoreFile:
         self.read_only = read_only
         self._stamp: Stamp | None = None  # which the file must keep while it is read without locks
         if read_only:
-            self._connection, self._stamp = open_read_only(path)
+            self._connection, self._stamp = open_read_only(path, self.schema)
         else:
             self._connection = open_file(path, report or _tell, self.schema)
         self._inode = path.stat().st_ino
@@ -80,7 +80,7 @@ class StoreFile:
         with self._turn:
             if self._is_stale():
                 self._connection.close()
-                self._connection, self._stamp = open_read_only(self.path)
+                self._connection, self._stamp = open_read_only(self.path, self.schema)
             try:
                 yield self._connection
                 self._require_unchanged()
@@ -132,7 +132,7 @@ class StoreFile:
     def _require_unchanged(self) -> None:
         if self._is_stale():
             raise ChangedStoreError(
-                f'{self.path}: the verdict store was written to while it was read; start again'
+                f'{self.path}: the {self.schema.noun} was written to while it was read; start again'
             )
 
     def _damaged(self, error: Exception) -> StoreError:

@@ -1,4 +1,4 @@
-"""A verdict store that is only read: nothing is locked, made, changed or set aside."""
+"""A store that is only read: nothing is locked, made, changed or set aside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from opencompass_gpassk.judging.storage.files import BUSY_SECONDS, StoreError, take_any_bytes
-from opencompass_gpassk.judging.storage.schema import DamageError, is_new
+from opencompass_gpassk.judging.storage.schema import VERDICTS, DamageError, Schema, is_new
 
 __all__ = ['Stamp', 'open_read_only', 'stamp_of']
 
@@ -32,7 +32,9 @@ def stamp_of(path: Path) -> Stamp | None:
     return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def open_read_only(path: Path) -> tuple[sqlite3.Connection, Stamp | None]:
+def open_read_only(
+    path: Path, schema: Schema = VERDICTS
+) -> tuple[sqlite3.Connection, Stamp | None]:
     """Open a store's database to read it, also where one may not write to it or its folder.
 
     A store in WAL mode that nobody has open is read without locks, since SQLite would have to
@@ -43,14 +45,14 @@ def open_read_only(path: Path) -> tuple[sqlite3.Connection, Stamp | None]:
         StoreError: If it can't be read, or is damaged so that nothing in it can be.
     """
     if not path.is_file():
-        what = 'this is a folder' if path.is_dir() else 'there is no verdict store'
-        raise ValueError(f'{path}: {what}; name the file of a verdict store')
+        what = 'this is a folder' if path.is_dir() else f'there is no {schema.noun}'
+        raise ValueError(f'{path}: {what}; name the file of a {schema.noun}')
     stamp = None
     try:
         with path.open('rb') as file:
             head = file.read(20)
         if not head:
-            raise ValueError(f'{path}: an empty file, no verdict store')
+            raise ValueError(f'{path}: an empty file, no {schema.noun}')
         if head[18:] == WAL and not _in_use(path):
             stamp = stamp_of(path)
         uri = f'file:{quote(str(path.absolute()))}?mode=ro{"&immutable=1" if stamp else ""}'
@@ -59,15 +61,15 @@ def open_read_only(path: Path) -> tuple[sqlite3.Connection, Stamp | None]:
         )
         take_any_bytes(connection)
     except (OSError, sqlite3.OperationalError) as error:
-        raise StoreError(f'{path}: the verdict store can not be read: {error}') from error
+        raise StoreError(f'{path}: the {schema.noun} can not be read: {error}') from error
     try:
         # So that SQLite reads what is left of a file that was cut off. Nothing is written.
         connection.execute('PRAGMA writable_schema = ON')
-        if is_new(connection, path):
-            raise ValueError(f'{path}: an empty database, no verdict store')
+        if is_new(connection, path, schema):
+            raise ValueError(f'{path}: an empty database, no {schema.noun}')
     except (DamageError, UnicodeDecodeError, sqlite3.DatabaseError) as error:
         connection.close()
-        raise _told(path, error) from error
+        raise _told(path, error, schema) from error
     except BaseException:
         connection.close()
         raise
@@ -80,16 +82,16 @@ def _in_use(path: Path) -> bool:
     return log.exists() and (index.exists() or log.stat().st_size > 0)
 
 
-def _told(path: Path, error: Exception) -> ValueError | StoreError:
+def _told(path: Path, error: Exception, schema: Schema) -> ValueError | StoreError:
     if 'not a database' in str(error):
         return ValueError(
             f'{path}: this is no SQLite database, or its beginning is damaged; name the file of a '
-            'verdict store'
+            f'{schema.noun}'
         )
     if isinstance(error, sqlite3.OperationalError):
         return StoreError(
-            f'{path}: the verdict store can not be read: {error}. If a process that wrote to it '
+            f'{path}: the {schema.noun} can not be read: {error}. If a process that wrote to it '
             'was killed, somebody who may write to its folder has to open it once, or copy it to '
             'a folder of yours, with the files beside it whose names begin alike'
         )
-    return StoreError(f'{path}: the verdict store is damaged, nothing in it can be read: {error}')
+    return StoreError(f'{path}: the {schema.noun} is damaged, nothing in it can be read: {error}')
