@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 __all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
 
 COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
-ELSEWHERE = (
-    'set GPASSK_SCORE_STORE to a file that you may write, such as a copy of this one and of those '
-    'beside it whose names begin alike'
-)
+ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'
 AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
 
 
@@ -197,7 +194,8 @@ def score_solutions(
         if missing and kept is not None and kept.read_only:
             raise StoreError(
                 f'{store}: the score store may be read but not written, and {len(missing)} of '
-                f'{len(distinct)} distinct solutions are not in it; {ELSEWHERE}'
+                f'{len(distinct)} distinct solutions are not in it; {ELSEWHERE}, such as a copy '
+                'of this one and of those beside it whose names begin alike'
             )
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # a judge is not to be asked in vain

@@ -85,7 +85,10 @@ def open_file(
     except DamageError as error:
         raise StoreError(f'{path}: a new store is damaged at once: {error}') from error
     except OSError as error:
-        raise StoreError(f'{path}: the {schema.noun} can not be opened: {error}') from error
+        raise StoreError(
+            f'{path}: the {schema.noun} can not be opened: {error}; set {schema.variable} to a '
+            'file that you may write'
+        ) from error
     except sqlite3.OperationalError as error:
         raise StoreError(
             f'{path}: the {schema.noun} can not be opened: {error}; is its folder writable, and '
