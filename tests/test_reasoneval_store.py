@@ -311,9 +311,7 @@ def as_anybody(work: Callable[[], None]) -> None:
 def test_a_store_where_no_folder_can_be(tmp_path: Path) -> None:
     """The user is told what to set."""
     (tmp_path / 'file').write_text('')
-    with pytest.raises(
-        StoreError, match=r'can not be opened: .*; set GPASSK_SCORE_STORE to a file'
-    ):
+    with pytest.raises(StoreError, match=r'opened: .*; set GPASSK_SCORE_STORE to a file'):
         ScoreStore(tmp_path / 'file' / 'scores.sqlite', SETTINGS)
 
 
