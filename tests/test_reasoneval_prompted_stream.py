@@ -7,13 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from judge_server import JudgeServer
+from opencompass.models.base import BaseModel
 from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
 
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.local import LocalJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.prompted import PromptedStepJudge
@@ -190,3 +193,36 @@ def test_an_interrupt_does_not_wait_for_a_server(fault: str) -> None:
             next(stream)
         assert 0.4 < time.monotonic() - begun < 5 and threads() == []
         assert server.calls > 0
+
+
+class LocalModel(BaseModel):
+    """A judge model in process that finds nothing, and counts its batches."""
+
+    batches: ClassVar[list[int]] = []
+
+    def __init__(self, path: str = '', **rest: Any) -> None:
+        super().__init__(path, max_seq_len=10_000, tokenizer_only=True)
+
+    def generate(self, inputs: list[str], max_out_len: int, **settings: Any) -> list[str]:
+        """Reply to a batch."""
+        self.batches.append(len(inputs))
+        time.sleep(0.05)
+        return [NONE] * len(inputs)
+
+    def get_token_len(self, prompt: str) -> int:
+        """Count characters."""
+        return len(prompt)
+
+
+def test_a_judge_in_process_is_asked_in_the_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores come batch by batch; when it is stopped it ends the batch that it is at."""
+    monkeypatch.setattr(LocalJudge, '_loaded', None)
+    local = LocalJudge({'type': LocalModel, 'path': 'a/b'}, batch_size=4, warn=lambda told: None)
+    judge = PromptedStepJudge(local)
+    stream = judge.stream(numbered(100))
+    assert next(stream)[1].refusal is None
+    stream.close()  # type: ignore[attr-defined]
+    asked = len(LocalModel.batches)
+    assert 1 <= asked <= 3 and threads() == []
+    assert len(list(judge.stream(numbered(4)))) == 4
+    assert len(LocalModel.batches) <= asked + 2
