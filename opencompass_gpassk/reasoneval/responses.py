@@ -21,8 +21,6 @@ from opencompass_gpassk.trials import Problem
 
 __all__ = ['ResponseScores', 'ScoredResponse', 'score_responses']
 
-MAY_PASS = (Refusal.UNJUDGED, Refusal.OUT_OF_MEMORY)
-
 
 @dataclass(frozen=True)
 class ScoredResponse:
@@ -169,6 +167,6 @@ def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
         f'the reasoning of {reasons.total()} of {len(scored)} responses has no scores, of which '
         f'the cause is: {told}'
     )
-    if any(reason in MAY_PASS for reason in reasons):
+    if any(reason.may_pass for reason in reasons):
         note += '; gpassk reasoneval run RUN tries those again whose cause may pass'
     return [note]
