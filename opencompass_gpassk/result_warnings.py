@@ -12,6 +12,7 @@ from opencompass_gpassk.protocol import Protocol
 __all__ = ['MANY_TRUNCATED', 'response_warnings', 'result_warnings']
 
 MANY_TRUNCATED = 1.0  # percent
+MANY_WITHOUT_ANSWER = 50.0
 
 
 def result_warnings(
@@ -34,6 +35,11 @@ def result_warnings(
         found.append(
             f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
             'are noisy; sample each problem more often'
+        )
+    if result['no answer'] > MANY_WITHOUT_ANSWER:
+        found.append(
+            f'in {result["no answer"]:.0f} % of the responses no final answer was found, which '
+            r'counts as wrong; ask for one in \boxed{}, or look at the responses'
         )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
@@ -88,7 +94,7 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     if result['bounds'] and (line := bounds_line(result['bounds'], protocol)):
         found.append(
             f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
-            f'or all right, the figures would be {line}'
+            f'or all right, the figures over all problems would be {line}'
         )
     reasoning = result.get('reasoning') or {}
     for k, excluded in (reasoning.get('excluded') or {}).items():
@@ -101,8 +107,8 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, sound=True)):
         found.append(
             f'of {sound["unknown"]} of {sound["right"]} right responses nobody knows whether the '
-            'reasoning is sound: the sound figures are over the responses with scores; whatever '
-            f'the others are, they would be {line}'
+            'reasoning is sound: the sound figures are over the responses with scores; over all, '
+            f'whatever the others are, they would be {line}'
         )
     return found
 

@@ -135,6 +135,8 @@ def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
         raise ValueError('field answer: the gold answer is missing or not a text')
+    if not str(gold).strip():
+        raise ValueError('field answer: the gold answer is empty; nothing could be right')
     samples = row.get('samples')
     if not isinstance(samples, list) or not samples:
         raise ValueError('field samples: a list of at least one response is needed')

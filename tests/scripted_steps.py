@@ -67,6 +67,12 @@ class Uncounted(ScriptedSteps):
             yield index, replace(scores, tokens=0)
 
 
+class Delimited(ScriptedSteps):
+    """Learned from steps between bars."""
+
+    delimiter = '|'
+
+
 def validity_in(step: str) -> float:
     """The number in brackets, 1 where there is none."""
     found = re.search(r'\[([\d.]+)\]', step)

@@ -352,12 +352,11 @@ def test_a_judge_is_chosen_by_the_environment(
 def test_reasoning_is_scored_by_the_demonstration_or_whom_the_environment_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its steps stand between commas; another model splits by its own rules, on the GPUs given."""
+    """By default on no GPU; another model runs on those given, in half precision."""
     job = FOLDER / 'eval_reasoneval.py'
     for one in dumped(load(job), tmp_path)['datasets']:
         reasoning = one['eval_cfg']['evaluator']['reasoning']
-        assert (Path(reasoning.pop('model')) / 'config.json').is_file()
-        assert (reasoning, one['eval_cfg']['num_gpus']) == ({'delimiter': ', '}, 0)
+        assert (reasoning, one['eval_cfg']['num_gpus']) == ({'model': 'demo'}, 0)
     monkeypatch.setenv('GPASSK_STEP_MODEL', 'GAIR/ReasonEval-7B')
     monkeypatch.setenv('GPASSK_STEP_GPUS', '2')
     for one in dumped(load(job), tmp_path)['datasets']:

@@ -22,6 +22,7 @@ from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
+from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_rows import select
 from opencompass_gpassk.reasoning_evaluator import ReasonEvalEvaluator
@@ -167,9 +168,13 @@ def test_steps_are_kept_for_selection(tmp_path: Path) -> None:
     assert [(row['problem_id'], row['replica']) for row in rows][:2] == [('sum/0', 0), ('sum/1', 0)]
     assert rows[0]['steps'][0] == 'First this [0.8].'
     assert {row['verdict'] for row in rows} == {'correct', 'incorrect'}
-    chosen = select(str(path), min_validity=0.5, max_redundancy=1)
-    valid = [valid for *_, valid in responses() if valid is not None]
-    assert (len(chosen.kept), chosen.total) == (sum(v >= 0.5 for v in valid), len(rows))
+    valid = [
+        (right, valid) for _, right, valid in responses() if valid is not None and valid >= 0.5
+    ]
+    for verdict, count in (('any', len(valid)), (None, sum(right for right, _ in valid))):
+        chosen = select(str(path), min_validity=0.5, max_redundancy=1, verdict=verdict)
+        assert (len(chosen.kept), chosen.total) == (count, len(rows))
+    assert {row['verdict'] for row in chosen.kept} == {'correct'}
 
 
 def test_aggregates_threshold_and_splitting_are_settings(tmp_path: Path) -> None:
@@ -300,10 +305,13 @@ def test_a_finished_run_gains_the_figures(
 def test_what_is_wrong_with_a_scorer_leaves_the_result(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The old figures are there still."""
+    """The old figures are there still; it is told once, before any data set."""
     before = result(run)
-    assert main(['reasoneval', 'run', str(run), '--model', str(run / 'no-model')]) == 1
-    assert 'not rescored' in capsys.readouterr().err
+    missing = str(run / 'no-model')
+    assert main(['reasoneval', 'run', str(run), '--model', missing]) == 1
+    told = capsys.readouterr().err
+    assert missing in told
+    assert 'rescored' not in told
     assert result(run) == before
 
 
@@ -448,3 +456,24 @@ def test_tokens_are_the_models_where_the_scorer_counts_none(tmp_path: Path) -> N
     dataset = data_set(evaluator=evaluator)
     predict(tmp_path, dataset)
     assert evaluate(tmp_path, dataset)['reasoning']['lengths']['tokens']['all'] == 12
+
+
+def test_responses_are_split_where_the_model_learned_to(tmp_path: Path) -> None:
+    """Unless the settings name another place."""
+    kept = {'type': 'scripted_steps.Delimited', 'threshold': 0.25}
+    lengths = {}
+    for name, more in (('own', {}), ('named', {'delimiter': 'no such text'})):
+        evaluator = {'type': GPassKEvaluator, 'reasoning': {**kept, **more}}
+        dataset = data_set(evaluator=evaluator)
+        predict(tmp_path / name, dataset, change=lambda _, r: r | {'prediction': 'a|b|\\boxed{1}'})
+        found = evaluate(tmp_path / name, dataset)['reasoning']
+        lengths[name] = (found['lengths']['steps']['all'], found['delimiter'])
+    assert lengths == {'own': (3, '|'), 'named': (1, 'no such text')}
+
+
+def test_the_model_of_the_demonstration_has_a_name() -> None:
+    """And says where its steps are split."""
+    settings = ReasoningSettings.of('demo')
+    assert (settings.scorer, settings.as_dict()) == ('gpassk-demo-steps', {'model': 'demo'})
+    scorer = make_scorer(settings)
+    assert step_delimiter(settings, scorer) == ', '

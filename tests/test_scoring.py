@@ -12,8 +12,10 @@ from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.result_warnings import result_warnings
+from opencompass_gpassk.results import figures
 from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store
-from opencompass_gpassk.trials import Problem, TrialTable, Verdict
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.trials_file import read_trials
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
@@ -179,3 +181,16 @@ def test_text_hashes_tell_texts_and_their_borders_apart() -> None:
     """Lone surrogates, which models do emit, are hashed too."""
     hashes = {text_hash(texts) for texts in (['ab', 'c'], ['a', 'bc'], ['abc'], ['\ud800'])}
     assert len(hashes) == 4
+
+
+def test_many_responses_without_an_answer_are_told() -> None:
+    """They count as wrong, which may be a matter of format."""
+    problems = [Problem('a', gold='1')]
+    trials = [
+        Trial('a', i, Verdict.INCORRECT, answer=None if i else '2', answer_class=i - 1)
+        for i in range(4)
+    ]
+    result = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,))) | {'bounds': {}}
+    audit = audit_responses([])
+    told = result_warnings(Protocol(n=4, k=(2,)), result, audit, [])
+    assert any('in 75 % of the responses no final answer was found' in one for one in told)

@@ -21,8 +21,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.demo.evaluate import MODEL
-from opencompass_gpassk.demo.step_labels import STREAM, labelled_steps, sound_steps
+from opencompass_gpassk.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
 from opencompass_gpassk.demo.train import BATCH, batches, loss_of, make_optimizers
+from opencompass_gpassk.reasoneval.checkpoint import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.prompt import StepTokenizer
 from opencompass_gpassk.reasoneval.scorer import StepScorer
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
@@ -184,7 +185,8 @@ def train_steps(folder: Path, share: float = 1.0, *, progress: bool = False) -> 
     tokenizer.save_pretrained(folder)
     # CPUs are slow at half precision: the weights are loaded as the configuration says.
     path = folder / 'config.json'
-    config = {**json.loads(path.read_text('utf-8')), 'dtype': 'float32'}
+    config = json.loads(path.read_text('utf-8'))
+    config |= {'dtype': 'float32', DELIMITER_KEY: DELIMITER}
     path.write_text(json.dumps(config, indent=2, sort_keys=True) + '\n', 'utf-8')
     return trained
 

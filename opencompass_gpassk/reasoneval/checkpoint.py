@@ -32,6 +32,7 @@ __all__ = [
 HEAD = 'score_head.'
 POSITIONS = ('published', 'last')
 POSITION_KEY = 'step_position'  # of a config that we wrote: how the checkpoint was trained
+DELIMITER_KEY = 'step_delimiter'  # likewise: what stood between the steps that it learned from
 WHERE = ('revision', 'cache_dir', 'token', 'local_files_only', 'subfolder', 'proxies')
 # In the order in which transformers looks for them.
 WEIGHTS = ('model.safetensors', 'pytorch_model.bin')

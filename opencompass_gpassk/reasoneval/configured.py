@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.reasoneval.settings import WHO, ReasoningSettings
+from opencompass_gpassk.reasoneval.settings import DEMO, WHO, ReasoningSettings
 
 __all__ = ['configured', 'configured_gpus']
 
-DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
 MOST_GPUS = 64
 
 
@@ -18,7 +17,7 @@ def configured(**settings: Any) -> dict[str, Any]:
     """Return the settings of reasoning scores: for configs, which the environment sets up.
 
     The step classifier is the one that GPASSK_STEP_MODEL names, a folder or an id of the hub; else
-    that of the demonstration, whose steps stand between commas. With GPASSK_STEP_GPUS it is loaded
+    that of the demonstration. With GPASSK_STEP_GPUS it is loaded
     there, in bfloat16. What is wrong is an error here, before the inference, not after it.
 
     Args:
@@ -31,7 +30,7 @@ def configured(**settings: Any) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if not any(settings.get(who) for who in WHO):
         named = os.environ.get('GPASSK_STEP_MODEL', '').strip()
-        chosen = {'model': named} if named else {'model': str(DEMONSTRATION), 'delimiter': ', '}
+        chosen = {'model': named or DEMO}
         if Path(named).is_dir() and named:
             chosen['model'] = str(Path(named).resolve())
         elif named.startswith(('.', '/', '~')):

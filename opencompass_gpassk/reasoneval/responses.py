@@ -13,7 +13,7 @@ from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.reasoneval.score_store import score_solutions
-from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer
+from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
@@ -51,12 +51,14 @@ class ResponseScores:
         scored: One for each response that is not lost, in their order.
         signature: Who scored, under settings that a hash names.
         notes: What a reader of the result has to know.
+        delimiter: What responses were split at; None where steps were found by their marks.
     """
 
     settings: ReasoningSettings
     scored: list[ScoredResponse]
     signature: str
     notes: list[str]
+    delimiter: str | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return what a result says of who scored, and how."""
@@ -66,6 +68,7 @@ class ResponseScores:
             'threshold': float(self.settings.threshold),
             'validity_by': self.settings.validity_by,
             'redundancy_by': self.settings.redundancy_by,
+            'delimiter': self.delimiter,
         }
 
 
@@ -100,11 +103,12 @@ def score_responses(
     """
     questions = {problem.problem_id: problem.question for problem in problems}
     scorer = make_scorer(settings, report=report)
+    delimiter = step_delimiter(settings, scorer)
     present = [response for response in responses if not response.lost]
     solutions = [
         Solution(
             questions.get(response.identity[0], '') if response.identity else '',
-            split_steps(response.raw, delimiter=settings.delimiter, thinking=settings.thinking),
+            split_steps(response.raw, delimiter=delimiter, thinking=settings.thinking),
         )
         for response in present
     ]
@@ -114,7 +118,8 @@ def score_responses(
         for solution, response in zip(solutions, present, strict=True)
     ]
     _require_coverage(scored, min_coverage, again)
-    return ResponseScores(settings, scored, _signature(settings, scorer), _notes(scored))
+    signature = _signature(settings, scorer, delimiter)
+    return ResponseScores(settings, scored, signature, _notes(scored), delimiter)
 
 
 def _require_coverage(scored: Sequence[ScoredResponse], least: float, again: str) -> None:
@@ -148,12 +153,12 @@ def _scored(
     return ScoredResponse(solution, scores, values)
 
 
-def _signature(settings: ReasoningSettings, scorer: SolutionScorer) -> str:
+def _signature(settings: ReasoningSettings, scorer: SolutionScorer, delimiter: str | None) -> str:
     """Return who scored; the hash is the same wherever a model's folder lies."""
     name = settings.scorer
     how = (
         *({**scorer.settings, 'model': name}, settings.threshold),
-        *(settings.validity_by, settings.redundancy_by, settings.delimiter, settings.thinking),
+        *(settings.validity_by, settings.redundancy_by, delimiter, settings.thinking),
     )
     return f'{name}:{stable_hash(how)[:8]}'
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
-from opencompass_gpassk.reasoneval.checkpoint import POSITIONS
+from opencompass_gpassk.reasoneval.checkpoint import DELIMITER_KEY, POSITIONS
 from opencompass_gpassk.reasoneval.fingerprints import (
     model_name,
     tokenizer_fingerprint,
@@ -62,6 +62,10 @@ class StepScorer(BatchedScorer):
         name: Of the model, in :attr:`settings`; by default what it was loaded from, of a folder
             its name alone.
 
+    Attributes:
+        delimiter: What stands between the steps that the model learned from, where its config says
+            so (``step_delimiter``); responses are then split there by default.
+
     Raises:
         ValueError: If a setting is out of its range, or the tokenizer has no token that can
             separate steps.
@@ -95,6 +99,8 @@ class StepScorer(BatchedScorer):
         self.tokenizer = StepTokenizer(tokenizer)
         self.position = position or model.position
         self.long = long
+        # What stood between the steps that the model learned from; None if it doesn't say.
+        self.delimiter: str | None = getattr(model.config, DELIMITER_KEY, None) or None
         self.name = name or model_name(model.config.name_or_path)
 
     @classmethod

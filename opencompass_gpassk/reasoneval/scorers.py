@@ -19,7 +19,7 @@ from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-__all__ = ['SolutionScorer', 'forget_scorer', 'make_scorer']
+__all__ = ['SolutionScorer', 'forget_scorer', 'make_scorer', 'step_delimiter']
 
 LARGE = 10**9  # parameters: more takes hours on a CPU
 
@@ -69,13 +69,18 @@ def make_scorer(
         [
             *(settings.model, settings.reward_model, str(named(settings.type))),
             *(named(settings.options), named(settings.model_kwargs)),
-            *_files(settings.model or settings.reward_model),
+            *_files(settings.source),
         ]
     )
     if _last is None or _last[0] != key:
         _last = None  # its memory is free before the next one takes some
         _last = key, _loaded(settings, report or _tell)
     return _last[1]
+
+
+def step_delimiter(settings: ReasoningSettings, scorer: SolutionScorer) -> str | None:
+    """Return what responses are split at: as the settings say, or else the scorer's checkpoint."""
+    return settings.delimiter or getattr(scorer, 'delimiter', None)
 
 
 def forget_scorer() -> None:
@@ -95,7 +100,7 @@ def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> Solut
     from opencompass_gpassk.reasoneval.process_reward import ProcessRewardScorer
     from opencompass_gpassk.reasoneval.scorer import StepScorer
 
-    source = settings.model or settings.reward_model
+    source = settings.source
     kind: type[StepScorer] | type[ProcessRewardScorer]
     kind = StepScorer if settings.model else ProcessRewardScorer
     _require_known(kind.__name__, kind, settings.options, {'model', 'tokenizer'})

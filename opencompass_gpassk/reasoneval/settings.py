@@ -15,8 +15,10 @@ from opencompass_gpassk.judging.setting_values import named, secret_in
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
-__all__ = ['WHO', 'ReasoningSettings']
+__all__ = ['DEMO', 'WHO', 'ReasoningSettings']
 
+DEMO = 'demo'
+DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
 THINKING = ('drop', 'keep')
 WHO = ('model', 'reward_model', 'judge', 'type')
 TEXT, TABLE, NUMBER = (str,), (Mapping,), (int, float)
@@ -46,7 +48,8 @@ class ReasoningSettings:
     """Who scores the steps of responses, and how. One of the first four says who.
 
     Args:
-        model: A step classifier, such as ``GAIR/ReasonEval-7B``, from a folder or the hub.
+        model: A step classifier, such as ``GAIR/ReasonEval-7B``, from a folder or the hub; ``demo``
+            is that of the demonstration model.
         reward_model: A process reward model of one number a step, such as
             ``peiyi9979/math-shepherd-mistral-7b-prm``, from a folder or the hub.
         judge: A judge that is asked with prompts: ``'llm'`` for the one that the environment
@@ -61,7 +64,8 @@ class ReasoningSettings:
         threshold: A right response is sound if its validity is at least this.
         validity_by: Makes a solution's validity of its steps': ``min``, ``mean`` …
         redundancy_by: The same of redundancy: ``max``, ``mean`` …
-        delimiter: What stands between steps; by default they are found by
+        delimiter: What stands between steps; by default what the model's config says
+            (``step_delimiter``), or else they are found by
             :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
         thinking: ``drop`` or ``keep`` the thoughts of a response.
 
@@ -159,12 +163,19 @@ class ReasoningSettings:
         return found
 
     @property
+    def source(self) -> str:
+        """Where the model is loaded from, '' where none is."""
+        return str(DEMONSTRATION) if self.model == DEMO else self.model or self.reward_model
+
+    @property
     def scorer(self) -> str:
         """The name of who scores: a model's, of one in a folder without the way there."""
         if self.judge:
             settings = JudgeSettings.of(_asked(self.judge))
             name = settings.model if settings.model else os.environ.get('OC_JUDGE_MODEL', '')
             return name if isinstance(name, str) and name else 'judge'
+        if self.model == DEMO:
+            return 'gpassk-demo-steps'
         name = self.model or self.reward_model
         if not name:
             return str(named(self.type)).rpartition('.')[2]

@@ -14,7 +14,7 @@ from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_v
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 
-__all__ = ['Selection', 'SolutionRow', 'read_solutions', 'scored_row', 'select']
+__all__ = ['Selection', 'SolutionRow', 'read_solutions', 'scored_row', 'select', 'split_again']
 
 
 RESULTS = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
@@ -69,6 +69,21 @@ def read_solutions(
     return rows
 
 
+def split_again(row: SolutionRow, delimiter: str, thinking: str = 'drop') -> SolutionRow:
+    """Return a row whose ``solution`` is split at a delimiter; one given in steps as it is.
+
+    Args:
+        row: As it was read.
+        delimiter: What stands between steps.
+        thinking: As of :func:`read_solutions`.
+    """
+    text = row.fields.get('solution')
+    if row.fields.get('steps') is not None or not isinstance(text, str):
+        return row
+    steps = split_steps(text, delimiter=delimiter, thinking=thinking)
+    return SolutionRow(row.fields, Solution(row.solution.question, steps))
+
+
 def scored_row(
     row: SolutionRow, scores: StepScores, *, validity_by: str = 'min', redundancy_by: str = 'max'
 ) -> dict[str, Any]:
@@ -114,6 +129,7 @@ class Selection:
         refused: Rows without scores.
         valid_alone: Rows that were taken or left by their validity alone, since a process reward
             model scored them.
+        other_verdict: Rows whose answers are wrong, or not known to be right where that was asked.
     """
 
     kept: list[dict[str, Any]]
@@ -121,20 +137,26 @@ class Selection:
     redundant: int = 0
     refused: int = 0
     valid_alone: int = 0
+    other_verdict: int = 0
 
     @property
     def total(self) -> int:
         """All rows."""
-        return len(self.kept) + self.invalid + self.redundant + self.refused
+        counts = self.invalid, self.redundant, self.refused, self.other_verdict
+        return len(self.kept) + sum(counts)
 
 
-def select(path: str, *, min_validity: float, max_redundancy: float) -> Selection:
+def select(
+    path: str, *, min_validity: float, max_redundancy: float, verdict: str | None = None
+) -> Selection:
     """Select scored rows by quality, as for training data (arXiv 2404.05692, section 5.2).
 
     Args:
         path: What ``gpassk reasoneval score`` wrote.
         min_validity: Least validity, in [0, 1].
         max_redundancy: Greatest redundancy, in [0, 1].
+        verdict: ``correct`` takes rows of that verdict alone, ``any`` all; by default those are
+            left out whose verdict is ``incorrect``. Rows of a run have one.
 
     Raises:
         ValueError: If a limit is no share, or a row has no scores, naming file, line and field.
@@ -147,6 +169,10 @@ def select(path: str, *, min_validity: float, max_redundancy: float) -> Selectio
     for place, line in _lines(path):
         try:
             row = _parsed(line)
+            said = row.get('verdict')
+            if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
+                count['other_verdict'] += 1
+                continue
             if 'refusal' in row and row.get('validity') is None:
                 count['refused'] += 1
                 continue

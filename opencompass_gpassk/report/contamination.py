@@ -18,7 +18,8 @@ from opencompass_gpassk.version_groups import DROP
 __all__ = ['contamination_table', 'slope']
 
 NOTES = (
-    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares); it is negative',
+    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the τ '
+    'that were measured); it is negative',
     'greedy − G-Pass: accuracy of the greedy answer less G-Pass@k_1.0, in points',
     'SP − RV: accuracy on original problems less that on the same with other numbers, in points',
     'a model that memorised answers tends to a steep slope and wide gaps; an unsteady one does too',

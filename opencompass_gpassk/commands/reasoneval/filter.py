@@ -13,8 +13,12 @@ __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
 Keep the solutions that are valid and to the point, such as for training (arXiv 2404.05692, 5.2).
-SCORED is what `gpassk reasoneval score` wrote; the rows come back as they stand in it.
+SCORED is what `gpassk reasoneval score` wrote, or the steps file beside the result of a run
+(<data set>.steps.jsonl.gz), whose rows have a verdict; the rows come back as they stand in it.
 """
+
+VERDICTS = ('correct', 'any')
+OTHER_VERDICTS = {None: 'with a wrong answer', 'correct': 'without a right answer', 'any': ''}
 
 
 def add_action(actions: Any) -> None:
@@ -32,6 +36,12 @@ def add_action(actions: Any) -> None:
     parser.add_argument(
         '--max-redundancy', type=float, default=0.15, metavar='SHARE', help='default: 0.15'
     )
+    parser.add_argument(
+        '--verdict',
+        choices=VERDICTS,
+        help='correct: keep rows with a right answer alone; any: also those with a wrong one '
+        '(default: leave those out whose verdict says that the answer is wrong)',
+    )
     parser.add_argument('-o', '--output', type=Path, metavar='KEPT', help='file (default: print)')
     parser.set_defaults(run=run)
 
@@ -42,7 +52,12 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.solution_rows import select
 
     require_no_folder(args.output)
-    found = select(args.file, min_validity=args.min_validity, max_redundancy=args.max_redundancy)
+    found = select(
+        args.file,
+        min_validity=args.min_validity,
+        max_redundancy=args.max_redundancy,
+        verdict=args.verdict,
+    )
     if found.valid_alone:
         note(
             f'{found.valid_alone} of {found.total} rows have no redundancy, as of a process reward '
@@ -54,7 +69,10 @@ def run(args: argparse.Namespace) -> int:
         (f'below validity {args.min_validity}', found.invalid),
         (f'above redundancy {args.max_redundancy}', found.redundant),
         ('without scores', found.refused),
+        (OTHER_VERDICTS[args.verdict], found.other_verdict),
     ):
+        if not name:
+            continue
         share = 100 * count / found.total if found.total else math.nan
         note(f'{name}: {count} of {found.total} ({share:.1f} %)')
     return 0

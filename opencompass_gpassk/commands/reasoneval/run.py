@@ -53,6 +53,7 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
+    from opencompass_gpassk.reasoneval.scorers import make_scorer
     from opencompass_gpassk.rescoring import Changes, rescore, summarize_again
     from opencompass_gpassk.runs import find_run, read_run_config
 
@@ -61,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
     config = read_run_config(folder)
+    make_scorer(settings, report=note)  # what is wrong with it is told once, before any work
     made, failed = rescore(
         folder,
         config,

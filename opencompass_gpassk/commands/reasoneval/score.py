@@ -57,8 +57,12 @@ def run(args: argparse.Namespace) -> int:
     """Score a file; what is there is kept as it comes."""
     from opencompass_gpassk.jsonlines import row_line
     from opencompass_gpassk.reasoneval.score_store import score_solutions, score_store_path
-    from opencompass_gpassk.reasoneval.scorers import make_scorer
-    from opencompass_gpassk.reasoneval.solution_rows import read_solutions, scored_row
+    from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
+    from opencompass_gpassk.reasoneval.solution_rows import (
+        read_solutions,
+        scored_row,
+        split_again,
+    )
     from opencompass_gpassk.reasoneval.solutions import count_refusals
 
     settings = scorer_settings(args)
@@ -72,10 +76,11 @@ def run(args: argparse.Namespace) -> int:
         report=note,
     )
     beside = None if store else _beside(args.output)
+    scorer = make_scorer(settings, report=note)
+    if delimiter := step_delimiter(settings, scorer):
+        rows = [split_again(row, delimiter, settings.thinking) for row in rows]
     solutions = [row.solution for row in rows]
-    scores = score_solutions(
-        make_scorer(settings, report=note), solutions, store or beside, progress=True, report=note
-    )
+    scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
     lines = [row_line(scored_row(row, scores[row.solution], **how)) for row in rows]
     refusals = count_refusals(scores[one] for one in solutions)

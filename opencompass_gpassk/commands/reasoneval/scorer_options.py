@@ -19,7 +19,11 @@ MODEL_KWARGS = ('dtype', 'device_map', 'attn_implementation')
 def add_scorer_options(parser: argparse.ArgumentParser) -> None:
     """Add them to an action's options."""
     who = parser.add_mutually_exclusive_group(required=True)
-    who.add_argument('--model', help='folder or hub id, such as GAIR/ReasonEval-7B')
+    who.add_argument(
+        '--model',
+        help='folder or hub id, such as GAIR/ReasonEval-7B; demo is the step classifier of the '
+        'demonstration model',
+    )
     who.add_argument(
         '--reward-model',
         metavar='MODEL',
@@ -60,7 +64,11 @@ def add_scorer_options(parser: argparse.ArgumentParser) -> None:
         ('--bad', "its token for a bad one (default: '-')"),
     ):
         parser.add_argument(name, metavar='TEXT', help=what)
-    parser.add_argument('--delimiter', help='what stands between steps (default: they are found)')
+    parser.add_argument(
+        '--delimiter',
+        help='what stands between steps (default: what the model was trained with, if its config '
+        'says so, or else they are found)',
+    )
     parser.add_argument(
         '--thinking', choices=('drop', 'keep'), default='drop', help='thoughts (default: drop)'
     )
