@@ -16,9 +16,11 @@ from made_results import as_result, make_result
 from opencompass_gpassk.metrics.paired import rank_intervals
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.best import verdicts_of
+from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.estimates import Estimate, estimate
 from opencompass_gpassk.report.export import to_csv, to_json
 from opencompass_gpassk.report.files import write_report
+from opencompass_gpassk.report.latex import to_latex
 from opencompass_gpassk.report.model_tables import benchmark_tables
 from opencompass_gpassk.report.tables import Table, to_markdown, to_text
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -150,10 +152,15 @@ def test_csv_and_json_hold_both_ends() -> None:
     assert entry['groups']['AMC-en']['intervals'] == {}
 
 
-def table_of(counts: Sequence[int], n: int, first: int = 0) -> TrialTable:
-    """Return the trials of problems of which so many of n are right."""
+def table_of(
+    counts: Sequence[int], n: int, first: int = 0, groups: Sequence[str] = ()
+) -> TrialTable:
+    """Return the trials of problems of which so many of n are right; groups take turns."""
     return TrialTable(
-        [Problem(f'p{i}') for i in range(first, first + len(counts))],
+        [
+            Problem(f'p{i}', groups={'split': groups[i % len(groups)]} if groups else {})
+            for i in range(first, first + len(counts))
+        ],
         [
             Trial(f'p{i}', r, Verdict.CORRECT if r < c else Verdict.INCORRECT)
             for i, c in enumerate(counts, start=first)
@@ -178,7 +185,7 @@ STRONG, EQUAL, WEAK = [4, 3] * 12, [3, 4] * 12, [0, 1] * 12
 def marked(table: Table) -> dict[str, set[str]]:
     """Return heading → the models whose figure is marked."""
     found: dict[str, set[str]] = {}
-    for row, column in table.best:
+    for row, column in table.marks:
         found.setdefault(table.columns[column], set()).add(str(table.rows[row][0]))
     return found
 
@@ -198,14 +205,49 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     markdown = to_markdown(table)
     assert '| strong | **87.5** |' in markdown
     assert '| weak | 12.5 |' in markdown
-    assert '- bold: the best of its column' in markdown
+    assert '- bold: the best of its column (paired' in markdown
+
+
+def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
+    """One is bold or starred; who is a little worse, which may be luck, has another mark."""
+    near = [4, 3] * 11 + [4, 2]
+    results, trials = measured(
+        strong=table_of(STRONG, 4), near=table_of(near, 4), weak=table_of(WEAK, 4)
+    )
+    (table,) = benchmark_tables(results, trials)
+    of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
+    assert of == {'strong': Mark.BEST, 'near': Mark.NEAR}
+    text, markdown, latex = to_text(table), to_markdown(table), to_latex(table)
+    assert text.count('*87.5') == 1
+    assert text.count('≈86.5') == 1
+    assert '*: the best of its column; ≈: the data cannot tell it from the best (' in text
+    assert '| near | ≈86.5 |' in markdown
+    assert '- bold: the best of its column; ≈: the data cannot' in markdown
+    assert 'near & $^\\approx$86.5 &' in latex
+    assert 'bold: the best of its column; $\\approx$: the data cannot' in latex
+
+
+def test_groups_are_compared_each_by_itself() -> None:
+    """Who is the best on the hard problems need not be on all; the note says so."""
+    results, trials = measured(
+        even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
+        odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
+    )
+    _, table = benchmark_tables(results, trials)
+    of = {
+        (table.rows[row][0], table.rows[row][2]): mark
+        for (row, column), mark in table.marks.items()
+        if table.columns[column] == 'average@4'
+    }
+    assert of == {('a', 'odd'): Mark.BEST, ('b', 'even'): Mark.BEST}
+    assert '*: the best of its group and k (paired' in to_text(table)
 
 
 def test_one_model_is_not_the_best() -> None:
     """Nothing is marked, nor said."""
     results, trials = measured(strong=table_of(STRONG, 4))
     (table,) = benchmark_tables(results, trials)
-    assert (table.best, table.notes) == (set(), [])
+    assert (table.marks, table.notes) == ({}, [])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +270,7 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     if weak is None:
         del trials['weak', 'x']
     (table,) = benchmark_tables(results, trials)
-    assert (table.best, table.notes) == (set(), [note])
+    assert (table.marks, table.notes) == ({}, [note])
 
 
 def test_trials_of_another_run_mark_nothing() -> None:
@@ -236,7 +278,7 @@ def test_trials_of_another_run_mark_nothing() -> None:
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     trials['weak', 'x'] = table_of(STRONG, 4)
     (table,) = benchmark_tables(results, trials)
-    assert not table.best
+    assert not table.marks
     assert any(note.startswith('average@n is not marked') for note in table.notes)
 
 
@@ -275,7 +317,7 @@ def test_a_result_that_makes_no_sense_marks_nothing() -> None:
     for model in results:
         results[model]['x']['k'] = [4]
     (table,) = benchmark_tables(results, trials)
-    assert not table.best
+    assert not table.marks
 
 
 def test_an_undefined_figure_is_never_the_best() -> None:

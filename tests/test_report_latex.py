@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.latex import escape_latex, latex_report, to_latex
 from opencompass_gpassk.report.tables import Table
@@ -22,7 +23,7 @@ TABLE = Table(
         ['two', float('nan'), None],
     ],
     ['100 % of it'],
-    best={(0, 1)},
+    marks={(0, 1): Mark.BEST},
 )
 HOSTILE = (
     '\\input{/etc/passwd}',
@@ -58,9 +59,8 @@ def test_a_table_is_booktabs() -> None:
         '\\end{tabular}',
         '\\par{\\footnotesize {[}low, high{]}: 95 \\% intervals, for problems like these (BCa '
         'bootstrap over problems and their versions, 10,000 resamples)\\par}',
-        '\\par{\\footnotesize bold: the best of its column, and what the data cannot tell from the '
-        'best (paired sign-flip test over the problems that all these models answered, 95 \\%, all '
-        'pairs at once)\\par}',
+        '\\par{\\footnotesize bold: the best of its column (paired sign-flip test over the problems '
+        'that all these models answered, 95 \\%, all pairs at once)\\par}',
         '\\par{\\footnotesize 100 \\% of it\\par}',
         '\\end{table}',
     ]

@@ -1,47 +1,103 @@
-"""Which figures of a table are the best of their column, as far as the data can tell."""
+"""Which figures of a table are the best, and which the data cannot tell from these."""
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from opencompass_gpassk.comparison import Standing, distinguishable
 from opencompass_gpassk.protocol import Protocol, accuracy_key
-from opencompass_gpassk.report.benchmarks import Entry, Result
-from opencompass_gpassk.shared_problems import aligned
+from opencompass_gpassk.report.benchmarks import Entry, Result, read_figure
+from opencompass_gpassk.report.cells import Mark
+from opencompass_gpassk.shared_problems import Aligned, aligned
+from opencompass_gpassk.soundness import SOUND, VALIDITY
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.trials_file import read_trials
 
 __all__ = ['AVERAGE', 'GREEDY', 'Best', 'Trials', 'best_entries', 'verdicts_of']
 
-Trials = Mapping[tuple[str, str], TrialTable]  # (model, data set) to the trials of the result
+Place = tuple[str, str]  # model, data set
+Trials = Mapping[Place, TrialTable]  # the trials of the result
+Groups = Mapping[str, Mapping[str, object]]  # label to the values of its fields
 
 GREEDY, AVERAGE = 'greedy', 'average@n'
 ROUNDING = 1e-6  # percent
 
-Read = Callable[[Entry], float | None]
-
 
 @dataclass
 class Best:
-    """What is known of a table's columns.
+    """What is known of a table's figures.
 
     Attributes:
-        entries: Name of a figure → indices of the entries that are not distinguishable from the
-            best. Names are those of results, :data:`GREEDY` and :data:`AVERAGE`.
+        marks: (label of a group, '' for none; name of a figure) → (model, data set) → its mark.
+            Names are those of results, :data:`GREEDY` and :data:`AVERAGE`, and behind ``sound``
+            what these are of sound answers.
         notes: Why nothing is told of some.
     """
 
-    entries: dict[str, set[int]] = field(default_factory=dict)
+    marks: dict[tuple[str, str], dict[Place, Mark]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def of(self, entry: Entry, name: str, group: str = '') -> Mark | None:
+        """Return the mark of an entry's figure, None if it has none."""
+        return self.marks.get((group, name), {}).get((entry.model, entry.dataset))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The sampled results of a table's entries, or the greedy ones.
+
+    Attributes:
+        greedy: Which.
+        sound: What is asked for are sound figures.
+        k: Of G-Pass@k, None for none.
+        groups: In which figures are asked for.
+    """
+
+    greedy: bool
+    sound: bool
+    k: int | None
+    groups: Groups
+
+    @property
+    def called(self) -> str:
+        """What the figures are of."""
+        return 'greedy answers' if self.greedy else 'samples'
+
+    def result(self, entry: Entry) -> Result | None:
+        """Return the result, None if there is none with such figures."""
+        result = entry.greedy if self.greedy else entry.result
+        return result if result and (result.get('reasoning') or not self.sound) else None
+
+    def place(self, entry: Entry) -> Place:
+        """Return where the trials are found."""
+        return entry.model, entry.greedy_dataset if self.greedy else entry.dataset
+
+    def protocol(self, entry: Entry) -> Protocol:
+        """Return what is measured; a ValueError if the result makes no sense."""
+        reasoning = (self.result(entry) or {}).get('reasoning') or {}
+        fields = (tuple(f for f in one if f != 'problems') for one in self.groups.values())
+        return Protocol(
+            1 if self.greedy else entry.n,
+            (self.k,) if self.k and not self.greedy else (),
+            () if self.greedy else tuple(entry.taus),
+            tuple(dict.fromkeys(one for one in fields if one and 'version' not in one)),
+            sound=reasoning.get('threshold') if self.sound else None,
+        )
+
+    def key(self, name: str, entry: Entry) -> str:
+        """Return under which key the result of an entry has a figure."""
+        before, plain = (SOUND, name.removeprefix(SOUND)) if self.sound else ('', name)
+        if plain in (GREEDY, AVERAGE):
+            plain = accuracy_key(1 if self.greedy else entry.n)
+        return before + plain
 
 
 def verdicts_of(result: Result, folder: Path) -> TrialTable | None:
-    """Return problems and verdicts of a result, None if its file of trials can't be read.
+    """Return problems, verdicts and validity of a result, None if its trials can't be read.
 
     Args:
         result: As stored.
@@ -56,16 +112,25 @@ def verdicts_of(result: Result, folder: Path) -> TrialTable | None:
         return None
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}
+    valid: dict[float, dict[str, float]] = {}
     for trial in table.trials:  # twenty models have half a million: what they answered may go
         trial.problem_id = ids[trial.problem_id]
-        trial.answer, trial.response, trial.values = None, '', nothing
+        validity = trial.values.get(VALIDITY)
+        trial.answer, trial.response = None, ''
+        trial.values = (
+            nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
+        )
     return table
 
 
 def best_entries(
-    entries: Sequence[Entry], k: int | None, trials: Trials, names: Sequence[str]
+    entries: Sequence[Entry],
+    k: int | None,
+    trials: Trials,
+    names: Sequence[str],
+    groups: Groups | None = None,
 ) -> Best:
-    """Return who is not distinguishable from the best, figure by figure.
+    """Return who is the best and who is not distinguishable from it, figure by figure.
 
     Nothing is told unless several entries have a figure, all of them were asked the same problems,
     and the trials of all are there.
@@ -74,86 +139,93 @@ def best_entries(
         entries: The rows of a table.
         k: Of G-Pass@k, None for none.
         trials: Of the results.
-        names: The figures that are asked for.
+        names: The figures that are asked for, as :attr:`Best.marks` calls them; all of them are
+            ``sound …``, or none is.
+        groups: Label → fields of the groups that they are asked for in, too.
     """
     found = Best()
-    sampled = {i: entry for i, entry in enumerate(entries) if entry.result}
-    standings = _compared(
-        {i: (entry.model, entry.dataset) for i, entry in sampled.items()},
-        lambda i: Protocol(entries[i].n, (k,) if k else (), tuple(entries[i].taus), ()),
-        trials,
-        found,
-        'samples',
-        [*names, 'accuracy', *(accuracy_key(entry.n) for entry in sampled.values())],
-    )
-    for name, standing in standings.items():
-        if name.startswith('accuracy'):
-            _take(found, AVERAGE, standing, sampled, Entry.average)
-        else:
-            _take(found, name, standing, sampled, partial(_figure, name=name))
-    greedy = {i: entry for i, entry in enumerate(entries) if entry.greedy is not None}
-    of_greedy = _compared(
-        {i: (entry.model, entry.greedy_dataset) for i, entry in greedy.items()},
-        lambda i: Protocol(1, groups=()),
-        trials,
-        found,
-        'greedy answers',
-        [accuracy_key(1)],
-    )
-    if accuracy_key(1) in of_greedy:
-        _take(found, GREEDY, of_greedy[accuracy_key(1)], greedy, Entry.greedy_accuracy)
+    sound = any(name.startswith(SOUND) for name in names)
+    for greedy in (False, True):
+        asked = [name for name in names if (name.removeprefix(SOUND) == GREEDY) is greedy]
+        side = _Side(greedy, sound, k, groups or {})
+        chosen = [entry for entry in entries if side.result(entry)]
+        shared = _shared(side, chosen, trials, found) if asked else None
+        if shared is not None:
+            for label in ('', *side.groups):
+                _mark(found, side, shared, label, asked, chosen)
     return found
 
 
-def _figure(entry: Entry, name: str) -> float | None:
-    return entry.figure(name)
-
-
-def _compared(
-    places: Mapping[int, tuple[str, str]],
-    protocol: Callable[[int], Protocol],
-    trials: Trials,
-    found: Best,
-    what: str,
-    names: Collection[str],
-) -> dict[str, Standing]:
-    """Return how the entries stand, nothing and a note where they can't be compared."""
-    if len(places) < 2:
-        return {}
-    lacking = [model for model, dataset in places.values() if (model, dataset) not in trials]
+def _shared(side: _Side, entries: Sequence[Entry], trials: Trials, found: Best) -> Aligned | None:
+    """Return what the entries reached, None and a note where they can't be compared."""
+    if len(entries) < 2:
+        return None
+    places = [side.place(entry) for entry in entries]
+    lacking = [place[0] for place in places if place not in trials]
     if lacking:
         found.notes.append(
-            f'the best {what} are not marked: the trials of {", ".join(dict.fromkeys(lacking))} '
-            'are not to be read'
+            f'the best {side.called} are not marked: the trials of '
+            f'{", ".join(dict.fromkeys(lacking))} are not to be read'
         )
-        return {}
+        return None
     try:
         shared = aligned(
-            {str(i): trials[place] for i, place in places.items()},
-            {str(i): protocol(i) for i in places},
+            {str(i): trials[place] for i, place in enumerate(places)},
+            {str(i): side.protocol(entry) for i, entry in enumerate(entries)},
         )
-    except ValueError:  # they have no problem in common, or a result no sense
+    except (TypeError, ValueError):  # they have no problem in common, or a result no sense
         shared = None
     if shared is None or shared.left_out:
         found.notes.append(
-            f'the best {what} are not marked: not all models were asked the same problems'
+            f'the best {side.called} are not marked: not all models were asked the same problems'
         )
-        return {}
-    return distinguishable(shared, names=names)
+        return None
+    return shared
 
 
-def _take(
-    found: Best, name: str, standing: Standing, entries: Mapping[int, Entry], read: Read
+def _mark(
+    found: Best,
+    side: _Side,
+    shared: Aligned,
+    label: str,
+    names: Sequence[str],
+    entries: Sequence[Entry],
 ) -> None:
-    """Keep who is among the best, if the figures that are shown are of these very trials."""
-    for figure, entry in zip(standing.figures, entries.values(), strict=True):
-        shown = read(entry)
+    """Keep who is among the best in one group, or in none."""
+    if label not in shared.parts:
+        return
+    wanted = {}
+    for name in names:
+        keys = {side.key(name, entry) for entry in entries}
+        # Where the numbers of samples differ, all accuracies have the name of one sample's.
+        several = f'{SOUND if side.sound else ""}{accuracy_key(1)}'
+        wanted[name] = keys.pop() if len(keys) == 1 else several
+    standings = distinguishable(shared, label, names=set(wanted.values()))
+    for name, key in wanted.items():
+        if key in standings:
+            found.marks[label, name] = _marks(found, side, label, name, standings[key], entries)
+
+
+def _marks(
+    found: Best,
+    side: _Side,
+    label: str,
+    name: str,
+    standing: Standing,
+    entries: Sequence[Entry],
+) -> dict[Place, Mark]:
+    """Return the marks of a figure, none if what is shown is of other trials than these."""
+    for figure, entry in zip(standing.figures, entries, strict=True):
+        shown = read_figure(side.result(entry) or {}, side.key(name, entry), label)
         if shown is None:
-            return
+            return {}
         if math.isnan(shown) != math.isnan(figure) or abs(shown - figure) > ROUNDING:
-            note = f'{name} is not marked: the trials beside the results are others'
-            found.notes.append(note)
-            return
-    among = [i for i, best in zip(entries, standing.among_best, strict=True) if best]
-    if among:
-        found.entries[name] = set(among)
+            if not label:  # else it is told of all problems
+                note = f'{name} is not marked: the trials beside the results are others'
+                found.notes.append(note)
+            return {}
+    return {
+        (entry.model, entry.dataset): Mark.BEST if best else Mark.NEAR
+        for entry, best, among in zip(entries, standing.best, standing.among_best, strict=True)
+        if among
+    }

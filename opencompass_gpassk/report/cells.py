@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from enum import Enum
 
 from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.text import one_line
@@ -12,9 +13,10 @@ __all__ = [
     'BRACKETS',
     'STYLES',
     'Cell',
+    'Mark',
     'checked_style',
     'interval_notes',
-    'marked_note',
+    'marks_note',
     'shown_cell',
     'shown_interval',
 ]
@@ -23,6 +25,14 @@ Cell = str | int | float | None
 
 BRACKETS, PLUS_MINUS = 'brackets', '±'
 STYLES = (BRACKETS, PLUS_MINUS, None)
+
+
+class Mark(Enum):
+    """What a figure is among those that it is compared with."""
+
+    BEST = 'none is better'
+    NEAR = 'not distinguishable from the best'
+
 
 METHODS = {
     'bca': 'BCa bootstrap over problems and their versions',
@@ -83,11 +93,19 @@ def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> li
     ]
 
 
-def marked_note(mark: str) -> str:
-    """Return what the mark of the best figures means."""
+def marks_note(marks: Collection[Mark], best: str, near: str, among: str) -> str:
+    """Return what the marks of the best figures mean.
+
+    Args:
+        marks: Those that occur.
+        best: How the best are marked.
+        near: How those are marked that are not distinguishable from the best.
+        among: What figures are compared within.
+    """
+    told = f'; {near}: the data cannot tell it from the best' if Mark.NEAR in marks else ''
     return (
-        f'{mark}: the best of its column, and what the data cannot tell from the best (paired '
-        'sign-flip test over the problems that all these models answered, 95 %, all pairs at once)'
+        f'{best}: the best of its {among}{told} (paired sign-flip test over the problems that all '
+        'these models answered, 95 %, all pairs at once)'
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from opencompass_gpassk.report.cells import (
     BRACKETS,
     PLUS_MINUS,
+    Mark,
     checked_style,
     shown_cell,
     shown_interval,
@@ -22,6 +23,7 @@ HEAD = (
 )
 FITTING = ('', DIFFICULTY)  # breakdowns whose tables fit on a page
 PM = '$\\pm$'
+MARKED = {Mark.BEST: '\\textbf{{{}}}', Mark.NEAR: '$^\\approx${}'}
 # Brackets and stars behind \\ would be its arguments; quotes and some others make ligatures.
 SPECIAL = {
     **{sign: f'\\{sign}' for sign in '{}$&#%_'},
@@ -35,7 +37,10 @@ SPECIAL = {
     '–': '--',
     '…': '\\ldots{}',
     '’': "'",
-    **{sign: f'$\\{name}$' for sign, name in {'τ': 'tau', '≥': 'geq', '→': 'to'}.items()},
+    **{
+        sign: f'$\\{name}$'
+        for sign, name in {'τ': 'tau', '≥': 'geq', '→': 'to', '≈': 'approx'}.items()
+    },
     PLUS_MINUS: PM,
     '−': '$-$',
     '\ufffd': '{?}',
@@ -52,7 +57,7 @@ def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
     """Return a table as a ``table`` environment, its notes below.
 
     Args:
-        table: The table; the best figures are bold.
+        table: The table; the best figures are bold, those that may be as good have ≈.
         intervals: ``brackets``, below their figures; ``±``, half their width; None for none.
 
     Raises:
@@ -87,7 +92,9 @@ def _lines(table: Table, index: int, style: str | None) -> Iterable[str]:
     cells = table.rows[index]
     figures = [escape_latex(shown_cell(cell, table.decimals)) for cell in cells]
     marked = [
-        f'\\textbf{{{figure}}}' if (index, column) in table.best else figure
+        MARKED[table.marks[index, column]].format(figure)
+        if (index, column) in table.marks
+        else figure
         for column, figure in enumerate(figures)
     ]
     widths = [shown_interval(cell, table.decimals, style) for cell in cells]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opencompass_gpassk.report.benchmarks import Benchmark, Entry, Results, join_benchmarks
@@ -38,7 +38,11 @@ class _Column:
             return entry.greedy_accuracy(group)
         if self.name == AVERAGE:
             return entry.average(group)
-        return entry.figure(self.name.format(k=k), group)
+        return entry.figure(self.called(k), group)
+
+    def called(self, k: int | None) -> str:
+        """Return the figure's name at k."""
+        return self.name.format(k=k)
 
 
 def benchmark_tables(results: Results, trials: Trials | None = None) -> list[Table]:
@@ -56,14 +60,33 @@ def benchmark_tables(results: Results, trials: Trials | None = None) -> list[Tab
 def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
     title = f'{benchmark.name}: {_problems(benchmark)}'
     general = benchmark_notes(benchmark)
-    if not benchmark.ks:
-        yield _model_table(benchmark, title, benchmark.entries, None, general, trials)
-    for index, k in enumerate(benchmark.ks):
+    groups = {label: fields for e in benchmark.entries for label, fields in e.groups.items()}
+    compared: dict[int | None, Best] = {}
+    for index, k in enumerate(benchmark.ks or [None]):
         # Who was decoded greedily alone has a row in the first table.
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
-        notes = [*threshold_notes(benchmark, k), *(general if not index else [])]
-        yield _model_table(benchmark, f'{title}, k = {k}', entries, k, notes, trials)
-    yield from _group_tables(benchmark, title)
+        columns = _columns(benchmark, entries, k)
+        names = [column.called(k) for column in columns]
+        found = Best() if trials is None else best_entries(entries, k, trials, names, groups)
+        compared[k] = found
+        notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
+        yield Table(
+            title if k is None else f'{title}, k = {k}',
+            ['model', *(column.heading for column in columns)],
+            [
+                [benchmark.label(entry), *(column.read(entry, k) for column in columns)]
+                for entry in entries
+            ],
+            [*notes, *(general if not index else [])],
+            headline=[column.heading for column in columns if column.headline],
+            marks={
+                (row, place): mark
+                for row, entry in enumerate(entries)
+                for place, name in enumerate(names, start=1)
+                if (mark := found.of(entry, name))
+            },
+        )
+    yield from _group_tables(benchmark, title, compared)
 
 
 def _problems(benchmark: Benchmark) -> str:
@@ -95,45 +118,25 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
     return columns
 
 
-def _model_table(
-    benchmark: Benchmark,
-    title: str,
-    entries: Sequence[Entry],
-    k: int | None,
-    notes: Sequence[str],
-    trials: Trials | None,
-) -> Table:
-    columns = _columns(benchmark, entries, k)
-    rows: list[list[Cell]] = [
-        [benchmark.label(entry), *(column.read(entry, k) for column in columns)]
-        for entry in entries
-    ]
-    names = [column.name.format(k=k) for column in columns]
-    found = Best() if trials is None else best_entries(entries, k, trials, names)
-    marked = {
-        (row, number)
-        for number, name in enumerate(names, start=1)
-        for row in found.entries.get(name, ())
-    }
-    return Table(
-        title,
-        ['model', *(column.heading for column in columns)],
-        rows,
-        [*found.notes, *notes],
-        headline=[column.heading for column in columns if column.headline],
-        best=marked,
-    )
-
-
-def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
+def _group_tables(
+    benchmark: Benchmark, title: str, compared: Mapping[int | None, Best]
+) -> Iterable[Table]:
     kinds: dict[str, dict[str, None]] = {}
     for entry in benchmark.entries:
         for label, fields in entry.groups.items():
             kinds.setdefault(kind_of(fields), {}).setdefault(label)
     columns = _columns(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
+    least = next(iter(compared))  # who was decoded greedily alone is compared there
     heading = ['group', 'problems', 'model', *(['k'] if benchmark.ks else [])]
     heading += [column.heading for column in columns]
     for kind, labels in kinds.items():
+        shown = [
+            (entry, label, k)
+            for label in (labels if kind == CROSSED else sorted(labels, key=group_order))
+            for entry in benchmark.entries
+            if label in entry.groups
+            for k in entry.ks or (None,)
+        ]
         rows: list[list[Cell]] = [
             [
                 label,
@@ -142,9 +145,13 @@ def _group_tables(benchmark: Benchmark, title: str) -> Iterable[Table]:
                 *([k] if benchmark.ks else []),
                 *(column.read(entry, k, label) for column in columns),
             ]
-            for label in (labels if kind == CROSSED else sorted(labels, key=group_order))
-            for entry in benchmark.entries
-            if label in entry.groups
-            for k in entry.ks or (None,)
+            for entry, label, k in shown
         ]
-        yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind)
+        first = len(heading) - len(columns)
+        marks = {
+            (row, first + place): mark
+            for row, (entry, label, k) in enumerate(shown)
+            for place, column in enumerate(columns)
+            if (mark := compared[k or least].of(entry, column.called(k), label))
+        }
+        yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind, marks=marks)

@@ -9,9 +9,10 @@ from opencompass_gpassk.report.cells import (
     BRACKETS,
     PLUS_MINUS,
     Cell,
+    Mark,
     checked_style,
     interval_notes,
-    marked_note,
+    marks_note,
     shown_cell,
     shown_interval,
 )
@@ -33,6 +34,7 @@ __all__ = [
 CROSSED = 'split and language'
 DIFFICULTY = 'difficulty'
 DIFFICULTIES = ('easy', 'medium', 'hard')
+STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # of a terminal: in wider tables, headings take two lines
 
 
@@ -50,7 +52,8 @@ class Table:
         breakdown: What its rows break the problems down by, '' where they don't.
         decimals: How many of each figure are shown.
         headline: Headings of the columns whose intervals the terminal has room for.
-        best: (row, column) of the figures that no other of their column is certainly better than.
+        marks: (row, column) → mark of the figures that no other of their column, or where rows
+            are of groups, of their group and k, is certainly better than.
     """
 
     title: str
@@ -60,7 +63,7 @@ class Table:
     breakdown: str = ''
     decimals: int = 1
     headline: Collection[str] = field(default=())
-    best: Collection[tuple[int, int]] = field(default=())
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
 
 
 def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -78,8 +81,7 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
     shown = {name for name in table.columns if name in table.headline}
     rows = [
         [
-            ('*' if (row, column) in table.best else '')
-            + shown_cell(cell, table.decimals)
+            _marked(shown_cell(cell, table.decimals), table.marks.get((row, column)))
             + _after(between, cell, table.decimals, style if name in shown else None)
             for column, (name, cell) in enumerate(zip(table.columns, cells, strict=True))
         ]
@@ -89,7 +91,7 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
     if max(map(len, body.splitlines()), default=0) > WIDTH:
         body = _tabulated(table, rows, [name.replace('@', '\n@') for name in table.columns])
     notes = ''.join(
-        f'  * {one_line(note)}\n' for note in shown_notes(table, style, '*', table.headline)
+        f'  * {one_line(note)}\n' for note in shown_notes(table, style, STAR, table.headline)
     )
     return f'{one_line(table.title)}\n{body}\n{notes}'
 
@@ -111,7 +113,11 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
     ] or ['---'] * len(table.columns)
     rows = [
         [
-            _bold(escape_markdown(shown_cell(cell, table.decimals)), (row, column) in table.best)
+            _marked(
+                escape_markdown(shown_cell(cell, table.decimals)),
+                table.marks.get((row, column)),
+                '**{}**',
+            )
             + _after(' ', cell, table.decimals, style)
             for column, cell in enumerate(cells)
         ]
@@ -125,14 +131,14 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
 
 
 def shown_notes(
-    table: Table, style: str | None, mark: str, with_intervals: Collection[str]
+    table: Table, style: str | None, best: str, with_intervals: Collection[str]
 ) -> list[str]:
     """Return what must be known to read a table, its intervals and marks included.
 
     Args:
         table: The table.
         style: How intervals are shown, None where they aren't.
-        mark: How the best figures are marked.
+        best: How the best figures are marked.
         with_intervals: Headings of the columns that show their intervals.
     """
     columns: Mapping[str, list[Cell]] = {
@@ -140,8 +146,11 @@ def shown_notes(
         for index, name in enumerate(table.columns)
         if name in with_intervals
     }
-    marks = [marked_note(mark)] if table.best else []
-    return [*interval_notes(columns, style), *marks, *table.notes]
+    told = []
+    if table.marks:
+        among = 'group and k' if table.breakdown else 'column'
+        told = [marks_note(table.marks.values(), best, NEAR, among)]
+    return [*interval_notes(columns, style), *told, *table.notes]
 
 
 def group_order(label: str) -> tuple[int, str]:
@@ -177,5 +186,7 @@ def _after(between: str, cell: Cell, decimals: int, style: str | None) -> str:
     return between + interval if interval else ''
 
 
-def _bold(text: str, best: bool) -> str:
-    return f'**{text}**' if best else text
+def _marked(text: str, mark: Mark | None, best: str = f'{STAR}{{}}') -> str:
+    if mark is None:
+        return text
+    return best.format(text) if mark is Mark.BEST else f'{NEAR}{text}'
