@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ['Run', 'find_run', 'planned', 'planned_run', 'read_config', 'read_run_config']
+__all__ = [
+    'Run',
+    'find_run',
+    'planned',
+    'planned_run',
+    'read_config',
+    'read_run_config',
+    'run_config',
+]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ def find_run(path: Path) -> Path:
     Raises:
         ValueError: If there is no run.
     """
+    if not path.is_dir():
+        raise ValueError(f'{path}: there is no such folder; name the work dir of a run')
     if (path / 'configs').is_dir():
         return path
     runs = [folder.parent for folder in path.glob('*/configs') if folder.is_dir()]
@@ -45,15 +55,27 @@ def find_run(path: Path) -> Path:
 def read_run_config(folder: Path) -> Mapping[str, Any]:
     """Return the config that OpenCompass wrote down when it was last started on a run.
 
+    A config is Python, which is run: of runs that others made, see
+    :func:`~opencompass_gpassk.config_literals.read_literal_config`.
+
     Raises:
         ValueError: If there is none or it can't be read.
+    """
+    return read_config(run_config(folder))
+
+
+def run_config(folder: Path) -> Path:
+    """Return the file of that config.
+
+    Raises:
+        ValueError: If there is none.
     """
     configs = sorted(
         (folder / 'configs').glob('*.py'), key=lambda path: (path.stat().st_mtime_ns, path.name)
     )
     if not configs:
         raise ValueError(f'{folder / "configs"}: there is no config; OpenCompass did not start')
-    return read_config(configs[-1])
+    return configs[-1]
 
 
 def read_config(path: Path) -> Mapping[str, Any]:

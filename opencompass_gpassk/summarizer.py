@@ -18,6 +18,7 @@ from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.best import verdicts_of
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
+from opencompass_gpassk.report.checked import check_result
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.page.data import page_data
@@ -137,6 +138,11 @@ class GPassKSummarizer(DefaultSummarizer):
                     continue  # the task's state tells why
                 if is_ours(result):
                     result.pop('details', None)
+                    try:
+                        check_result(result)
+                    except ValueError as error:
+                        self.logger.error(f'{path}: left out of the tables: {error}')
+                        continue
                     of_model[abbr] = result
                     trials = verdicts_of(result, path.parent)
                     if trials is not None:

@@ -5,14 +5,31 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 __all__ = ['read_trials', 'write_trials']
 
+NoneType = type(None)
 FORMAT = 1
+# What each field may be: whatever reads the file would stumble over anything else.
+OF_PROBLEM: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(('problem_id', 'question', 'gold', 'cluster', 'version', 'language'), (str,)),
+    'groups': (dict,),
+}
+OF_TRIAL: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(('problem_id', 'verdict', 'source', 'reason', 'unscored', 'response'), (str,)),
+    'answer': (str, NoneType),
+    'replica': (int,),
+    'answer_class': (int,),
+    'lost': (bool,),
+    'truncated': (bool, int, NoneType),
+    'num_tokens': (int, float, NoneType),
+    'values': (dict,),
+}
 
 
 def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
@@ -46,9 +63,11 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
             if kind == 'meta':
                 meta = row
             elif kind == 'problem':
-                problems.append(Problem(**row))
+                problems.append(Problem(**_checked(row, OF_PROBLEM)))
             elif kind == 'trial':
-                trials.append(Trial(**{**row, 'verdict': Verdict(row['verdict'])}))
+                trials.append(
+                    Trial(**{**_checked(row, OF_TRIAL), 'verdict': Verdict(row['verdict'])})
+                )
             else:
                 raise ValueError(f'unknown kind {kind!r}')
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -56,6 +75,15 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
                 f'{path}, line {number}: not a trials file of format {FORMAT}: {error}'
             ) from error
     return TrialTable(problems, trials), meta
+
+
+def _checked(row: dict[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    for name, value in row.items():
+        if type(value) not in kinds[name]:
+            raise ValueError(f'field {name} is {repr(value)[:60]}')
+    if not -(2**63) <= row.get('answer_class', 0) < 2**63:
+        raise ValueError(f'field answer_class is {row["answer_class"]}')
+    return row
 
 
 def _line(kind: str, record: Problem | Trial, default: Problem | Trial) -> str:

@@ -427,3 +427,138 @@ def test_unseen_characters_are_spelled_out() -> None:
         'a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+001B⟩⟨U+D800⟩'
     )
     assert visible_text('a\tb\r\nc\n') == 'a\tb\nc\n'
+
+
+def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples that are gone are not replaced by a file of their name, nor by a changed one."""
+    for model, answer in (('m1', 1), ('m2', 7)):
+        (tmp_path / model).mkdir()
+        rows = [{'question': f'{i} + 1', 'answer': f'{i + 1}'} for i in range(3)]
+        samples = [f'{model} says \\boxed{{{answer}}}'] * 2
+        path = tmp_path / model / 'samples.jsonl'
+        path.write_text(''.join(json.dumps(row | {'samples': samples}) + '\n' for row in rows))
+        monkeypatch.chdir(tmp_path / model)
+        given = str(path) if model == 'm1' else 'samples.jsonl'
+        assert main(['score', given, '-k', '2', '-o', f'../out/{model}.json']) == 0
+
+    def shown() -> list[set[str]]:
+        found = page_data([Path('../out')])
+        return [
+            {one['head'] for one in entry.values() if isinstance(one, dict)}
+            for entry in texts_of(found, 0, 0)['entries']
+        ]
+
+    assert shown() == [{'m1 says \\boxed{1}'}, {'m2 says \\boxed{7}'}]
+    (tmp_path / 'm1/samples.jsonl').unlink()
+    assert shown() == [set(), {'m2 says \\boxed{7}'}]
+    (tmp_path / 'm2/samples.jsonl').write_text(
+        (tmp_path / 'm2/samples.jsonl').read_text().replace('7', '8')
+    )
+    assert shown() == [set(), set()]
+
+
+def test_versions_of_a_problem_stay_together_without_trials(work_dir: Path, tmp_path: Path) -> None:
+    """Translations are one cluster of the intervals, whether the trials can be read or not."""
+    shutil.copytree(work_dir, tmp_path / 'w')
+    whole = page_data([tmp_path / 'w']).document['benchmarks'][0]
+    for path in tmp_path.glob('w/*/results/*/*.gz'):
+        path.unlink()
+    (bare,) = page_data([tmp_path / 'w']).document['benchmarks']
+    place = bare['pairs']['metrics'].index('mG-Pass@4')
+    assert bare['pairs']['rows'][0][2][place] == whole['pairs']['rows'][0][2][place]
+    assert [one['groups'] for one in bare['problems']] == [
+        one['groups'] for one in whole['problems']
+    ]
+
+
+BAD = json.loads(Path(__file__).with_name('cases').joinpath('report_bad_results.json').read_text())
+
+
+@pytest.mark.parametrize('case', BAD, ids=[case['id'] for case in BAD])
+def test_one_bad_result_does_not_cost_the_others(
+    case: dict[str, Any], work_dir: Path, tmp_path: Path
+) -> None:
+    """A field that nobody can read takes its own result from the page, which names the file."""
+    shutil.copytree(work_dir, tmp_path / 'w')
+    path = next(tmp_path.glob(f'w/*/results/small/{SAMPLED}.json'))
+    result = json.loads(path.read_text())
+    inner = result
+    *way, last = case['path']
+    for name in way:
+        inner = inner[name]
+    inner[last] = case['value']
+    path.write_text(json.dumps(result))
+    found = page_data([tmp_path / 'w'])
+    render_page(found)
+    (benchmark,) = found.document['benchmarks']
+    assert [(entry['label'], entry['dataset']) for entry in benchmark['entries']] == [
+        ('small', GREEDY),
+        ('large', SAMPLED),
+    ]
+    assert [fault for fault in found.faults if fault.startswith(f'{path}: not readable: field ')]
+
+
+@pytest.mark.parametrize(
+    ('kind', 'field', 'value'),
+    [
+        *(('problem', 'question', 5), ('problem', 'gold', None), ('problem', 'version', 3)),
+        *(('problem', 'groups', 'x'), ('trial', 'response', 5), ('trial', 'answer', {})),
+        *(('trial', 'answer_class', 10**30), ('trial', 'replica', 'x')),
+    ],
+)
+def test_bad_trials_cost_their_texts_alone(
+    kind: str, field: str, value: object, work_dir: Path, tmp_path: Path
+) -> None:
+    """A file of trials with a field that nobody can read is named; the figures remain."""
+    shutil.copytree(work_dir, tmp_path / 'w')
+    path = next(tmp_path.glob(f'w/*/results/small/{SAMPLED}.trials.jsonl.gz'))
+    rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    next(row for row in rows if row['kind'] == kind)[field] = value
+    path.write_bytes(gzip.compress('\n'.join(map(json.dumps, rows)).encode()))
+    found = page_data([tmp_path / 'w'])
+    render_page(found)
+    assert len(found.document['benchmarks'][0]['entries']) == 2
+    assert [fault for fault in found.faults if str(path) in fault and field in fault]
+
+
+def test_everything_below_a_folder_is_found(
+    work_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores beside runs, and runs however deep; a run's tasks are known wherever one begins."""
+    run = make_sweep(tmp_path / 'outputs/a/20260101_000000', {'m': 0, 'bad': 0}).folder
+    (run / f'results/bad/{SAMPLED}.json').unlink()
+    (run / f'predictions/bad/{SAMPLED}.json').unlink()
+    rows = [{'question': f'{i}', 'answer': f'{i}', 'samples': ['\\boxed{1}'] * 2} for i in (1, 2)]
+    (tmp_path / 'mine.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    scored = tmp_path / 'outputs/a/scored.json'
+    assert main(['score', str(tmp_path / 'mine.jsonl'), '-k', '2', '-o', str(scored)]) == 0
+    capsys.readouterr()
+    scored.with_name('scored.trials.jsonl.gz').unlink()
+    (tmp_path / 'outputs/package.json').write_text('{}')
+    for path in ('outputs', 'outputs/a'):
+        found = page_data([tmp_path / path])
+        assert [one['name'] for one in found.document['benchmarks']] == [
+            'LiveMathBench-202412',
+            'mine',
+        ]
+        assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
+        left_out = [fault for fault in found.faults if 'package.json' in fault]
+        assert len(left_out) == (path == 'outputs')
+    for path in ('results', 'results/m'):
+        found = page_data([run / path])
+        assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
+    (alone,) = page_data([run / f'results/m/{SAMPLED}.json']).document['benchmarks']
+    assert texts_of(page_data([run / f'results/m/{SAMPLED}.json']), 0, 0)['entries'][0]['answers']
+    assert alone['entries'][0]['time'] == '20260101_000000'
+
+
+def test_configs_of_others_are_not_run(tmp_path: Path) -> None:
+    """The config of a run is read as data; one that is more is named, and nothing of it runs."""
+    run = make_sweep(tmp_path / '1', {'a': 0}).folder
+    (config,) = run.glob('configs/*.py')
+    harm = f"open({str(tmp_path / 'harm')!r}, 'w')"
+    config.write_text(f'{config.read_text()}\n{harm}\nother = {harm}\n')
+    assert page_data([tmp_path]).faults == []
+    config.write_text(config.read_text().replace('models = [', f'models = [{harm}, '))
+    assert any('its tasks are not known' in fault for fault in page_data([tmp_path]).faults)
+    assert not (tmp_path / 'harm').exists()

@@ -173,3 +173,29 @@ def test_the_config_names_the_summarizer() -> None:
     config = Config({'models': [], 'datasets': [], 'work_dir': '.', 'summarizer': summarizer})
     built = build_from_cfg(dict(config['summarizer'], config=config))
     assert type(built).__name__ == 'GPassKSummarizer'
+
+
+def test_bad_results_do_not_cost_the_others(tmp_path: Path) -> None:
+    """A result with a field that nobody can read is left out of tables and page, and named."""
+    cases = json.loads(Path(__file__).with_name('cases').joinpath(BAD).read_text())
+    bad = {f'bad{i}': case for i, case in enumerate(cases) if not case.get('details')}
+    names = [SAMPLED]
+    run = MadeRun(tmp_path / '20260101_000000', ['good', *bad], names)
+    for model in ('good', *bad):
+        run.predictions(model, *names)
+        result = make_result({'AMC_en': [8, 4], 'AMC_cn': [0, 8]}, 8, (2, 4), benchmark='sample')
+        if model in bad:
+            *way, last = bad[model]['path']
+            inner: Any = result
+            for name in way:
+                inner = inner.setdefault(name, {})
+            inner[last] = bad[model]['value']
+        run.result(model, SAMPLED, result)
+    folder = summarize(run)
+    written = json.loads((folder / 'gpassk_T.json').read_text())
+    assert [result['model'] for result in written['results']] == ['good']
+    page = (folder / 'gpassk_T.html').read_text()
+    assert all(f'results/{model}/{SAMPLED}.json: not readable' in page for model in bad)
+
+
+BAD = 'report_bad_results.json'

@@ -14,7 +14,8 @@ Write a page with everything that results say: a leaderboard, curves over τ, wh
 solved only sometimes, each problem with its answers, the comparison of every two models, and how
 each result came about. Name work dirs of OpenCompass (all their runs are shown), single runs, and
 files or folders that gpassk score -o wrote, as many as you like. What could not be read, failed or
-is not finished is named on the page and below. The page is one file, which loads nothing.
+is not finished is named on the page and below. The page is one file, which loads nothing; of the
+work dirs nothing is run, so that others' may be shown.
 """
 
 

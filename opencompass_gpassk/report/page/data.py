@@ -78,6 +78,7 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         ValueError: If there is nothing to show in a path, or in all of them.
     """
     sources = find_results(paths)
+    sources.results = [found for found in sources.results if _shown(found, sources.faults)]
     if not sources.results and not sources.tasks:
         named = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in sources.faults)
@@ -107,6 +108,17 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         'others': [one_line(other) for other in sources.others],
     }
     return PageData(without_nan(document), texts, list(dict.fromkeys(faults)))
+
+
+def _shown(found: Found, faults: list[str]) -> bool:
+    """Tell whether a result can be shown by itself, so that a bad one does not cost the others."""
+    try:
+        of_one = Benchmark('', [Entry(found.model, found.dataset, found.result)])
+        run_facts(found), marks_of(found, [found]), benchmark_notes(of_one), shown_columns(of_one)
+    except Exception as error:  # what a result may hold, nobody can list
+        faults.append(f'{found.path}: can not be shown: {type(error).__name__}: {error}')
+        return False
+    return True
 
 
 def _labels(results: Sequence[Found]) -> list[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.problem_rows import problem_rows
@@ -20,7 +19,7 @@ from opencompass_gpassk.report.page.responses import (
 )
 from opencompass_gpassk.report.page.sources import Found
 from opencompass_gpassk.text import one_line, visible_text
-from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.trials import Problem, Trial
 from opencompass_gpassk.trials_file import read_trials
 
 __all__ = ['PageProblem', 'Solved', 'collect_problems', 'packed_texts']
@@ -28,7 +27,7 @@ __all__ = ['PageProblem', 'Solved', 'collect_problems', 'packed_texts']
 LONGEST_QUESTION = 20_000
 LONGEST_ANSWER = 200
 MOST_ANSWERS = 24
-NO_GROUPS = frozenset({'problem_id', 'version', 'gold', 'n', 'c', 'sound', 'answers'})
+NO_GROUPS = frozenset({'problem_id', 'version', 'cluster', 'gold', 'n', 'c', 'sound', 'answers'})
 
 Key = tuple[str, str]
 
@@ -139,7 +138,7 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 
 def _problems(
     found: Found, faults: list[str]
-) -> tuple[dict[str, Problem], dict[str, dict[str, str]], list[dict[str, Any]]]:
+) -> tuple[dict[str, Problem], dict[str, dict[str, Trial]], list[dict[str, Any]]]:
     """Return the problems of a result's trials, and where a right and a wrong response stand.
 
     Besides the details, for a result that was stored without them.
@@ -154,7 +153,7 @@ def _problems(
         return {}, {}, []
     chosen = {
         problem.problem_id: {
-            name: str(trial.response) for name, trial in examples(trials).items() if trial.response
+            name: trial for name, trial in examples(trials).items() if trial.response
         }
         for problem, trials in zip(table.problems, table.by_problem(), strict=True)
     }
@@ -169,17 +168,16 @@ def _greedy_rows(greedy: Found, faults: list[str]) -> list[Mapping[str, Any]]:
 
 def _read_examples(
     found: Found,
-    chosen: Mapping[str, Mapping[str, str]],
+    chosen: Mapping[str, Mapping[str, Trial]],
     mine: Mapping[str, Solved],
     faults: list[str],
 ) -> None:
-    places: Iterable[str] = (place for one in chosen.values() for place in one.values())
-    roots = [found.run] if found.run else [found.path.parent, Path()]
-    texts = read_responses(places, roots, faults)
+    trials = (trial for one in chosen.values() for trial in one.values())
+    texts = read_responses(trials, found.run, found.path.parent, faults)
     for problem_id, solved in mine.items():
-        for name, place in chosen.get(problem_id, {}).items():
-            if place in texts:
-                solved.responses[name] = texts[place]
+        for name, trial in chosen.get(problem_id, {}).items():
+            if trial.response in texts:
+                solved.responses[name] = texts[trial.response]
 
 
 def _problem(row: Mapping[str, Any]) -> Problem:
@@ -190,7 +188,7 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         '',
         str(row.get('gold', '')),
         groups,
-        '',
+        str(row.get('cluster') or ''),
         str(row.get('version', '')),
     )
 

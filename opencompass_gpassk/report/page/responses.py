@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.text import one_line, visible_text
 from opencompass_gpassk.trials import Trial, Verdict
@@ -27,7 +28,7 @@ class Response:
     Attributes:
         text: No more than ``LONGEST`` characters, taken from both ends.
         length: Characters of the whole.
-        location: Where the whole stands.
+        location: Where the whole was read.
     """
 
     text: str
@@ -68,24 +69,30 @@ def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
 
 
 def read_responses(
-    locations: Iterable[str], roots: Sequence[Path], faults: list[str]
+    trials: Iterable[Trial], run: Path | None, beside: Path, faults: list[str]
 ) -> dict[str, Response]:
-    """Return the responses at these places, those that can be found.
+    """Return the responses of trials, by where these say they stand; those that can be found.
+
+    A run's are read from its own files. Samples lie where ``gpassk score`` was told they do, seen
+    from here or from the result; since other samples may have come to lie there, none of a file
+    are taken unless all of them hold the answers that were scored.
 
     Args:
-        locations: ``predictions/<model>/<file>.json#key`` as in runs of OpenCompass, or
-            ``<file>.jsonl#line/index`` as ``gpassk score`` notes them.
-        roots: Folders that files are looked for in; what lies outside of them is not read.
+        trials: Their ``response`` is ``predictions/<model>/<file>.json#key`` as in runs of
+            OpenCompass, or ``<file>.jsonl#line/index`` as ``gpassk score`` notes them.
+        run: The run; what lies outside of it is not read. None for samples.
+        beside: The folder of the result.
         faults: Is told of files that can't be read.
     """
-    wanted: dict[str, list[str]] = defaultdict(list)
-    for location in locations:
-        name, mark, key = location.rpartition('#')
+    wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for trial in trials:
+        name, mark, key = trial.response.rpartition('#')
         if mark and key:
-            wanted[name].append(key)
+            wanted[name][key] = trial.answer
     found: dict[str, Response] = {}
-    for name, keys in wanted.items():
-        path = _find(name, roots)
+    for name, answers in wanted.items():
+        keys = list(answers)
+        path = _in_run(name, run) if run else _samples(name, beside)
         if path is None:
             faults.append(f'{name}: not found, so its responses are not shown')
             continue
@@ -94,8 +101,13 @@ def read_responses(
         except (OSError, ValueError, RecursionError) as error:
             faults.append(f'{path}: its responses are not shown: {error}')
             continue
+        if run is None and not all(_gives(text, answers[key]) for key, text in texts.items()):
+            faults.append(
+                f'{path}: its responses are not shown: they hold other answers than those scored'
+            )
+            continue
         for key, text in texts.items():
-            found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
+            found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
     return found
 
 
@@ -120,12 +132,24 @@ def _ends(text: str, length: int) -> tuple[str, str]:
     return text[: length - tail], text[len(text) - tail :]
 
 
-def _find(name: str, roots: Sequence[Path]) -> Path | None:
-    for root in roots:
-        for path in (root / name, root / Path(name).name):
-            if path.is_file() and path.resolve().is_relative_to(root.resolve()):
-                return path
-    return None
+def _in_run(name: str, run: Path) -> Path | None:
+    path = run / name
+    inside = path.is_file() and path.resolve().is_relative_to(run.resolve())
+    return path if inside else None
+
+
+def _samples(name: str, beside: Path) -> Path | None:
+    """Return the file of that very name; another one of its last part may be another model's."""
+    if Path(name).is_absolute():
+        return Path(name) if Path(name).is_file() else None
+    return _in_run(name, Path()) or _in_run(name, beside)
+
+
+def _gives(text: str, answer: str | None) -> bool:
+    """Tell whether a response may have been judged to give this answer."""
+    if answer is None or ''.join(answer.split()) in ''.join(text.split()):
+        return True
+    return extract_answer(text) == answer
 
 
 def _of_predictions(path: Path, keys: Sequence[str]) -> dict[str, str]:

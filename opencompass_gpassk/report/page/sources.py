@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.config_literals import read_literal_config
 from opencompass_gpassk.report.benchmarks import Result, is_ours
-from opencompass_gpassk.runs import planned_run, read_run_config
+from opencompass_gpassk.report.checked import check_result
+from opencompass_gpassk.report.page.folders import TRIALS, results_below, run_around
+from opencompass_gpassk.runs import planned_run, run_config
 from opencompass_gpassk.states import State, TaskState, task_states
 
 __all__ = ['Found', 'Sources', 'find_results']
+
+MOST_NAMED = 5  # of the files that are left out
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class Sources:
 def find_results(paths: Sequence[Path]) -> Sources:
     """Return the results in work dirs, runs, folders and files of ``gpassk score``.
 
-    Every run of a work dir counts, so that an older result of the same model is not hidden.
+    Every run below a folder counts, so that an older result of the same model is not hidden, and
+    every result that lies beside the runs.
 
     Raises:
         ValueError: If a path doesn't exist or there is nothing of this package in it.
@@ -80,54 +86,35 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 f'{path}: there is no such file or folder; name a work dir of OpenCompass, a run '
                 'in it, or a result of gpassk score'
             )
-        runs = _runs(path)
-        files = [] if runs else _score_results(path)
+        run = run_around(path)
+        runs, files = ([run], []) if run else results_below(path)
         if not runs and not files:
             raise ValueError(
                 f'{path}: there is neither a run of OpenCompass nor a result of gpassk score -o in '
                 'it; name a work dir such as outputs/default'
             )
         for run in runs:
-            if run.resolve() not in seen:
-                seen.add(run.resolve())
-                _take_run(run, sources)
-        for file in files:
-            if file.resolve() not in seen:
-                seen.add(file.resolve())
-                _take_score(file, path, sources)
+            only = path if path.is_file() else None
+            if (only or run).resolve() not in seen:
+                seen.add((only or run).resolve())
+                _take_run(run, sources, only)
+        _take_scores([file for file in files if file.resolve() not in seen], path, sources)
+        seen.update(file.resolve() for file in files)
     return sources
 
 
-def _runs(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return []
-    if _is_run(path):
-        return [path]
-    return sorted(folder for folder in path.iterdir() if folder.is_dir() and _is_run(folder))
-
-
-def _is_run(folder: Path) -> bool:
-    return any((folder / name).is_dir() for name in ('configs', 'predictions', 'results'))
-
-
-def _score_results(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    ending = '.trials.jsonl.gz'
-    trials = sorted(path.rglob(f'*{ending}'))
-    return [file.with_name(file.name.removesuffix(ending) + '.json') for file in trials]
-
-
-def _take_run(run: Path, sources: Sources) -> None:
+def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
+    """Take the results of a run, or one of them alone."""
     states: dict[tuple[str, str], TaskState] = {}
-    try:
-        for state in task_states(planned_run(run, read_run_config(run))):
-            states[state.model, state.dataset] = state
-            sources.tasks.append((run.name, state))
-    except Exception as error:  # configs are Python, logs are anything
-        sources.faults.append(f'{run}: its tasks are not known: {error}')
     root = run / 'results'
-    paths = {path for path in root.rglob('*.json') if path.is_file()}
+    try:
+        for state in task_states(planned_run(run, read_literal_config(run_config(run)))):
+            states[state.model, state.dataset] = state
+            if only in (None, root / state.model / f'{state.dataset}.json'):
+                sources.tasks.append((run.name, state))
+    except Exception as error:  # configs and logs are anything
+        sources.faults.append(f'{run}: its tasks are not known: {error}')
+    paths = {only} if only else {path for path in root.rglob('*.json') if path.is_file()}
     planned = [root / model / f'{dataset}.json' for model, dataset in states]
     for path in [*(path for path in planned if path in paths), *sorted(paths - {*planned})]:
         model, dataset = path.parent.relative_to(root).as_posix(), path.stem
@@ -140,19 +127,31 @@ def _take_run(run: Path, sources: Sources) -> None:
             sources.results.append(Found(model, dataset, result, path, run.name, run, partial))
         elif 'error' not in result:  # of an error the task's state tells
             accuracy = result.get('accuracy')
-            told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, (int, float)) else ''
+            told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
             sources.others.append(f'{model}/{dataset} ({run.name}){told}')
 
 
-def _take_score(path: Path, given: Path, sources: Sources) -> None:
-    result = _read(path, sources)
-    if result is None:
-        return
-    if not is_ours(result):
-        sources.faults.append(
-            f'{path}: not a result of this package; make it with gpassk score SAMPLES -o {path}'
-        )
-        return
+def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
+    """Take the results among files; what else lies there is named, but no fault of its own."""
+    others = []
+    for path in files:
+        result = _read(path, sources)
+        if result is None:
+            continue
+        if is_ours(result):
+            _take_score(path, given, result, sources)
+        elif path == given or path.with_name(path.stem + TRIALS).exists():
+            sources.faults.append(
+                f'{path}: not a result of this package; make it with gpassk score SAMPLES -o {path}'
+            )
+        else:
+            others.append(path.relative_to(given).as_posix())
+    if others:
+        told = ', '.join(others[:MOST_NAMED]) + (', …' if len(others) > MOST_NAMED else '')
+        sources.faults.append(f'{given}: left out, since they are no results: {told}')
+
+
+def _take_score(path: Path, given: Path, result: Result, sources: Sources) -> None:
     written = datetime.fromtimestamp(path.stat().st_mtime)
     model, dataset = path.stem, str(result['benchmark'])
     if given.is_dir() and path.parent != given:  # as gpassk score writes several: MODEL/DATA.json
@@ -166,27 +165,8 @@ def _read(path: Path, sources: Sources) -> dict[str, Any] | None:
         if not isinstance(result, dict):
             raise ValueError(f'a result is an object {{…}}, not a {type(result).__name__}')
         if is_ours(result):
-            _check(result)
+            check_result(result)
     except (OSError, ValueError, RecursionError) as error:
         sources.faults.append(f'{path}: not readable: {error}')
         return None
     return result
-
-
-def _check(result: Result) -> None:
-    """Raise ValueError if a part of a result has not the form that the page reads."""
-    for name, kind in (('groups', dict), ('counts', dict), ('details', list), ('k', list)):
-        if not isinstance(result.get(name) or kind(), kind):
-            raise ValueError(f'field {name} is a {type(result[name]).__name__}')
-    for row in _rows(result):
-        if not isinstance(row, dict) or not {'problem_id', 'n', 'c'} <= row.keys():
-            raise ValueError('field details: a row holds no problem_id, n and c')
-        if (
-            not all(isinstance(row[name], int) for name in ('n', 'c'))
-            or not 0 <= row['c'] <= row['n']
-        ):
-            raise ValueError(f'field details: c is {row["c"]!r} and n is {row["n"]!r}')
-
-
-def _rows(result: Result) -> Iterable[Any]:
-    return result.get('details') or []
