@@ -44,7 +44,7 @@ class Intervals:
         low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
         high: Shape (M,), upper bounds.
         method: M names of how each came about: ``bca``, ``percentile``, ``wilson`` where too few
-            clusters deviate for a bootstrap (of differences it may be Student's, see
+            clusters deviate for a bootstrap (of differences see
             :func:`~opencompass_gpassk.metrics.bounded.bounded_mean_interval`), ``none`` where there
             is no interval.
     """
