@@ -28,6 +28,6 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
         *decline_tables(results),
         *variable_tables(results),
         *reasoning_tables(results),
-        *sound_tables(results),
+        *sound_tables(results, trials),
         *([signs] if signs else []),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opencompass_gpassk.protocol import accuracy_key
@@ -14,6 +14,7 @@ from opencompass_gpassk.report.benchmarks import (
     join_benchmarks,
     read_figure,
 )
+from opencompass_gpassk.report.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.notes import threshold_notes
 from opencompass_gpassk.report.reasoning import ReasoningResult, reasoning_results
 from opencompass_gpassk.report.reasoning_notes import (
@@ -41,6 +42,11 @@ class _Figure:
     key: str = ''
     greedy: bool = False
 
+    @property
+    def sound(self) -> str:
+        """What the sound figure is called among the best ones."""
+        return SOUND + (self.key or (GREEDY if self.greedy else AVERAGE))
+
     def cells(self, entry: Entry, group: str = '') -> list[Cell]:
         """Return the figure, what of it is sound, and the drop; None for what wasn't measured."""
         result = entry.greedy if self.greedy else entry.result
@@ -64,12 +70,14 @@ class _Scored:
         return sorted({k for entry in self.entries if _has(entry.result) for k in entry.ks})
 
 
-def sound_tables(results: Results) -> list[Table]:
+def sound_tables(results: Results, trials: Trials | None = None) -> list[Table]:
     """Return the sound figures of every benchmark: for each k, for every τ, of every group.
 
     Args:
         results: Model → data set → result, as stored in the result JSON. There are no tables
             unless reasoning was scored where answers were judged.
+        trials: Of the results: where they are there, the best sound figures are marked. With None,
+            nothing is marked, nor is it said why.
     """
     found = [one for one in reasoning_results(results) if one.judged]
     tables: list[Table] = []
@@ -77,7 +85,7 @@ def sound_tables(results: Results) -> list[Table]:
         entries = [entry for entry in benchmark.entries if any(map(_has, entry.results))]
         if entries:
             of_it = [one for one in found if one.benchmark == benchmark.name]
-            tables += _tables(_Scored(benchmark, entries, of_it))
+            tables += _tables(_Scored(benchmark, entries, of_it), trials)
     return tables
 
 
@@ -85,21 +93,41 @@ def _has(result: Result | None) -> bool:
     return bool(result and result.get('reasoning'))
 
 
-def _tables(scored: _Scored) -> Iterable[Table]:
+def _tables(scored: _Scored, trials: Trials | None) -> Iterable[Table]:
     name = scored.benchmark.name
-    if not scored.ks:
-        figures = _accuracies(scored.entries)
-        title = f'{name}: sound accuracy'
-        yield _model_table(scored, title, figures, scored.entries, _notes(scored))
-    for index, k in enumerate(scored.ks):
+    groups = {label: fields for e in scored.entries for label, fields in e.groups.items()}
+    compared: dict[int | None, Best] = {}
+    for index, k in enumerate(scored.ks or [None]):
         # Who was decoded greedily alone has a row in the first table.
-        entries = [e for e in scored.entries if k in e.ks or (not index and not e.ks)]
-        figures = [*_accuracies(entries), *_at(scored.benchmark, k)]
-        notes = [*threshold_notes(scored.benchmark, k), *(_notes(scored) if not index else [])]
-        yield _model_table(scored, f'{name}: sound G-Pass@{k}', figures, entries, notes)
+        entries = [
+            e for e in scored.entries if k is None or k in e.ks or (not index and not e.ks)
+        ]
+        figures = [*_accuracies(entries), *(_at(scored.benchmark, k) if k else [])]
+        names = [one.sound for one in figures]
+        found = Best() if trials is None else best_entries(entries, k, trials, names, groups)
+        compared[k] = found
+        rows: list[list[Cell]] = [
+            [scored.benchmark.label(entry), *_cells(figures, entry)] for entry in entries
+        ]
+        yield Table(
+            f'{name}: sound G-Pass@{k}' if k else f'{name}: sound accuracy',
+            ['model', *_headings(figures)],
+            rows,
+            [
+                *found.notes,
+                *(threshold_notes(scored.benchmark, k) if k else []),
+                *(_notes(scored) if not index else []),
+            ],
+            marks={
+                (row, 2 + 3 * place): mark
+                for row, entry in enumerate(entries)
+                for place, called in enumerate(names)
+                if (mark := found.of(entry, called))
+            },
+        )
     if scored.ks:
         yield _every_threshold(scored)
-    yield from _breakdowns(scored)
+    yield from _breakdowns(scored, compared)
 
 
 def _notes(scored: _Scored) -> list[str]:
@@ -150,19 +178,6 @@ def _cells(figures: Sequence[_Figure], entry: Entry, group: str = '') -> list[Ce
     return [cell for one in figures for cell in one.cells(entry, group)]
 
 
-def _model_table(
-    scored: _Scored,
-    title: str,
-    figures: Sequence[_Figure],
-    entries: Sequence[Entry],
-    notes: Sequence[str],
-) -> Table:
-    rows: list[list[Cell]] = [
-        [scored.benchmark.label(entry), *_cells(figures, entry)] for entry in entries
-    ]
-    return Table(title, ['model', *_headings(figures)], rows, notes)
-
-
 def _every_threshold(scored: _Scored) -> Table:
     """Return a row for each model and figure, of all k and τ."""
     rows: list[list[Cell]] = [
@@ -177,7 +192,7 @@ def _every_threshold(scored: _Scored) -> Table:
     return Table(title, columns, rows, breakdown='τ (sound G-Pass@k)')
 
 
-def _breakdowns(scored: _Scored) -> Iterable[Table]:
+def _breakdowns(scored: _Scored, compared: Mapping[int | None, Best]) -> Iterable[Table]:
     kinds: dict[str, dict[str, None]] = {}
     for entry in scored.entries:
         for label, fields in entry.groups.items():
@@ -188,8 +203,17 @@ def _breakdowns(scored: _Scored) -> Iterable[Table]:
         return [*_accuracies(scored.entries), *at_k]
 
     columns = ['group', 'problems', 'model', *(['k'] if scored.ks else [])]
+    first = len(columns) + 1  # of the sound figures
     columns += _headings(figures(None))
+    least = next(iter(compared))  # who was decoded greedily alone is compared there
     for kind, labels in kinds.items():
+        shown = [
+            (entry, label, k)
+            for label in sorted(labels, key=group_order)
+            for entry in scored.entries
+            if label in entry.groups
+            for k in entry.ks or (None,)
+        ]
         rows: list[list[Cell]] = [
             [
                 label,
@@ -198,10 +222,13 @@ def _breakdowns(scored: _Scored) -> Iterable[Table]:
                 *([k] if scored.ks else []),
                 *_cells(figures(k), entry, label),
             ]
-            for label in sorted(labels, key=group_order)
-            for entry in scored.entries
-            if label in entry.groups
-            for k in entry.ks or (None,)
+            for entry, label, k in shown
         ]
+        marks = {
+            (row, first + 3 * place): mark
+            for row, (entry, label, k) in enumerate(shown)
+            for place, one in enumerate(figures(k))
+            if (mark := compared.get(k or least, Best()).of(entry, one.sound, label))
+        }
         title = f'{scored.benchmark.name}: sound figures by {kind}'
-        yield Table(title, columns, rows, breakdown=f'{kind} (sound)')
+        yield Table(title, columns, rows, breakdown=f'{kind} (sound)', marks=marks)
