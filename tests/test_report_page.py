@@ -109,10 +109,11 @@ def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
     small, large = (entry['figures'][''] for entry in page_entries(benchmark))
     ((first, second, rows),) = benchmark['pairs']['rows']
     assert (first, second) == (0, 1)
-    for name, (difference, low, high, p, adjusted) in zip(
+    for name, (difference, low, high, p, adjusted, *of) in zip(
         benchmark['pairs']['metrics'], rows, strict=True
     ):
         assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
+        assert of == [pytest.approx(one[name], abs=1e-3) for one in (small, large)] + [12]
         assert low <= difference <= high
         assert 0 < p <= adjusted <= 1
     assert [ranks[1][0] for ranks in benchmark['pairs']['ranks']] == [1] * len(rows)
@@ -182,8 +183,8 @@ def test_failed_partial_and_double_results_are_said(
     assert entries['large [20260101_000000]']['marks'] == []
     place = benchmark['pairs']['metrics'].index('mG-Pass@4')
     ranks = dict(zip(entries, benchmark['pairs']['ranks'][place], strict=True))
-    assert ranks.pop('small') is None
-    assert all(1 <= best <= worst <= 3 for best, worst in ranks.values())
+    assert ranks.pop('small') is ranks.pop('cut') is None
+    assert all(1 <= best <= worst <= 2 for best, worst in ranks.values())
     told = capsys.readouterr().err
     assert f'bad/{SAMPLED} (20260202_000000): failed in inference: RuntimeError: no memory' in told
     assert f'bad/{GREEDY}' in told
@@ -562,3 +563,72 @@ def test_configs_of_others_are_not_run(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace('models = [', f'models = [{harm}, '))
     assert any('its tasks are not known' in fault for fault in page_data([tmp_path]).faults)
     assert not (tmp_path / 'harm').exists()
+
+
+def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
+    """Samples and greedy answers of other folders' models, or of longer names, are rows apart."""
+    long = 'x' * 90
+    for folder, models in (('a/1', ['m', f'{long}1']), ('b/1', ['m']), ('c/2', [f'{long}2'])):
+        make_sweep(tmp_path / folder, dict.fromkeys(models, 0))
+    for folder, model, dataset in (
+        ('a/1', 'm', GREEDY),
+        ('b/1', 'm', SAMPLED),
+        ('a/1', f'{long}1', GREEDY),
+        ('c/2', f'{long}2', SAMPLED),
+    ):
+        (tmp_path / folder / f'results/{model}/{dataset}.json').unlink()
+    make_sweep(tmp_path / 'a/2', {'m': 0})
+    (tmp_path / f'a/2/results/m/{SAMPLED}.json').unlink()
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    cut = f'{long[:79]}…'
+    assert [(e['label'], e['time'], e['greedy']) for e in page_entries(benchmark)] == [
+        ('m', '1', '2'),
+        (cut, '1', ''),
+        ('m #2', '1', ''),
+        (f'{cut} #2', '2', ''),
+    ]
+    greedy = ['greedy' in entry['figures'][''] for entry in page_entries(benchmark)]
+    assert greedy == [True, False, True, True]
+
+
+def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
+    """Of a partial run the pair shows what both models reached on its problems; it has no rank."""
+    run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
+    rng = random.Random(1)
+    for model, problems in (('b', 24), ('other', 40)):
+        add_result(run.folder, model, SAMPLED, 1, Sweep(problems=problems), 8, rng)
+    path = run.folder / f'results/other/{SAMPLED}.json'
+    result = json.loads(path.read_text())
+    result['signature']['judge'] = 'another'
+    write_json(path, result)
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    place = benchmark['pairs']['metrics'].index('average@n')
+    rows = {(a, b): row[place] for a, b, row in benchmark['pairs']['rows']}
+    asked = [p for p in benchmark['problems'] if p['n'][0] and p['n'][2]]
+    means = [100 * sum(p['c'][i] / p['n'][i] for p in asked) / 24 for i in (0, 2)]
+    assert rows[0, 2][5:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24]
+    assert rows[0, 2][0] == pytest.approx(means[1] - means[0], abs=1e-3)
+    assert rows[0, 1][7] == 40
+    marks = [[word for word, _ in entry['marks']] for entry in page_entries(benchmark)]
+    assert marks == [[], [], ['fewer problems'], ['other judge']]
+    assert [entry['ranked'] for entry in page_entries(benchmark)] == [True, True, False, False]
+    assert [rank is None for rank in benchmark['pairs']['ranks'][place]] == [
+        *(False, False, True, True)
+    ]
+    assert {group['label']: group['problems'] for group in benchmark['groups']}['en'] == 20
+
+
+def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
+    """Bidi controls of groups, runs and data sets are no part of what the page shows."""
+    run = make_sweep(tmp_path / '1\u202e', {'a': 0}).folder
+    path = run / f'results/a/{SAMPLED}.json'
+    text = path.read_text().replace('"AMC', '"A\\u202eMC').replace('AMC-', 'A\\u202eMC-')
+    path.rename(path.with_name(f'{SAMPLED}\u2066.json')).write_text(text)
+    document = page_data([tmp_path]).document
+    (benchmark,) = document['benchmarks']
+    assert any('A\ufffdMC' in group['name'] for group in benchmark['groups'])
+    for group in benchmark['groups']:
+        del group['label']
+    for entry in benchmark['entries']:
+        del entry['figures'], entry['intervals']
+    assert not re.search('[\u202e\u2066]', json.dumps(document, ensure_ascii=False))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from opencompass_gpassk.report.page.columns import (
     shown_columns,
 )
 from opencompass_gpassk.report.page.facts import run_facts
-from opencompass_gpassk.report.page.marks import marks_of
+from opencompass_gpassk.report.page.marks import marks_of, set_apart
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
 from opencompass_gpassk.report.page.sources import Found, Sources, find_results
@@ -55,10 +56,12 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         {"package": str,
          "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str],
              "m": versions of a question or null, "size": problems or null,
-             "groups": [{"label": str, "problems": int, "fields": {field: value}}],
+             "groups": [{"label": str, "name": str, "problems": int, "fields": {field: value}}],
              "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
              "intervals": what they are, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
+                          "greedy": time of the greedy result where that is of another run,
+                          "ranked": can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
                           "intervals": {group: {name: [low, high, method]}}}],
@@ -122,26 +125,43 @@ def _shown(found: Found, faults: list[str]) -> bool:
 
 
 def _labels(results: Sequence[Found]) -> list[str]:
-    """Return a name for each result's model; with its time where a model has several results."""
-    counts = Counter((found.model, found.dataset) for found in results)
-    several = {model for (model, _), count in counts.items() if count > 1}
-    labels: list[str] = []
-    taken: Counter[tuple[str, str]] = Counter()
+    """Return a name for each result's model, the same only for what may stand in one row.
+
+    That is what a model of that very name did below one folder: other folders' models may be
+    others, and so may names of which a page shows the same beginning. Where a model has several
+    results on a data set, each of its runs is a row.
+    """
+    counts = Counter((_origin(found), found.model, found.dataset) for found in results)
+    several = {key[:2] for key, times in counts.items() if times > 1}
+    names: dict[tuple[str, ...], str] = {}
+    taken: set[str] = set()
+    labels = []
     for found in results:
-        label = _name(found.model)
-        if found.model in several:
-            label += f' [{found.time}]'
-        taken[label, found.dataset] += 1
-        again = taken[label, found.dataset]
-        labels.append(f'{label} #{again}' if again > 1 else label)
+        model = (_origin(found), found.model)
+        key = (*model, found.time if model in several else '')
+        if key not in names:
+            name = f'{_name(found.model)} [{found.time}]' if key[2] else _name(found.model)
+            names[key] = _unused(name, taken)
+            taken.add(names[key])
+        labels.append(names[key])
     return labels
+
+
+def _origin(found: Found) -> str:
+    return str((found.run or found.path).resolve().parent)
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    numbered = (f'{name} #{number}' for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchmark]:
     """Join the results; those that score reasoning alone stand in benchmarks of their own."""
     joined: dict[str, dict[str, Mapping[str, Any]]] = {}
     for label, found in zip(labels, results, strict=True):
-        joined.setdefault(label, {})[found.dataset] = found.result
+        of_label = joined.setdefault(label, {})
+        of_label[_unused(found.dataset, of_label)] = found.result
     reasoning: dict[str, list[Entry]] = {}
     for label, found in zip(labels, results, strict=True):
         if not has_verdicts(found.result):
@@ -159,7 +179,11 @@ def _benchmark(
     sources = [(found[id(e.result or e.greedy)], _beside(e, found)) for e in entries]
     problems = collect_problems(sources, faults)
     packed, longest = packed_texts(problems, len(entries), most_text)
-    groups = {label: group for entry in entries for label, group in entry.groups.items()}
+    shown = [
+        _entry(benchmark, entry, source, results)
+        for entry, source in zip(entries, sources, strict=True)
+    ]
+    ranked = {*range(len(entries))} - set_apart([entry['marks'] for entry in shown])
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
@@ -168,22 +192,25 @@ def _benchmark(
         'taus': [str(tau) for tau in benchmark.taus],
         'm': sizes[0] if sizes else None,
         'size': max(benchmark.problems, default=None),
-        'groups': [_group(label, group) for label, group in groups.items()],
+        'groups': _groups(entries),
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
-        'entries': [
-            _entry(benchmark, entry, source, results)
-            for entry, source in zip(entries, sources, strict=True)
-        ],
+        'entries': [{**entry, 'ranked': i in ranked} for i, entry in enumerate(shown)],
         'problems': [_problem(problem, len(entries)) for problem in problems],
         'longest': longest,
-        'pairs': compare_entries(benchmark, problems),
+        'pairs': compare_entries(benchmark, problems, ranked),
     }, packed
 
 
-def _group(label: str, group: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {_name(str(k)): _name(str(v)) for k, v in group.items() if k != 'problems'}
-    return {'label': label, 'problems': group.get('problems'), 'fields': fields}
+def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return the groups of all entries, with the problems of those that were asked most."""
+    groups: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        for label, group in entry.groups.items():
+            fields = {_name(str(k)): _name(str(v)) for k, v in group.items() if k != 'problems'}
+            known = groups.setdefault(label, {'problems': 0, 'fields': fields})
+            known['problems'] = max(known['problems'], group.get('problems') or 0)
+    return [{'label': label, 'name': _name(label), **group} for label, group in groups.items()]
 
 
 def _beside(entry: Entry, found: Mapping[int, Found]) -> Found | None:
@@ -203,10 +230,11 @@ def _entry(
         of_greedy = marks_of(beside, _peers(beside, results))
         marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
     return {
-        'label': benchmark.label(entry),
+        'label': one_line(benchmark.label(entry)),
         'model': _name(main.model),
         'dataset': _name(main.dataset),
-        'time': main.time,
+        'time': _name(main.time),
+        'greedy': _name(beside.time) if beside and beside.run != main.run else '',
         'n': entry.n or 1,
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
@@ -232,7 +260,7 @@ def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:
 
 def _tasks(sources: Sources) -> list[list[str]]:
     return [
-        [run, one_line(state.name), one_line(str(state))]
+        [_name(run), one_line(state.name), one_line(str(state))]
         for run, state in sources.tasks
         if state.state is not State.FINISHED
     ]

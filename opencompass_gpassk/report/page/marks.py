@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from opencompass_gpassk.report.benchmarks import Result
 from opencompass_gpassk.report.notes import incomparable
 from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.results import NOBODY
 
-__all__ = ['Mark', 'marks_of']
+__all__ = ['Mark', 'marks_of', 'set_apart']
 
 Mark = tuple[str, str]
+COMPARED = ('data', 'judge', 'prompt')
 
 
 def marks_of(found: Found, others: Sequence[Found]) -> list[Mark]:
@@ -39,7 +43,39 @@ def marks_of(found: Found, others: Sequence[Found]) -> list[Mark]:
         marks.append(
             ('fewer problems', f'{_problems(found)} problems; another result here has {most}')
         )
+    return marks + _others(result, [other.result for other in others])
+
+
+def _others(result: Result, results: Sequence[Result]) -> list[Mark]:
+    """Return in what a result is other than most of its benchmark."""
+    marks = []
+    for key in COMPARED:
+        counts = Counter(value for one in results if (value := _signed(one, key)) is not None)
+        value = _signed(result, key)
+        if value is None or len(counts) < 2 or value == (usual := counts.most_common(1)[0][0]):
+            continue
+        marks.append((f'other {key}', f'{key} {value}; other results here have {usual}'))
     return marks
+
+
+def _signed(result: Result, key: str) -> str | None:
+    value = result['signature'].get(key)
+    return None if value in (None, 'unknown', NOBODY) else str(value)
+
+
+def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
+    """Return the indices of entries whose figures can't be compared with the others' here.
+
+    What all of them share sets none of them apart: figures on data of one's own can be compared
+    with one another.
+
+    Args:
+        marks: Of each entry.
+    """
+    # Two coverages are the same reason.
+    words = [{word.rstrip(' %.0123456789') for word, _ in one} for one in marks]
+    shared = set.intersection(*words) if words else set()
+    return {index for index, one in enumerate(words) if one - shared}
 
 
 def _problems(found: Found) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -24,14 +24,23 @@ DIGITS = 4
 Values = NDArray[np.float64]
 
 
-def compare_entries(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Any]:
+def compare_entries(
+    benchmark: Benchmark, problems: Sequence[PageProblem], ranked: Collection[int]
+) -> dict[str, Any]:
     """Return the difference of every two entries, over the problems that both were asked.
+
+    Args:
+        benchmark: The entries.
+        problems: How they fared.
+        ranked: Indices of the entries that can be compared with one another.
 
     Returns:
         ``metrics``, the names of those compared; ``rows`` of ``[first, second, [[difference, low,
-        high, p, p after Holm's correction], …]]``, the second entry's figure less the first's in
-        points, with a 95 % interval for a population of such problems; and ``ranks``, for each
-        metric the [best, worst] rank of each entry that the data allow, None where it has none.
+        high, p, p after Holm's correction, the first's figure, the second's, problems], …]]``,
+        the second entry's figure less the first's in points, with a 95 % interval for a population
+        of such problems, all over the problems for which both have the figure; and ``ranks``, for
+        each metric the [best, worst] rank of each entry that the data allow, None where it has
+        none.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
@@ -49,32 +58,50 @@ def compare_entries(benchmark: Benchmark, problems: Sequence[PageProblem]) -> di
     return {
         'metrics': list(values),
         'rows': [[a, b, [rows[i] for rows in tested]] for i, (a, b) in enumerate(pairs)],
-        'ranks': [_ranks(of_metric, clusters) for of_metric in values.values()],
+        'ranks': [_ranks(of_metric, clusters, ranked) for of_metric in values.values()],
     }
 
 
 def _differences(
     values: Values, pairs: Sequence[tuple[int, int]], clusters: Sequence[str]
 ) -> list[list[float]]:
-    """Return difference, interval, p and adjusted p of each pair of rows of (entries, P) values."""
+    """Return what is to be said of each pair of rows of (entries, P) values."""
     first, second = np.array(pairs).T
     parts = []
     for start in range(0, len(pairs), COLUMNS):
         of_part = slice(start, start + COLUMNS)
-        found = compare_means(values[second[of_part]].T, values[first[of_part]].T, clusters)
+        one, other = values[first[of_part]], values[second[of_part]]
+        found = compare_means(other.T, one.T, clusters)
+        common = ~np.isnan(one + other)
         parts.append(
-            np.stack([100 * found.difference, 100 * found.low, 100 * found.high, found.p_value])
+            np.stack(
+                [
+                    *(100 * found.difference, 100 * found.low, 100 * found.high, found.p_value),
+                    *(_means(one, common), _means(other, common), common.sum(axis=1)),
+                ]
+            )
         )
     columns = np.concatenate(parts, axis=1)
-    adjusted = holm(columns[3])
-    rows = np.concatenate([columns, adjusted[np.newaxis]]).T
-    return [[round(float(value), DIGITS) for value in row] for row in rows]
+    rows = np.insert(columns, 4, holm(columns[3]), axis=0).T
+    return [[*(round(float(v), DIGITS) for v in row[:-1]), int(row[-1])] for row in rows]
 
 
-def _ranks(values: Values, clusters: Sequence[str]) -> list[list[int] | None]:
+def _means(values: Values, common: NDArray[np.bool_]) -> Values:
+    """Return the mean of each row of (pairs, P) values where both are known, in percent."""
+    counts = common.sum(axis=1)
+    sums = np.where(common, values, 0).sum(axis=1)
+    return 100 * np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+
+
+def _ranks(
+    values: Values, clusters: Sequence[str], ranked: Collection[int]
+) -> list[list[int] | None]:
     """Return the ranks of those of the rows of (entries, P) values that hold any."""
-    measured = np.flatnonzero((~np.isnan(values)).any(axis=1))
+    known = (~np.isnan(values)).any(axis=1)
+    measured = np.array([row for row in np.flatnonzero(known) if row in ranked], dtype=np.int64)
     ranks: list[list[int] | None] = [None] * len(values)
+    if len(measured) < 2:
+        return ranks
     for row, found in zip(measured, rank_intervals(values[measured], clusters), strict=True):
         ranks[row] = found.tolist()
     return ranks
