@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.columns import percent
-from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
+from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.paired import holm, rank_intervals, sign_flip_test
+from opencompass_gpassk.metrics.ratios import ratio_differences
+from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.shared_problems import Aligned, Block
 from opencompass_gpassk.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
 from opencompass_gpassk.uncertainty import DIFFERENCES, IntervalSettings
@@ -20,11 +24,12 @@ __all__ = ['Difference', 'Standing', 'compare', 'distinguishable', 'lower_is_bet
 
 LOWER = (REDUNDANCY, FALSE_POSITIVES, DROP, 'OOR', DROP_TO_SOUND)  # how their names begin
 SETTINGS = IntervalSettings()
+ROUNDING = 1e-9  # percent
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of two models, in percent, over what is defined for both.
+    """A figure of two models, in percent: a mean over what is defined for both, or a ratio.
 
     Attributes:
         group: The group's label, '' for the headline.
@@ -36,7 +41,8 @@ class Difference:
         high: Upper end.
         method: How the interval came about, see
             :class:`~opencompass_gpassk.metrics.bootstrap.Intervals`.
-        p_value: Of the paired sign-flip test, two-sided.
+        p_value: Of the paired sign-flip test, two-sided, by as many samples of each problem as
+            both have.
         adjusted: The same by Holm's correction over all figures of the headline; of groups over
             all groups of one figure.
         units: Problems, or groups of versions, in which it is defined for both.
@@ -150,8 +156,8 @@ def distinguishable(
         for index, name in enumerate(block.names):
             if names and name not in names:
                 continue
-            values = block.values[:, :, index]
-            figures = np.array([percent(row) for row in values])
+            values = block.tested[:, :, index]
+            figures = 100 * _figures(block)[:, index]
             sign = -1.0 if lower_is_better(name) else 1.0
             # pass@k is often G-Pass@k at the least τ, and a report has several tables of a figure.
             given = np.round(sign * values, 12) + 0.0, block.clusters.astype(np.int64)
@@ -194,29 +200,66 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     first, second = block.values
     of_both = ~np.isnan(first) & ~np.isnan(second)
     reach = np.array([2.0 if name.startswith(DIFFERENCES) else 1.0 for name in block.names])
-    steps = np.clip(second - first, -reach, reach)  # rounding may leave one a hair outside
-    found = compare_means(
-        steps, np.zeros_like(steps), block.clusters, bounds=(-reach, reach), **asdict(settings)
-    )
+    if block.weights is None:
+        figures = [
+            [percent(np.where(of_both[:, i], row[:, i], np.nan)) for i in range(len(reach))]
+            for row in block.values
+        ]
+        steps = np.clip(second - first, -reach, reach)  # rounding may leave one a hair outside
+        found = bootstrap_means(steps, block.clusters, bounds=(-reach, reach), **asdict(settings))
+    else:
+        figures = (100 * _figures(block)).tolist()
+        sums = [
+            _sums(*of_model, block.clusters) for of_model in zip(*_weighted(block), strict=True)
+        ]
+        found = ratio_differences(sums[0], sums[1], **asdict(settings))
+    flipped = block.tested[1] - block.tested[0]
+    p_values = sign_flip_test(flipped, block.clusters, flips=settings.resamples, seed=settings.seed)
     return [
         _Tested(
             Difference(
                 label,
                 name,
-                percent(np.where(of_both[:, i], first[:, i], np.nan)),
-                percent(np.where(of_both[:, i], second[:, i], np.nan)),
-                percent(steps[:, i]),
+                figures[0][i],
+                figures[1][i],
+                _points(found.estimate[i]),
                 100 * float(found.low[i]),
                 100 * float(found.high[i]),
                 found.method[i],
-                float(found.p_value[i]),
+                float(p_values[i]),
                 np.nan,
                 int(of_both[:, i].sum()),
             ),
-            steps[:, i].round(12).tobytes(),
+            flipped[:, i].round(12).tobytes(),
         )
         for i, name in enumerate(block.names)
     ]
+
+
+def _figures(block: Block) -> NDArray[np.float64]:
+    """Return each model's figures, shape (models, M): means over units, or over responses."""
+    if block.weights is None:
+        found = [[percent(row[:, i]) for i in range(len(block.names))] for row in block.values]
+        return np.array(found).reshape(len(block.values), -1) / 100
+    totals, counts = _weighted(block)
+    return ratio(totals.sum(axis=1), counts.sum(axis=1))
+
+
+def _weighted(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums over the responses of each problem, and their numbers."""
+    weights = np.ones_like(block.values) if block.weights is None else block.weights
+    return np.where(weights > 0, np.nan_to_num(block.values) * weights, 0.0), weights
+
+
+def _sums(
+    totals: NDArray[np.float64], counts: NDArray[np.float64], clusters: NDArray[np.int64]
+) -> ClusterSums:
+    return ClusterSums(*(ClusterSums.of(one, clusters).totals for one in (totals, counts)))
+
+
+def _points(share: float) -> float:
+    points = 100 * float(share)
+    return 0.0 if abs(points) < ROUNDING else points
 
 
 def _corrected(family: Sequence[_Tested]) -> list[Difference]:

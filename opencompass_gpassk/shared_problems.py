@@ -6,17 +6,27 @@ figure. What only some of them were asked tells nothing about the difference, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.columns import Columns
+from opencompass_gpassk.drawn_down import drawn_down
 from opencompass_gpassk.groupings import group_members, headline_problems
 from opencompass_gpassk.measured import Measured, reasoning_columns
+from opencompass_gpassk.metrics.ratios import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
+from opencompass_gpassk.soundness import (
+    DROP_TO_SOUND,
+    FALSE_POSITIVES,
+    REDUNDANCY,
+    SCORED,
+    SOUND,
+    VALIDITY,
+)
 from opencompass_gpassk.trials import Problem, TrialTable
 from opencompass_gpassk.uncertainty import UNBOUNDED
 from opencompass_gpassk.version_groups import ORIGINAL
@@ -25,6 +35,14 @@ __all__ = ['Aligned', 'Block', 'aligned']
 
 Row = NDArray[np.float64]
 Protocols = Protocol | Mapping[str, Protocol]
+Mask = NDArray[np.bool_]
+# What of the trials a figure is estimated from; its number is to be the same for a test.
+COUNTED: dict[str, Callable[[TrialTable], Mask]] = {
+    'judged': lambda table: table.judged,
+    'present': lambda table: ~table.flag('lost'),
+    'scored': lambda table: ~np.isnan(table.values(VALIDITY)),
+    'judged and scored': lambda table: table.judged & ~np.isnan(table.values(VALIDITY)),
+}
 
 
 @dataclass(frozen=True)
@@ -36,11 +54,18 @@ class Block:
         values: Shape (models, U, M), shares in [0, 1] or differences of such; NaN where
             undefined.
         clusters: Shape (U,): what shares a number belongs to one question.
+        tested: Shape (models, U, M), what a sign-flip test compares: the values by as many
+            samples of each problem as the model with fewest has; of ratios their
+            :func:`~opencompass_gpassk.metrics.ratios.swap_residuals`.
+        weights: Shape (models, U, M), the responses that a problem's value is the mean of, where
+            figures are ratios of sums over responses; None where they are means over units.
     """
 
     names: tuple[str, ...]
     values: Row
     clusters: NDArray[np.int64]
+    tested: Row
+    weights: Row | None = None
 
 
 @dataclass(frozen=True)
@@ -52,12 +77,15 @@ class Aligned:
         tables: The trials of each, on these problems alone, in the same order.
         left_out: (problem_id, why) of every problem that is not compared.
         parts: Label of a group to its figures; '' is the headline, over all that count.
+        drawn: What is counted, such as judged responses → problems of which the models have other
+            numbers of it, so that tests are of fewer.
     """
 
     models: tuple[str, ...]
     tables: tuple[TrialTable, ...]
     left_out: tuple[tuple[str, str], ...]
     parts: Mapping[str, tuple[Block, ...]]
+    drawn: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def problems(self) -> list[Problem]:
@@ -65,18 +93,19 @@ class Aligned:
         return self.tables[0].problems
 
 
-def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
+def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int = 0) -> Aligned:
     """Return the figures of several models over the problems that all of them were asked.
 
     Problems are the same if their ids, their gold answers and, where both tell it, their questions
     are. Groups and clusters are those of the first table. A figure that not all have is left out;
     where the numbers of samples differ, the accuracy is called ``accuracy``, and majority votes,
-    which depend on that number, are left out. What a figure of the reasoning is for a problem is
-    the mean over its responses.
+    which depend on that number, are left out. Where a problem has other numbers of samples that
+    count, what is tested is had from as many of each as the model with fewest has.
 
     Args:
         tables: Model → its trials.
         protocols: What was measured: of all, or model → its own.
+        seed: Of the samples drawn for tests.
 
     Raises:
         ValueError: If there is no table, or no problem that all were asked.
@@ -95,42 +124,78 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
         )
     chosen = [protocols[name] for name in tables]
     measured = [_Rows(*one) for one in zip(shared, chosen, strict=True)]
+    tested, drawn = _tested(measured, seed)
     several = len({one.n for one in chosen}) > 1
     problems = shared[0].problems
     headline = headline_problems(problems)
-    parts = {'': _blocks(measured, headline, several=several)}
+    parts = {'': _blocks(measured, tested, headline, several=several)}
     for label, (_, members) in group_members(problems, chosen[0].groups, headline).items():
-        parts[label] = _blocks(measured, members, several=several)
+        parts[label] = _blocks(measured, tested, members, several=several)
     if len(headline) < len(problems):
         originals = [i for i, one in enumerate(problems) if one.version == ORIGINAL]
-        parts[ORIGINAL] = _blocks(measured, originals, several=several, versions=False)
-    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts)
+        parts[ORIGINAL] = _blocks(measured, tested, originals, several=several, versions=False)
+    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 
 class _Rows:
-    """What the figures of a table are means of, a row a problem or a group of versions."""
+    """What the figures of a table are made from, a row a problem or a group of versions."""
 
-    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
+    def __init__(self, table: TrialTable, protocol: Protocol, scored: bool | None = None) -> None:
         self.measured = Measured(table, protocol)
         self.protocol = protocol
-        scored = any('validity' in trial.values for trial in table.trials)
+        if scored is None:
+            scored = any(VALIDITY in trial.values for trial in table.trials)
+        self.scored = scored
         # Reasoning may be scored where nobody judged the answers.
         alone = scored and not table.judged.any()
         self.rows = {} if alone else dict(self.measured.rows)
+        self.reasoning: dict[str, tuple[Row, Row]] = {}
         if alone or protocol.sound is not None:
-            of_trials = reasoning_columns(table, protocol.sound).values
             size = len(table.problems)
-            for name, values in of_trials.items():
-                self.rows[name] = _problem_means(values, table.problem_index, size)
+            self.reasoning = {
+                name: _problem_means(values, table.problem_index, size)
+                for name, values in reasoning_columns(table, protocol.sound).values.items()
+            }
 
     def columns(self, members: Sequence[int], *, versions: bool) -> list[Columns]:
-        """Return the figures over these problems, and over the groups of their versions."""
+        """Return the means over these problems, and over the groups of their versions."""
         found = [Columns(self.rows, self.measured.clusters).among(members)]
         if versions and self.measured.versions:
             groups = self.measured.versions.within(members)
             rows = groups.rows(self.measured.table, self.protocol)
             found.append(Columns(rows, np.arange(len(groups.members))))
         return found
+
+
+def _tested(measured: Sequence[_Rows], seed: int) -> tuple[dict[str, list[_Rows]], dict[str, int]]:
+    """Return the rows that tests are of, by what is counted, and the problems drawn down."""
+    tables = [one.measured.table for one in measured]
+    # Of two models a problem counts where both have enough; of more, where some pair has.
+    least = 1 if len(measured) < 3 else max(max(one.protocol.ks, default=1) for one in measured)
+    found, drawn = {}, {}
+    for counted, mask in COUNTED.items():
+        found[counted] = list(measured)
+        if 'scored' in counted and not any(one.reasoning for one in measured):
+            continue
+        fewer, unequal = drawn_down(tables, mask, seed, least)
+        if unequal:
+            drawn[counted] = unequal
+            found[counted] = [
+                _Rows(table, one.protocol, one.scored)
+                for table, one in zip(fewer, measured, strict=True)
+            ]
+    return found, drawn
+
+
+def counted_for(name: str) -> str:
+    """Return which samples a figure is estimated from, a key of ``COUNTED``."""
+    if name.startswith((SOUND, DROP_TO_SOUND, FALSE_POSITIVES)) or name.endswith(
+        ('(right)', '(wrong)')
+    ):
+        return 'judged and scored'
+    if name in (VALIDITY, REDUNDANCY):
+        return 'scored'
+    return 'present' if name in (SCORED, MAJORITY_VOTE) else 'judged'
 
 
 def _left_out(tables: Mapping[str, TrialTable]) -> list[tuple[str, str]]:
@@ -158,25 +223,78 @@ def _restricted(tables: Mapping[str, TrialTable], without: set[str]) -> list[Tri
 
 
 def _blocks(
-    measured: Sequence[_Rows], members: Sequence[int], *, several: bool, versions: bool = True
+    measured: Sequence[_Rows],
+    tested: Mapping[str, Sequence[_Rows]],
+    members: Sequence[int],
+    *,
+    several: bool,
+    versions: bool = True,
 ) -> tuple[Block, ...]:
+    of_tests = {
+        counted: [one.columns(members, versions=versions) for one in rows]
+        for counted, rows in tested.items()
+        if rows != measured
+    }
     of_models = [one.columns(members, versions=versions) for one in measured]
     blocks = []
-    for columns in zip(*of_models, strict=True):
-        rows = [
-            _named(one.values, rows.protocol.n) if several else one.values
-            for one, rows in zip(columns, measured, strict=True)
-        ]
+    for index, columns in enumerate(zip(*of_models, strict=True)):
+        given = _values(columns, measured, several=several)
         names = tuple(
             name
-            for name in rows[0]
-            if all(name in row for row in rows) and not name.startswith(UNBOUNDED)
+            for name in given[0]
+            if all(name in row for row in given) and not name.startswith(UNBOUNDED)
         )
-        values = np.stack(
-            [_stacked([row[name] for name in names], len(columns[0].clusters)) for row in rows]
+        units = len(columns[0].clusters)
+        of_test = {
+            counted: _values([one[index] for one in found], measured, several=several)
+            for counted, found in of_tests.items()
+        }
+        values = np.stack([_stacked([row[name] for name in names], units) for row in given])
+        flipped = np.stack(
+            [
+                _stacked([of_test.get(counted_for(name), given)[m][name] for name in names], units)
+                for m in range(len(measured))
+            ]
         )
-        blocks.append(Block(names, values, columns[0].clusters))
+        blocks.append(Block(names, values, columns[0].clusters, flipped))
+    if scored := [
+        name for name in measured[0].reasoning if all(name in r.reasoning for r in measured)
+    ]:
+        clusters = measured[0].measured.clusters[list(members)]
+        blocks.append(_reasoning(scored, measured, tested, members, clusters))
     return tuple(blocks)
+
+
+def _values(
+    columns: Sequence[Columns], measured: Sequence[_Rows], *, several: bool
+) -> list[dict[str, Row]]:
+    return [
+        _named(one.values, rows.protocol.n) if several else dict(one.values)
+        for one, rows in zip(columns, measured, strict=True)
+    ]
+
+
+def _reasoning(
+    names: Sequence[str],
+    measured: Sequence[_Rows],
+    tested: Mapping[str, Sequence[_Rows]],
+    members: Sequence[int],
+    clusters: NDArray[np.int64],
+) -> Block:
+    """Return the figures of the reasoning, which are ratios of sums over responses."""
+    chosen = list(members)
+
+    def taken(of: Callable[[str], Sequence[_Rows]], part: int) -> Row:
+        return np.stack(
+            [
+                np.stack([of(name)[m].reasoning[name][part][chosen] for name in names], axis=1)
+                for m in range(len(measured))
+            ]
+        )
+
+    values, weights = (taken(lambda name: measured, part) for part in range(2))
+    fewer = [taken(lambda name: tested[counted_for(name)], part) for part in range(2)]
+    return Block(tuple(names), values, clusters, swap_residuals(*fewer), weights)
 
 
 def _named(values: Mapping[str, Row], n: int) -> dict[str, Row]:
@@ -192,7 +310,9 @@ def _stacked(rows: Sequence[Row], units: int) -> Row:
     return np.stack(rows, axis=1).astype(float) if rows else np.empty((units, 0))
 
 
-def _problem_means(values: Row, problem: NDArray[np.int64], size: int) -> Row:
+def _problem_means(values: Row, problem: NDArray[np.int64], size: int) -> tuple[Row, Row]:
+    """Return each problem's mean, and of how many responses."""
     known = ~np.isnan(values)
     sums = np.bincount(problem[known], weights=values[known], minlength=size)
-    return ratio(sums, np.bincount(problem[known], minlength=size))
+    counts = np.bincount(problem[known], minlength=size).astype(float)
+    return ratio(sums, counts), counts

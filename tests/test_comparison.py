@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.comparison import Difference, compare, distinguishable, lower_is_better
+from opencompass_gpassk.drawn_down import drawn_down
 from opencompass_gpassk.problem_changes import fisher_exact, problem_changes
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.regression import check_metrics
@@ -230,24 +231,31 @@ def test_versions_are_compared_question_by_question() -> None:
     assert not any(key.startswith('variance') for key in found)
 
 
-def test_reasoning_is_averaged_over_a_problems_responses() -> None:
-    """Two problems of 1 and 3 scored responses weigh the same."""
+def test_reasoning_is_compared_as_results_have_it() -> None:
+    """Each scored response weighs the same, of a problem with one as of one with three."""
     a, b = counted([4, 4]), counted([4, 4])
     for trial in a.trials:
         trial.values['validity'] = 0.9
     for trial, score in zip(b.trials, (0.1, None, None, None, 0.3, 0.5, 0.7, None), strict=True):
         if score is not None:
             trial.values['validity'] = score
-    found = differences(a, b, replace(PROTOCOL, sound=0.4))
-    assert found['validity'].second == pytest.approx(100 * (0.1 + 0.5) / 2)
-    assert found['false-positive rate'].second == pytest.approx(100 * (1 + 1 / 3) / 2)
+    protocol = replace(PROTOCOL, sound=0.4)
+    found = differences(a, b, protocol)
+    of_a, of_b = figures(a, protocol), figures(b, protocol)
+    assert found['validity'].second == pytest.approx(100 * (0.1 + 0.3 + 0.5 + 0.7) / 4)
+    assert found['false-positive rate'].second == pytest.approx(50)
+    assert found['scored'].second == 50
+    for key in ('validity', 'false-positive rate', 'scored', 'en/validity (right)'):
+        one = found[key]
+        assert (one.first, one.second) == pytest.approx((of_a[key], of_b[key])), key
+        assert one.difference == pytest.approx(one.second - one.first), key
     assert found['false-positive rate'].gain < 0
     assert found['sound accuracy (4 runs average)'].second == pytest.approx(100 * (0 + 2 / 3) / 2)
     unjudged = [
         TrialTable(t.problems, [replace(trial, verdict=U) for trial in t.trials]) for t in (a, b)
     ]
     alone = differences(unjudged[0], unjudged[1], PROTOCOL)
-    assert alone['validity'].difference == pytest.approx(100 * (0.3 - 0.9))
+    assert alone['validity'].difference == pytest.approx(100 * (0.4 - 0.9))
     assert {key for key in alone if '/' not in key} == {'validity', 'redundancy', 'scored'}
 
 
@@ -357,6 +365,68 @@ def test_false_alarms_are_rare() -> None:
         checks = check_metrics({'d': found}, ['mG-Pass@4', 'accuracy'], 0.95)
         alarms += any(check.worse for check in checks)
     assert alarms <= 150 * 0.025 + 3 * math.sqrt(150 * 0.025 * 0.975)
+
+
+@pytest.mark.parametrize(('samples', 'missing'), [((24, 8), 0.0), ((8, 8), 0.4)])
+def test_other_numbers_of_samples_raise_no_false_alarms(
+    samples: tuple[int, int], missing: float
+) -> None:
+    """Nor do missing verdicts of one: of 60 samplings of one model few are said to be worse."""
+    rng = np.random.default_rng(2)
+    protocols = {name: Protocol(n, (4,), (1.0,)) for name, n in zip('ab', samples, strict=True)}
+    chances, alarms = rng.beta(2, 4, 48), 0
+    for seed in range(60):
+        tables = {
+            name: counted(rng.binomial(n, chances).tolist(), n)
+            for name, n in zip('ab', samples, strict=True)
+        }
+        for trial in tables['b'].trials:
+            trial.verdict = U if rng.random() < missing else trial.verdict
+        shared = aligned(tables, protocols, seed=seed)
+        assert shared.drawn['judged'] > 40
+        found = compare(shared, IntervalSettings(resamples=200), groups=False)
+        alarms += any(one.p_value <= 0.05 for one in found if one.name == 'G-Pass@4_1.0')
+    assert alarms <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
+
+
+def test_trials_are_drawn_down_without_bias() -> None:
+    """Each of 6 responses is among 2 drawn as often; what doesn't count never is."""
+    tables = [counted([3, 5], 6, unjudged=[1]), counted([1, 2], 2)]
+    drawn = np.zeros((2, 6))
+    for seed in range(600):
+        (first, second), unequal = drawn_down(tables, lambda table: table.judged, seed)
+        assert unequal == 2
+        assert second.counts()[0].tolist() == first.counts()[0].tolist() == [2, 2]
+        for trial in first.trials:
+            drawn[int(trial.problem_id[1:]), trial.replica] += 1
+    assert (abs(drawn[0] - 200) < 5 * math.sqrt(200 * 2 / 3)).all()
+    assert drawn[1, :2].tolist() == [0, 0]
+    assert (abs(drawn[1, 2:] - 300) < 5 * math.sqrt(150)).all()
+    same, unequal = drawn_down(tables[1:], lambda table: table.judged)
+    assert (same, unequal) == (tables[1:], 0)
+
+
+def test_ratios_are_tested_by_their_swaps() -> None:
+    """The p-value by enumeration: each problem's responses change sides, and R stays."""
+    rng = np.random.default_rng(7)
+    a, b = (counted([4] * 8) for _ in range(2))
+    for table in (a, b):
+        for trial in table.trials:
+            trial.values['validity'] = float(rng.random() < (0.2 if table is b else 0.7))
+    for table in (a, b):  # each problem is a cluster
+        table.problems = [replace(one, cluster='') for one in table.problems]
+    one = differences(a, b, replace(PROTOCOL, sound=0.5))['false-positive rate']
+    invalid = [
+        [sum(t.values['validity'] < 0.5 for t in trials) for trials in table.by_problem()]
+        for table in (a, b)
+    ]
+    sums = [
+        abs(sum(sign * (y - x) for sign, x, y in zip(signs, *invalid, strict=True)))
+        for signs in product((1, -1), repeat=8)
+    ]
+    expected = sum(total >= sums[0] - 1e-9 for total in sums) / len(sums)
+    assert one.p_value == pytest.approx(expected)
+    assert one.low < one.difference < one.high
 
 
 def test_metrics_that_cannot_be_checked_are_errors() -> None:

@@ -160,7 +160,7 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
     a, b = map(read_side, pair)
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
     try:
-        shared = aligned({'A': a.table, 'B': b.table}, protocols)
+        shared = aligned({'A': a.table, 'B': b.table}, protocols, seed=settings.seed)
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
     ks = [max(one.ks, default=None) for one in protocols.values()]
@@ -174,6 +174,7 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
         sides_differ(*pair),
         settings.level,
         k,
+        shared.drawn,
     )
 
 

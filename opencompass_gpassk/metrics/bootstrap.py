@@ -25,7 +25,15 @@ from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.intervals import normal_quantile
 from opencompass_gpassk.metrics.variables import ratio
 
-__all__ = ['FEWEST', 'METHODS', 'Intervals', 'bootstrap_means', 'resampled_weights']
+__all__ = [
+    'FEWEST',
+    'METHODS',
+    'ROUNDING',
+    'Intervals',
+    'bootstrap_interval',
+    'bootstrap_means',
+    'resampled_weights',
+]
 
 METHODS = ('bca', 'percentile')
 FEWEST = 20.0  # deviating clusters below which a bootstrap's interval is too short
@@ -152,12 +160,37 @@ def _bootstrap(
         block = slice(start, start + width)
         part = sums.columns(block)
         means = _resampled_means(part, resamples, seed)
-        means.sort(axis=1)  # NaN, of resamples in which nothing is defined, come last
-        tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
-        if method == 'bca':
-            tails = _bca_tails(tails, means, part, tie[block])
-        result[:, block] = [_quantiles(means, tail) for tail in tails]
+        result[:, block] = bootstrap_interval(
+            means, part.means, _without_each(part), method=method, level=level, tie=tie[block]
+        )
     return result
+
+
+def bootstrap_interval(
+    means: Numbers,
+    estimate: Numbers,
+    jackknife: Numbers,
+    *,
+    method: str,
+    level: float,
+    tie: Numbers,
+) -> Numbers:
+    """Return the bounds of M figures from what they are in R resamples, shape (2, M).
+
+    Args:
+        means: Shape (M, R), of the resamples; NaN where undefined. They are sorted in place.
+        estimate: Shape (M,), of the data.
+        jackknife: Shape (C, M), without each of C clusters; NaN where there is nothing to leave
+            out, or nothing is left.
+        method: ``bca`` or ``percentile``.
+        level: The interval's coverage.
+        tie: Shape (M,), differences that are none.
+    """
+    means.sort(axis=1)  # NaN, of resamples in which nothing is defined, come last
+    tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
+    if method == 'bca':
+        tails = _bca_tails(tails, means, estimate, _acceleration(jackknife), tie)
+    return np.array([_quantiles(means, tail) for tail in tails])
 
 
 def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:
@@ -170,10 +203,11 @@ def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:
     return means
 
 
-def _bca_tails(tails: Numbers, means: Numbers, sums: ClusterSums, tie: Numbers) -> Numbers:
+def _bca_tails(
+    tails: Numbers, means: Numbers, estimate: Numbers, acceleration: Numbers, tie: Numbers
+) -> Numbers:
     """Return the shares of the resamples that are beyond the BCa bounds, shape (2, M)."""
     valid = (~np.isnan(means)).sum(axis=1)
-    estimate = sums.means
     # Half of those that equal the estimate count as below it, and one more resample as half.
     below, up_to = (
         np.array([row.searchsorted(end) for row, end in zip(means, ends, strict=True)])
@@ -181,17 +215,21 @@ def _bca_tails(tails: Numbers, means: Numbers, sums: ClusterSums, tie: Numbers) 
     )
     share = ((below + up_to) / 2 + 0.5) / (valid + 1)
     bias = ndtri(share)
-    acceleration = _acceleration(sums)
     shifted = bias + ndtri(tails)
     return ndtr(bias + shifted / (1 - acceleration * shifted))
 
 
-def _acceleration(sums: ClusterSums) -> Numbers:
-    """Return the third central moment of the jackknife means, to 6 times the second's 1.5 power."""
-    there = sums.counts > 0
+def _without_each(sums: ClusterSums) -> Numbers:
+    """Return the mean without each cluster, shape (C, M); NaN where that has no value."""
     without = ratio(sums.totals.sum(axis=0) - sums.totals, sums.counts.sum(axis=0) - sums.counts)
-    centre = np.where(there, without, 0.0).sum(axis=0) / sums.defined
-    influence = np.where(there, centre - without, 0.0)
+    return np.where(sums.counts > 0, without, np.nan)
+
+
+def _acceleration(jackknife: Numbers) -> Numbers:
+    """Return the third central moment of the jackknife means, to 6 times the second's 1.5 power."""
+    there = ~np.isnan(jackknife)
+    centre = np.where(there, jackknife, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    influence = np.where(there, centre - jackknife, 0.0)
     cubes, squares = (influence**3).sum(axis=0), (influence**2).sum(axis=0)
     return np.where(squares > 0, ratio(cubes, 6 * squares**1.5), 0.0)
 

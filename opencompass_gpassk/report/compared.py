@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from opencompass_gpassk.comparison import Difference
@@ -31,6 +31,8 @@ class Compared:
         settings: In which settings they differ.
         level: Coverage of the intervals.
         k: Of the G-Pass@k at τ = 1 of each problem, None where there is none.
+        drawn: What is counted → problems of which tests take no more than both models have, see
+            :class:`~opencompass_gpassk.shared_problems.Aligned`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Compared:
     settings: Sequence[str]
     level: float
     k: int | None = None
+    drawn: Mapping[str, int] = field(default_factory=dict)
 
     def of_change(self, sign: int) -> list[Change]:
         """Return the problems that B solves more often (1), less often (-1) or alike (0)."""
@@ -87,6 +90,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'data_set': compared.name,
         'not_comparable': list(compared.cautions),
         'settings': list(compared.settings),
+        'drawn_down': dict(compared.drawn),
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
         'lost': len(compared.of_change(-1)),

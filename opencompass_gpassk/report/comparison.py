@@ -43,6 +43,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         *_left_out(compared),
         _turned(compared),
         _tests(compared.level),
+        *_drawn(compared),
     ]
     tables = [_differences(title, headline, compared.level, notes)]
     of_groups = [one for one in compared.differences if one.group and _brief(one.name, compared.k)]
@@ -76,6 +77,17 @@ def _tests(level: float) -> str:
         'clusters of problems, two-sided; p (Holm) is corrected for the number of figures, and '
         f'decides at {1 - level:.3g}'
     )
+
+
+def _drawn(compared: Compared) -> list[str]:
+    """Return what is to be known of tests where the numbers of responses differ."""
+    if not compared.drawn:
+        return []
+    told = ', '.join(f'{what} on {count}' for what, count in compared.drawn.items())
+    return [
+        f'A and B have other numbers of responses of some problems ({told}): there the p-values '
+        'are of as many of each, drawn at random; figures and intervals are of all'
+    ]
 
 
 def _percent(level: float) -> str:
