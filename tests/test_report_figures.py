@@ -26,7 +26,12 @@ from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.figures import report_figures
 from opencompass_gpassk.report.files import write_figures
 from opencompass_gpassk.report.growth import draw_growth, growing, growth
-from opencompass_gpassk.report.plots import draw_benchmark, plot_thresholds, save_figure
+from opencompass_gpassk.report.plots import (
+    draw_benchmark,
+    plot_thresholds,
+    save_figure,
+    told_apart,
+)
 from opencompass_gpassk.report.slopes import draw_slopes, entry_slopes
 from opencompass_gpassk.report.sweep import draw_sweep, sweeps
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -355,3 +360,28 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
             save_figure(draw_bars(benchmark), tmp_path / f'{name}.{kind}')
         one, other = (tmp_path / f'{name}.{kind}' for name in ('a', 'b'))
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_no_two_names_become_one() -> None:
+    """Names that differ in their ends, or in their middle alone, are told apart when shortened."""
+    names = ['model-' + 'x' * 40 + end for end in ('-vllm', '-hf')]
+    names += ['m' * 40 + sign + 'n' * 40 for sign in '123']
+    labels = told_apart(names, 34)
+    assert len(set(labels)) == len(names)
+    assert all(len(label) <= 34 for label in labels)
+    assert labels[0].startswith('model-')
+    assert labels[0].endswith('-vllm')
+    assert told_apart(['short', 'short'], 34) == ['short', 'short']
+    axis = plot_bars(figures.Figure().subplots(), names, {'a': [1.0] * len(names)})
+    assert [text.get_text() for text in axis.get_yticklabels()] == labels
+
+
+def test_legends_leave_the_panels_their_height() -> None:
+    """With the twenty rows of long names the figure grows; the panel stays as high."""
+    heights = []
+    for count in (1, 20):
+        names = [f'a-name-as-long-as-those-of-models-often-are-{i}' for i in range(count)]
+        figure = draw_benchmark(joined({name: {'x': SAMPLED} for name in names}))
+        figure.draw_without_rendering()
+        heights.append(figure.axes[0].get_position().height * figure.get_figheight())
+    assert heights[1] > 0.85 * heights[0]

@@ -15,6 +15,7 @@ from opencompass_gpassk.report.plots import (
     labelled,
     shortened,
     shown_label,
+    told_apart,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def plot_bars(
             if isinstance(value, Estimate):
                 plot_interval(axis, value.interval, y)
     axis.set_yticks(
-        range(len(names)), [shown_label(shortened(name, LONGEST_NAME)) for name in names]
+        range(len(names)), [shown_label(name) for name in told_apart(names, LONGEST_NAME)]
     )
     axis.set_ylim(len(names) - 0.5, -0.5)
     if limits:

@@ -22,6 +22,7 @@ from opencompass_gpassk.report.plots import (
     number,
     shortened,
     shown_label,
+    told_apart,
 )
 from opencompass_gpassk.report.tables import DIFFICULTY, Cell, Table, group_order
 
@@ -94,7 +95,7 @@ def plot_decline(axis: Axes, levels: Sequence[str], series: Mapping[str, Sequenc
             linestyle=LINES[index // len(COLOURS) % len(LINES)],
             label=shown_label(name),
         )
-    axis.set_xticks(range(len(levels)), [shown_label(shortened(one, 16)) for one in levels])
+    axis.set_xticks(range(len(levels)), [shown_label(one) for one in told_apart(levels, 16)])
     axis.set_xlim(-0.3, len(levels) - 0.7)
     axis.axhline(0, color='#999999', linewidth=0.8)
     axis.grid(alpha=0.3)

@@ -171,8 +171,7 @@ def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figur
 
     drawn = {k: _lines(tables, k, (0.0, benchmark.taus[-1])) for k in benchmark.ks}
     drawn = {k: rows for k, rows in drawn.items() if any(any(row.values()) for row in rows)}
-    height = 6.0 + 0.22 * -(-len(tables) // 3)  # with the rows of the legend
-    figure = Figure(figsize=(1.8 + 3.4 * len(drawn), height), layout='constrained')
+    figure = Figure(figsize=(1.8 + 3.4 * len(drawn), 6.2), layout='constrained')
     axes = figure.subplots(2, len(drawn), squeeze=False, sharex='col')
     for column, (k, rows) in enumerate(drawn.items()):
         names = (f'pass@{k} (%)', f'G-Pass@{k}$_{{{benchmark.taus[-1]}}}$ (%)')

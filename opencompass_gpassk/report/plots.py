@@ -31,6 +31,7 @@ __all__ = [
     'save_figure',
     'shortened',
     'shown_label',
+    'told_apart',
 ]
 
 INSTALL = 'pip install "matplotlib>=3.8"'
@@ -38,6 +39,8 @@ INSTALL = 'pip install "matplotlib>=3.8"'
 # Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too faint for lines.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000')
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+ROW = 0.23  # inches that a row of a legend takes
+LONGEST_LABEL = 56  # of a legend
 MOST_BANDS = 6  # models: more bands than that hide one another
 LINES = ('-', '--', '-.', ':')
 
@@ -113,6 +116,8 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
 def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') -> None:
     """Put the legend of all panels below them, in as many columns as fit.
 
+    The figure grows with the rows of the legend, so that the panels keep their height.
+
     Args:
         figure: The figure.
         handles: Label → what it explains.
@@ -120,8 +125,10 @@ def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') ->
     """
     # Twelve characters need about an inch, and each entry room for its line.
     room = int(12 * figure.get_figwidth())
-    labels = [shortened(label, room - 8) for label in handles]
+    labels = told_apart(list(handles), min(room - 8, LONGEST_LABEL))
     columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
+    rows = math.ceil(len(labels) / columns)
+    figure.set_figheight(figure.get_figheight() + ROW * max(rows - 1, 0))
     figure.legend(
         handles.values(),
         labels,
@@ -190,6 +197,30 @@ def shown_label(name: str) -> str:
     """Return a name that matplotlib shows as it stands: no formula, not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line
+
+
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Return names of at most so many characters, cut in the middle, that differ if these do.
+
+    Names of models differ in their ends, as do versions, or the data sets behind them.
+    """
+    short = [_without_middle(name, most) for name in names]
+    of_short: dict[str, list[str]] = {}
+    for name, one in zip(names, short, strict=True):
+        if name not in of_short.setdefault(one, []):
+            of_short[one].append(name)
+    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
+    return [
+        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
+        for name, one in zip(names, short, strict=True)
+    ]
+
+
+def _without_middle(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    end = most // 2
+    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
 
 
 def shortened(name: str, most: int) -> str:

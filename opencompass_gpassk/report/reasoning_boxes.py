@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.report.plots import add_legend, shortened, shown_label
+from opencompass_gpassk.report.plots import add_legend, shortened, shown_label, told_apart
 from opencompass_gpassk.report.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
 from opencompass_gpassk.soundness import VALIDITY
 
@@ -78,7 +78,7 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
         )
     if not math.isnan(threshold):
         axis.axvline(threshold, **THRESHOLD)
-    names = [shown_label(shortened(name, LONGEST_NAME)) for name in boxes]
+    names = [shown_label(name) for name in told_apart(list(boxes), LONGEST_NAME)]
     axis.set_yticks(range(len(names)), names)
     axis.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.5, -0.5), xlabel=quantity)
     axis.grid(axis='x', alpha=0.3)
