@@ -8,6 +8,7 @@ import json
 import random
 import re
 import shutil
+import time
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -428,6 +429,8 @@ def test_unseen_characters_are_spelled_out() -> None:
         'a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+001B⟩⟨U+D800⟩'
     )
     assert visible_text('a\tb\r\nc\n') == 'a\tb\nc\n'
+    hidden = '\xad\u034f\u3164\ufe0f\U000e0101'
+    assert visible_text(hidden) == ''.join(f'⟨U+{ord(char):04X}⟩' for char in hidden)
 
 
 def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -632,3 +635,45 @@ def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
     for entry in benchmark['entries']:
         del entry['figures'], entry['intervals']
     assert not re.search('[\u202e\u2066]', json.dumps(document, ensure_ascii=False))
+
+
+def test_money_is_no_mathematics() -> None:
+    """Prices remain text, nothing is hidden, and brackets that never close cost little time."""
+    for text in ('Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.'):
+        assert segments(text) == [text]
+    assert [part['tex'] for part in segments(r'$5 and $x$, \[y\], \(z\)') if part != str(part)] == [
+        *('x', 'y', 'z')
+    ]
+    for opening in (r'\[', r'\(', '$x ', r'\[\('):
+        start = time.perf_counter()
+        assert segments(opening * 10_000) == [opening * 10_000]
+        assert time.perf_counter() - start < 0.5
+
+
+def test_a_folder_is_no_page(
+    work_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the page's name is a folder's, that is said, and nothing is left behind."""
+    (tmp_path / 'out').mkdir()
+    assert main(['report', str(work_dir), '-o', str(tmp_path / 'out')]) == 1
+    assert 'is a folder' in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ['out']
+
+
+def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
+    """Many answers, long ones, and ones that begin alike are all on the page, or said not to be."""
+    alike = 'y' * 30_000
+    samples = [*(f'\\boxed{{{i}}}' for i in range(30)), f'\\boxed{{{"x" * 900}}}']
+    samples += [f'\\boxed{{{alike}1}}', f'\\boxed{{{alike}2}}']
+    row = {'question': 'What?', 'answer': 'z' * 25_000, 'samples': samples}
+    path = tmp_path / 'mine.jsonl'
+    path.write_text(json.dumps(row) + '\n')
+    assert main(['score', str(path), '-k', '2', '-o', str(tmp_path / 'mine.json')]) == 0
+    texts = texts_of(page_data([tmp_path / 'mine.json']), 0, 0)
+    assert texts['goldOut'] == 5_000
+    answers = texts['entries'][0]['answers']
+    assert len(answers) == 33
+    assert 'x' * 900 in [answer for answer, *_ in answers]
+    cut = [row for row in answers if len(row) > 4]
+    assert [(len(answer), out) for answer, _, _, _, out, _ in cut] == [(LONGEST, 10_001)] * 2
+    assert cut[0][5] != cut[1][5]

@@ -34,11 +34,21 @@ IN_HTML = {ord(char): f'\\u{ord(char):04x}' for char in '<>&\u2028\u2029'}
 
 
 def write_page(path: Path, data: PageData) -> None:
-    """Write the page to a file, which appears whole or not at all."""
+    """Write the page to a file, which appears whole or not at all.
+
+    Raises:
+        ValueError: If it is a folder.
+    """
+    if path.is_dir():
+        raise ValueError(f'{path} is a folder; name a file, such as {path / "report.html"}')
+    text = render_page(data)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f'{path.name}.part')
-    part.write_text(render_page(data), encoding='utf-8')
-    part.replace(path)
+    try:
+        part.write_text(text, encoding='utf-8')
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def render_page(data: PageData) -> str:

@@ -16,14 +16,17 @@ __all__ = ['segments', 'to_tree']
 LONGEST = 600  # characters of one formula; a longer one stays LaTeX
 MOST = 80  # formulas of one text
 DEEPEST = 40
+# As Pandoc has it, no blank stands inside of the dollars, and no digit behind them: those are
+# prices. A bracket that opens another one was never closed.
 FORMULA = re.compile(
-    r'\$\$(?P<double>[^$]+)\$\$|\\\[(?P<square>.+?)\\\]|\\\((?P<round>.+?)\\\)'
-    r'|(?<!\\)\$(?P<single>(?:[^$\\]|\\.)+)\$',
+    r'\$\$(?P<double>[^$]+)\$\$|\\\[(?P<square>(?:[^\\]|\\[^][])+)\\\]'
+    r'|\\\((?P<round>(?:[^\\]|\\[^()])+)\\\)'
+    r'|(?<!\\)\$(?=\S)(?P<single>(?:[^$\\]|\\.)+)(?<!\s)\$(?!\d)',
     re.DOTALL,
 )
 ELEMENTS = frozenset(
     {
-        *('math', 'menclose', 'mfrac', 'mi', 'mn', 'mo', 'mover', 'mpadded', 'mphantom', 'mroot'),
+        *('math', 'menclose', 'mfrac', 'mi', 'mn', 'mo', 'mover', 'mpadded', 'mroot'),
         *('mrow', 'ms', 'mspace', 'msqrt', 'mstyle', 'msub', 'msubsup', 'msup', 'mtable', 'mtd'),
         *('mtext', 'mtr', 'munder', 'munderover'),
     }

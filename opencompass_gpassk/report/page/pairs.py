@@ -89,8 +89,10 @@ def _differences(
 def _means(values: Values, common: NDArray[np.bool_]) -> Values:
     """Return the mean of each row of (pairs, P) values where both are known, in percent."""
     counts = common.sum(axis=1)
-    sums = np.where(common, values, 0).sum(axis=1)
-    return 100 * np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    sums = np.where(common, values, 0.0).sum(axis=1)
+    means: Values = np.full(len(sums), np.nan)
+    np.divide(100 * sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def _ranks(

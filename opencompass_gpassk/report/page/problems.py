@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.problem_rows import problem_rows
 from opencompass_gpassk.report.page.mathematics import segments
 from opencompass_gpassk.report.page.responses import (
+    LONGEST,
+    SHORTEST,
     Response,
     examples,
     fitting_length,
@@ -25,8 +28,7 @@ from opencompass_gpassk.trials_file import read_trials
 __all__ = ['PageProblem', 'Solved', 'collect_problems', 'packed_texts']
 
 LONGEST_QUESTION = 20_000
-LONGEST_ANSWER = 200
-MOST_ANSWERS = 24
+MOST_ANSWERS = 1000
 NO_GROUPS = frozenset({'problem_id', 'version', 'cluster', 'gold', 'n', 'c', 'sound', 'answers'})
 
 Key = tuple[str, str]
@@ -39,7 +41,8 @@ class Solved:
     Attributes:
         n: Judged responses.
         c: Right ones among them.
-        answers: ``[answer, count, verdict, source]`` of each distinct answer.
+        answers: ``[answer, count, verdict, source]`` of each distinct answer; of a long one
+            its beginning, and then its length and its hash besides.
         greedy: The same of the greedy response, empty where there is none.
         responses: A right and a wrong response, as far as there are any and they were found.
     """
@@ -101,14 +104,17 @@ def packed_texts(
     Args:
         problems: The problems.
         entries: How many entries the leaderboard has.
-        total: Characters that the responses may have together; longer ones are shortened first.
+        total: Characters that responses and answers may have together; the longest are shortened
+            first.
 
     Returns:
-        For each problem a JSON document, deflated and in base 64; and the longest response that
-        was not shortened, in characters.
+        For each problem a JSON document, deflated and in base 64; and the longest text that was
+        not shortened, in characters.
     """
-    responses = [r for p in problems for s in p.solved.values() for r in s.responses.values()]
-    length = fitting_length([len(response.text) for response in responses], total)
+    solved = [one for problem in problems for one in problem.solved.values()]
+    lengths = [len(response.text) for one in solved for response in one.responses.values()]
+    lengths += [len(row[0] or '') for one in solved for row in (*one.answers, *one.greedy)]
+    length = fitting_length(lengths, total)
     return [_packed(problem, entries, length) for problem in problems], length
 
 
@@ -118,6 +124,7 @@ def _packed(problem: PageProblem, entries: int, length: int) -> str:
         'question': segments(question),
         'out': max(0, len(problem.problem.question) - LONGEST_QUESTION),
         'gold': segments(visible_text(problem.problem.gold[:LONGEST_QUESTION])),
+        'goldOut': max(0, len(problem.problem.gold) - LONGEST_QUESTION),
         'entries': [
             _solved(problem.solved[i], length) if i in problem.solved else None
             for i in range(entries)
@@ -129,9 +136,9 @@ def _packed(problem: PageProblem, entries: int, length: int) -> str:
 
 def _solved(solved: Solved, length: int) -> dict[str, Any]:
     return {
-        'answers': solved.answers[:MOST_ANSWERS],
+        'answers': [_answer(row, length) for row in solved.answers[:MOST_ANSWERS]],
         'more': max(0, len(solved.answers) - MOST_ANSWERS),
-        'greedy': solved.greedy[:1],
+        'greedy': [_answer(row, length) for row in solved.greedy[:1]],
         **{name: one.shortened(length) for name, one in solved.responses.items()},
     }
 
@@ -197,16 +204,21 @@ def _answers(row: Mapping[str, Any]) -> list[list[Any]]:
     answers = row.get('answers')
     return [
         [
-            None if one.get('answer') is None else _answer(str(one['answer'])),
+            None if text is None else text[:LONGEST],
             int(one.get('count') or 0),
             one_line(str(one.get('verdict', ''))),
             one_line(str(one.get('source', ''))),
+            *([len(text), text_hash([text])] if text and len(text) > SHORTEST else []),
         ]
         for one in (answers if isinstance(answers, list) else [])
         if isinstance(one, Mapping)
+        for text in [None if one.get('answer') is None else str(one['answer'])]
     ]
 
 
-def _answer(text: str) -> str:
-    cut = text[:LONGEST_ANSWER]
-    return visible_text(cut) + (f' … ({len(text):,} characters)' if len(cut) < len(text) else '')
+def _answer(row: Sequence[Any], length: int) -> list[Any]:
+    """Return an answer for the page: of a longer one its beginning, what is left out, its hash."""
+    text, *about = row[:4]
+    shown = [None if text is None else visible_text(text[:length]), *about]
+    whole, *digest = row[4:] or (0,)
+    return [*shown, whole - length, *digest] if whole > length else shown

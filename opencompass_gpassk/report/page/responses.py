@@ -14,7 +14,7 @@ from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.text import one_line, visible_text
 from opencompass_gpassk.trials import Trial, Verdict
 
-__all__ = ['LONGEST', 'Response', 'examples', 'fitting_length', 'read_responses']
+__all__ = ['LONGEST', 'SHORTEST', 'Response', 'examples', 'fitting_length', 'read_responses']
 
 LONGEST = 20_000  # characters of a response that the page holds
 SHORTEST = 400

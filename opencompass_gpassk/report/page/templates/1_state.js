@@ -17,7 +17,15 @@ function el(name, attributes, ...children) {
 
 const show = (id, ...children) => byId(id).replaceChildren(...children.flat());
 const isNumber = (value) => typeof value === 'number';
-const percent = (value) => (isNumber(value) ? value.toFixed(1).replace(/^-0\.0$/, '0.0') : '–');
+
+// As the tables round: what is halfway between two goes to the even one, 6.25 to 6.2.
+function percent(value) {
+  if (!isNumber(value)) return '–';
+  const even = Math.abs(value) % 1 === 0.25 ? Math.trunc(10 * value) / 10 : value;
+  return even.toFixed(1).replace(/^-0\.0$/, '0.0');
+}
+
+
 const signed = (value) => (isNumber(value) ? (value > 0 ? '+' : '') + percent(value).replace('-', '−') : '–');
 const range = (ends) => `[${percent(ends[0])}, ${percent(ends[1])}]`;
 const probability = (p) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
@@ -41,6 +49,8 @@ const shownEntries = () => benchmark().entries.map((entry, i) => [entry, i]).fil
 function options(id, pairs, value) {
   show(id, pairs.map(([key, text]) => el('option', { value: key, selected: key === value }, text)));
 }
+
+const groupName = () => (benchmark().groups.find((one) => one.label === chosen.group) || { name: '' }).name;
 
 function inGroup(problem) {
   const group = benchmark().groups.find((one) => one.label === chosen.group);

@@ -23,15 +23,30 @@ function drawLeaderboard() {
     columns.map((column) => heading(column.key, filled(column.heading), filled(column.about))));
   const rows = entries.map(({ entry, index }) => el('tr', null,
     el('th', { scope: 'row' }, entry.label, entry.marks.map(([word, text]) => el('span', { class: 'mark', title: text }, word)),
-      el('span', { class: 'about' }, `${entry.dataset}, ${entry.time}`)),
+      el('span', { class: 'about' }, `${entry.dataset}, ${entry.time}${entry.greedy ? `; greedy of another run, ${entry.greedy}` : ''}`)),
     ranks ? el('td', null, ranks[index] ? [...new Set(ranks[index])].join('–') : '–') : null,
     el('td', null, String(entry.n)),
     columns.map((column) => cell(entry, index, column, leaders.get(column.name)))));
   const count = (here.groups.find((group) => group.label === chosen.group) || { problems: here.size }).problems;
-  show('board', el('caption', null, `${here.name}${chosen.group ? `, ${chosen.group}` : ''}: ${count || '?'} problems; percent`),
+  show('board', el('caption', null, `${here.name}${chosen.group ? `, ${groupName()}` : ''}: ${count || '?'} problems; percent`),
     el('thead', null, head), el('tbody', null, rows));
   show('notes', here.notes.map((note) => el('li', null, note)));
   byId('board-hint').textContent = hints(here, columns);
+  show('meanings', meanings(here, columns).map(([word, text]) => el('div', null, el('dt', null, word), el('dd', null, text))));
+}
+
+// What headings, marks and intervals mean: for readers that can't point at them.
+function meanings(here, columns) {
+  const methods = new Map();
+  for (const column of columns) {
+    for (const entry of here.entries) {
+      const method = (interval(entry, column.name) || [])[2];
+      if (method) methods.set(method, (methods.get(method) || new Set()).add(filled(column.heading)));
+    }
+  }
+  const marks = here.entries.flatMap((entry) => entry.marks.map(([word, text]) => [`${entry.label}: ${word}`, text]));
+  return [...columns.map((column) => [filled(column.heading), filled(column.about)]), ...marks,
+    ...[...methods].map(([method, names]) => [`intervals by ${method}`, [...names].join(', ')])];
 }
 
 function compareRows(a, b, column) {
@@ -65,14 +80,15 @@ function cell(entry, index, column, leader) {
     ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null);
 }
 
-// The best of a column, and those that may be first as far as the data tell.
+// The best of a column that is tested, and those that may be first as far as the data tell.
 function leading(here, column) {
-  const values = here.entries.map((entry) => figure(entry, column.name));
+  const ranks = ranksOf(column.name);
+  if (!ranks) return null;
+  const values = here.entries.map((entry, i) => (ranks[i] ? figure(entry, column.name) : null));
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
   const top = column.lower ? Math.min(...known) : Math.max(...known);
   const best = new Set(values.map((value, i) => (value === top ? i : -1)).filter((i) => i >= 0));
-  const ranks = ranksOf(column.name) || [];
   const alike = new Set(ranks.map((rank, i) => (rank && rank[0] === 1 && values[i] !== null ? i : -1)).filter((i) => i >= 0));
   return { best, alike };
 }
@@ -84,14 +100,17 @@ function ranksOf(name) {
 }
 
 function hints(here, columns) {
-  const parts = here.entries.length > 1 ? ['★ the best figure of a column.'] : [];
-  if (here.pairs.rows.length) {
-    parts.push('≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
+  const parts = [];
+  if (here.pairs.rows.length && chosen.group !== '') {
+    parts.push('Groups are not tested, so that no best is marked.');
+  } else if (here.pairs.rows.length) {
+    parts.push('★ the best figure of a column. ≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
+    if (here.entries.some((entry) => !entry.ranked)) parts.push('What can’t be compared with the others has no rank.');
   }
   const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
-  if (here.pairs.rows.length && untested.length) parts.push(`Not tested: ${untested.join(', ')}.`);
+  if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
   parts.push(...here.intervals.map((note) => `${note}.`));
-  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: see the words beside the model.');
+  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: see the words beside the model, and below what they mean.');
   if (columns.some((column) => column.lower)) {
     parts.push(`The lower the better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);
   }

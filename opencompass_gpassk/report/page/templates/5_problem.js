@@ -1,6 +1,8 @@
 // One problem: its text, its gold answer, and what each model made of it.
 const packedTexts = new Map();
 const long = 1500;
+const longAnswer = 200;
+const mostAnswers = 24;
 
 async function problemText(index) {
   const where = `texts-${chosen.benchmark}`;
@@ -23,7 +25,8 @@ async function openProblem(index, entry = null, focus = true) {
     el('div', { class: 'question text' }, text.question.length ? withMathematics(text.question) : 'The text is not in the results.',
       text.out ? el('p', { class: 'hint' }, `${text.out.toLocaleString('en')} more characters are not in this page.`) : null),
     el('h3', null, 'Gold answer'),
-    el('div', { class: 'text', id: 'gold' }, withMathematics(text.gold)),
+    el('div', { class: 'text', id: 'gold' }, withMathematics(text.gold),
+      text.goldOut ? el('p', { class: 'hint' }, `${text.goldOut.toLocaleString('en')} more characters are not in this page.`) : null),
     el('h3', null, 'Models'),
     asked.map(([one, i]) => entryBox(one, problem, i, text.entries[i], opened.includes(i))));
   if (focus) {
@@ -74,16 +77,32 @@ function entryBox(entry, problem, index, text, open) {
 
 function entryBody(text, label) {
   const answers = text.answers.map((row) => ['', row]).concat(text.greedy.map((row) => ['greedy', row]));
+  const rows = answers.map(([mode, [answer, count, verdict, source, out, hash]]) => el('tr', null,
+    el('td', null, answer === null ? el('i', null, 'no answer') : folded(answer, out, hash)),
+    el('td', null, mode || String(count)),
+    el('td', { class: verdict === 'correct' || verdict === 'incorrect' ? verdict : '' }, verdict),
+    el('td', null, source)));
+  const body = el('tbody', null, rows.length > mostAnswers ? rows.slice(0, mostAnswers - 2) : rows);
+  const more = rows.length <= mostAnswers ? null : el('button', { type: 'button', class: 'more', onclick: () => {
+    body.replaceChildren(...rows);
+    more.remove();
+  } }, `Show all ${rows.length} answers`);
   return [
     el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': `Distinct answers of ${label}, can be scrolled` }, el('table', { class: 'answers' },
       el('caption', null, 'Distinct answers' + (text.more ? `, the ${text.answers.length} most frequent of ${text.answers.length + text.more}` : '')),
       el('thead', null, el('tr', null, ['Answer', 'Times', 'Verdict', 'By'].map((name) => el('th', { scope: 'col' }, name)))),
-      el('tbody', null, answers.map(([mode, [answer, count, verdict, source]]) => el('tr', null,
-        el('td', null, answer === null ? el('i', null, 'no answer') : answer),
-        el('td', null, mode || String(count)),
-        el('td', { class: verdict === 'correct' || verdict === 'incorrect' ? verdict : '' }, verdict),
-        el('td', null, source)))))),
+      body)), more,
     el('div', { class: 'sides' }, [['right', 'A right response'], ['wrong', 'A wrong response']].map(([name, title]) => side(title, text[name], label)))];
+}
+
+// A long answer is folded; of one that the page holds in part, the hash tells it from others.
+function folded(answer, out, hash) {
+  const told = out ? ` … ${out.toLocaleString('en')} more characters are in the file of trials alone (hash ${hash})` : '';
+  if (answer.length <= longAnswer) return answer + told;
+  const more = el('button', { type: 'button', class: 'more', onclick: () => cell.replaceChildren(answer + told) },
+    `Show all ${answer.length.toLocaleString('en')} characters`);
+  const cell = el('span', null, `${answer.slice(0, longAnswer)} … ${out ? `(hash ${hash}) ` : ''}`, more);
+  return cell;
 }
 
 function side(title, response, label) {
@@ -91,7 +110,7 @@ function side(title, response, label) {
   const whole = el('div', { class: 'text', tabindex: '0', role: 'region', 'aria-label': `${title} of ${label}` });
   const full = [response.head];
   if (response.out) {
-    full.push(el('p', { class: 'mark' }, `${response.out.toLocaleString('en')} characters are left out of this page`), response.tail);
+    full.push(el('p', { class: 'mark' }, `${response.out.toLocaleString('en')} characters are left out of this page; the whole stands in the file named below`), response.tail);
   }
   const length = response.head.length + (response.tail || '').length;
   const box = el('div', { class: 'response' }, el('h4', null, title), whole);

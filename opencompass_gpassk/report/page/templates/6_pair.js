@@ -7,9 +7,10 @@ function compared(first, second, name) {
   const row = rows.find(([a, b]) => a === Math.min(first, second) && b === Math.max(first, second));
   const found = row && row[2][column];
   if (!found) return null;
-  const [difference, low, high, p, adjusted] = found;
+  const [difference, low, high, p, adjusted, one, other, problems] = found;
   if (!isNumber(difference)) return null;
-  return swapped ? { difference: -difference, low: -high, high: -low, p, adjusted } : { difference, low, high, p, adjusted };
+  const test = { difference, low, high, p, adjusted, problems, figures: [one, other] };
+  return swapped ? { ...test, difference: -difference, low: -high, high: -low, figures: [other, one] } : test;
 }
 
 function drawPair() {
@@ -25,7 +26,7 @@ function drawPair() {
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   show('pair-body',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${common.length} problems were asked of both. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points, over all problems; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted.`),
+      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were asked of both; all figures here are over those of them for which both models have the figure. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
@@ -39,14 +40,14 @@ function testedNames(here) {
 }
 
 function differenceTable(rows, first, second) {
-  const value = (entry, name) => percent((entry.figures[''] || {})[name]) + cross(entry);
   return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Differences, can be scrolled' }, el('table', { id: 'differences' },
-    el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'p (Holm)'].map((text) => el('th', { scope: 'col' }, text)))),
+    el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'p (Holm)', 'Problems'].map((text) => el('th', { scope: 'col' }, text)))),
     el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'alike' : '' },
-      el('th', { scope: 'row' }, name), el('td', null, value(first, name)), el('td', null, value(second, name)),
+      el('th', { scope: 'row' }, name), test.figures.map((value, i) => el('td', null, percent(value) + cross(i ? second : first))),
       el('td', null, signed(test.difference)),
       el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : '–'),
-      el('td', null, isNumber(test.p) ? probability(test.p) : '–'), el('td', null, isNumber(test.adjusted) ? probability(test.adjusted) : '–'))))));
+      el('td', null, isNumber(test.p) ? probability(test.p) : '–'), el('td', null, isNumber(test.adjusted) ? probability(test.adjusted) : '–'),
+      el('td', null, String(test.problems)))))));
 }
 
 function gapTable(rows, a, b) {

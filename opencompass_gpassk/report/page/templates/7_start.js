@@ -17,20 +17,35 @@ function chooseBenchmark(index) {
   chosen.problem = null;
   options('k', ks.map((k) => [k, k]), chosen.k);
   options('tau', here.taus.map((tau) => [tau, tau]), chosen.tau);
-  options('group', [['', 'all'], ...here.groups.map((group) => [group.label, `${group.label} (${group.problems})`])], chosen.group);
+  options('group', [['', 'all'], ...here.groups.map((group) => [group.label, `${group.name} (${group.problems})`])], chosen.group);
   byId('k').parentElement.hidden = byId('tau').parentElement.hidden = !ks.length;
   const names = here.entries.map((entry, i) => [String(i), entry.label]);
   options('first', names, '0');
   options('second', names, String(Math.min(1, names.length - 1)));
   show('models', here.entries.map((entry, i) => {
-    const swatch = el('span', { class: 'swatch' });
-    swatch.style.background = colour(i);
-    return el('label', null, el('input', { type: 'checkbox', value: i, checked: true }), swatch, entry.label);
+    return el('label', null, el('input', { type: 'checkbox', value: i, checked: true }), swatch(i), entry.label);
   }));
   byId('problem-title').textContent = 'Problem';
   show('problem-body', el('p', { class: 'hint' }, 'Choose a problem in the map.'));
   draw();
   if (here.problems.length && mapRows.length) openProblem(mapRows[0].index, null, false);
+}
+
+// On paper nothing can be opened: all of the map is printed, and what is in closed boxes.
+function openForPaper() {
+  for (const box of document.querySelectorAll('details:not([open])')) {
+    box.open = true;
+    box.classList.add('for-paper');
+    box.dispatchEvent(new Event('toggle'));
+  }
+  const before = wholeMap;
+  wholeMap = true;
+  drawMap();
+  addEventListener('afterprint', () => {
+    document.querySelectorAll('.for-paper').forEach((box) => { box.open = false; box.classList.remove('for-paper'); });
+    wholeMap = before;
+    drawMap();
+  }, { once: true });
 }
 
 function start() {
@@ -48,9 +63,10 @@ function start() {
     drawCurves();
   });
   byId('cells').addEventListener('click', openFromMap);
+  addEventListener('beforeprint', openForPaper);
   addEventListener('load', () => requestAnimationFrame(() => setTimeout(drawCurves)));
   darkness.addEventListener('change', () => {
-    byId('models').querySelectorAll('.swatch').forEach((swatch, i) => { swatch.style.background = colour(i); });
+    byId('models').querySelectorAll('.swatch').forEach((one, i) => one.replaceWith(swatch(i)));
     drawCurves();
   });
   chooseBenchmark(0);
