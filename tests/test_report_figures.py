@@ -30,8 +30,8 @@ from opencompass_gpassk.report.plots import (
     draw_benchmark,
     plot_thresholds,
     save_figure,
-    told_apart,
 )
+from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.report.slopes import draw_slopes, entry_slopes
 from opencompass_gpassk.report.sweep import draw_sweep, sweeps
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict

@@ -95,7 +95,8 @@ def test_brackets_stand_below_the_headline_figures() -> None:
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
     assert lines[row + 2 :] == [
         '  * [low, high]: 95 % intervals, for problems like these (BCa bootstrap over problems and '
-        'their versions, 10,000 resamples)',
+        'their versions, 10,000',
+        '    resamples)',
         "  * Wilson's interval in place of the bootstrap, where too few problems differ from the "
         'rest: mG-Pass@2',
     ]
@@ -137,6 +138,16 @@ def test_an_unknown_way_names_the_known_ones(show: Any) -> None:
     """Who mistypes the setting learns what there is."""
     with pytest.raises(ValueError, match=r"intervals is '\+-'; show them in 'brackets'"):
         show(benchmark_tables(of_two())[0], '+-')
+
+
+def test_where_all_intervals_are_wilsons_no_bootstrap_is_told_of() -> None:
+    """The note names what there is."""
+    ends = {'mG-Pass@2': [5.0, 90.0]}
+    result = with_intervals(make_result(COUNTS, 4, (2,)), ends, ['mG-Pass@2'])
+    text = to_markdown(benchmark_tables({'m': {'x': result}})[0])
+    assert "for problems like these (Wilson's, since too few problems differ" in text
+    assert 'BCa' not in text
+    assert 'resamples' not in text
 
 
 def test_csv_and_json_hold_both_ends() -> None:

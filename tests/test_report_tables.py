@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -254,3 +255,39 @@ def test_the_json_has_null_for_undefined() -> None:
     assert entry['groups']['AMC-en']['figures']['pass@2'] == result['AMC-en/pass@2']
     assert entry['groups']['AMC-en']['problems'] == 2
     assert entry['counts']['unjudged'] == 4
+
+
+def test_a_groups_field_takes_no_other_column() -> None:
+    """A field may be called as a column is, or as a formula begins; none is lost, none acts."""
+    result = make_result(COUNTS, 4, (2,))
+    for group in result['groups'].values():
+        group |= {'=cmd|calc': '1', 'model': 'overridden', 'n': '77'}
+    text = to_csv({'m': {'x': result}})
+    headings = next(csv.reader([text.splitlines()[0]]))
+    assert len(set(headings)) == len(headings)
+    assert "'=cmd|calc" in headings
+    assert {(r['model'], r['n']) for r in csv.DictReader(io.StringIO(text))} == {('m', '4')}
+    rows = [r for r in csv.DictReader(io.StringIO(text)) if r['group'] == 'AMC-en']
+    assert {(r['group model'], r['group n']) for r in rows} == {('overridden', '77')}
+
+
+def test_what_is_infinite_is_undefined() -> None:
+    """A damaged result says the same in CSV, JSON and the tables."""
+    made = {'m': {'x': make_result(COUNTS, 4, (2,)) | {'mG-Pass@2': float('inf')}}}
+    texts = [to_csv(made), to_json(made), to_markdown(benchmark_tables(made)[0])]
+    assert not any(re.search(r'\binf\b|Infinity', text) for text in texts)
+    assert shown(benchmark_tables(made)[0], 'm')[-1] == '–'
+
+
+def test_the_terminal_is_wide_enough_for_long_names() -> None:
+    """Names are cut in the middle and notes take several lines, within 120 columns."""
+    names = [f'a-model-of-a-name-that-is-{"very " * 9}long-{end}' for end in ('vllm', 'hf')]
+    made = {n: {'x': make_result(COUNTS, 16, (16,), warnings=['word ' * 60])} for n in names}
+    for table in benchmark_tables(made):
+        lines = to_text(table).splitlines()
+        assert max(map(len, lines)) <= 120
+    text = to_text(benchmark_tables(made)[0])
+    assert 'long-vllm ' in text
+    assert 'long-hf ' in text
+    assert text.count('word') == 60
+    assert names[0] in to_markdown(benchmark_tables(made)[0])

@@ -15,8 +15,8 @@ from opencompass_gpassk.report.plots import (
     labelled,
     shortened,
     shown_label,
-    told_apart,
 )
+from opencompass_gpassk.report.short_names import told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,6 +26,9 @@ Cell = str | int | float | None
 BRACKETS, PLUS_MINUS = 'brackets', '±'
 STYLES = (BRACKETS, PLUS_MINUS, None)
 
+WILSON = 'wilson'
+ALONE = "Wilson's, since too few problems differ from the rest for a bootstrap"
+
 
 class Mark(Enum):
     """What a figure is among those that it is compared with."""
@@ -58,8 +61,10 @@ def shown_cell(cell: Cell, decimals: int) -> str:
     if cell is None:
         return '-'
     if isinstance(cell, float):
+        if not math.isfinite(cell):
+            return '–'
         # Nothing is -0.0.
-        return '–' if math.isnan(cell) else f'{round(float(cell), decimals) + 0.0:.{decimals}f}'
+        return f'{round(float(cell), decimals) + 0.0:.{decimals}f}'
     return one_line(str(cell))
 
 
@@ -87,6 +92,8 @@ def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> li
     estimates = [cell for column in shown.values() for cell in column]
     if style is None or not estimates:
         return []
+    if all(cell.method == WILSON for cell in estimates):
+        return list(dict.fromkeys(_meaning(one, style, ALONE) for one in estimates))
     return [
         *dict.fromkeys(_meaning(one, style) for one in estimates),
         *_replaced(shown, len(estimates)),
@@ -109,7 +116,7 @@ def marks_note(marks: Collection[Mark], best: str, near: str, among: str) -> str
     )
 
 
-def _meaning(one: Estimate, style: str) -> str:
+def _meaning(one: Estimate, style: str, made: str = '') -> str:
     settings = one.uncertainty
     level = settings.get('level')
     share = f'{100 * level:g} % ' if isinstance(level, float) else ''
@@ -117,10 +124,10 @@ def _meaning(one: Estimate, style: str) -> str:
     if style == PLUS_MINUS:
         reading = f'±: half the width of the {share}interval, which may reach farther to one side'
     of = f', for {settings["of"]}' if settings.get('of') else ''
-    name = str(settings.get('method', ''))
-    made = METHODS.get(name, name)
     resamples = settings.get('resamples')
-    times = f', {resamples:,} resamples' if isinstance(resamples, int) else ''
+    times = f', {resamples:,} resamples' if isinstance(resamples, int) and not made else ''
+    name = str(settings.get('method', ''))
+    made = made or METHODS.get(name, name)
     return f'{reading}{of}' + (f' ({made}{times})' if made else '')
 
 
@@ -133,7 +140,7 @@ def _replaced(shown: Mapping[str, Iterable[Estimate]], total: int) -> Iterable[s
                 of_method = others.setdefault(cell.method, {})
                 of_method[name] = of_method.get(name, 0) + 1
     for method, columns in others.items():
-        title = method.capitalize() + ("'s" if method == 'wilson' else '')
+        title = method.capitalize() + ("'s" if method == WILSON else '')
         where = ', '.join(columns) if sum(columns.values()) < total else 'all of them'
         yield (
             f'{title} interval in place of the bootstrap, where too few problems differ from the '

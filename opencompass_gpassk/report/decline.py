@@ -22,8 +22,8 @@ from opencompass_gpassk.report.plots import (
     number,
     shortened,
     shown_label,
-    told_apart,
 )
+from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.report.tables import DIFFICULTY, Cell, Table, group_order
 
 if TYPE_CHECKING:

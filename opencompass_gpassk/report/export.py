@@ -18,7 +18,7 @@ from opencompass_gpassk.report.benchmarks import (
 )
 from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.metric_keys import metric_keys
-from opencompass_gpassk.text import spreadsheet_text
+from opencompass_gpassk.text import one_line, spreadsheet_text
 
 __all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
 
@@ -35,7 +35,8 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
 
     Returns:
         Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
-        each field that groups are made by (``split``, ``language``, …), ``problems, metric, k,
+        each field that groups are made by (``split``, ``language``, …; ``group model`` for a field
+        whose name another column has, such as ``model``), ``problems, metric, k,
         tau, percent, low, high``. ``group`` is '' for the whole benchmark; k and tau are None
         where a metric has none; ``percent`` is None where it is undefined, and so are ``low`` and
         ``high``, the ends of its interval, where it has none. Lengths and box plots of solutions
@@ -47,7 +48,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         for dataset, result in by_dataset.items()
         if is_ours(result)
     ]
-    fields = list(dict.fromkeys(name for *_, result in ours for name in _group_fields(result)))
+    fields = _field_columns(name for *_, result in ours for name in _group_fields(result))
     rows = []
     for model, dataset, result in ours:
         whole = {'problems': (result.get('counts') or {}).get('problems')}
@@ -60,7 +61,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
             'n': sample_count(result),
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
-            of_group = {'group': label, **{name: group.get(name, '') for name in fields}}
+            of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
             for metric, k, tau, key in metric_keys(
                 result, whole=not label, originals='version' in group
             ):
@@ -74,7 +75,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
                         'metric': metric,
                         'k': k,
                         'tau': tau,
-                        'percent': None if value is None or math.isnan(value) else float(value),
+                        'percent': None if value is None else _finite(value),
                         'low': ends[0],
                         'high': ends[1],
                     }
@@ -88,7 +89,8 @@ def to_csv(results: Results) -> str:
     file = io.StringIO()
     columns = list(rows[0]) if rows else [*COLUMNS, *FIGURES]
     writer = csv.DictWriter(file, columns, lineterminator='\n')
-    writer.writeheader()
+    # A field's name is a heading, and a heading a cell.
+    writer.writerow({name: spreadsheet_text(name) for name in columns})
     for row in rows:
         writer.writerow(
             {k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in row.items()}
@@ -169,6 +171,24 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
             for label, group in (result.get('groups') or {}).items()
         },
     }
+
+
+def _field_columns(fields: Iterable[str]) -> dict[str, str]:
+    """Return field → column: no other than the field's own, and none that two have."""
+    taken = {*COLUMNS, *FIGURES}
+    columns: dict[str, str] = {}
+    for name in fields:
+        if name not in columns:
+            column = one_line(name)
+            while column in taken:
+                column = f'group {column}'
+            taken.add(column)
+            columns[name] = column
+    return columns
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _group_fields(result: Result) -> Iterable[str]:

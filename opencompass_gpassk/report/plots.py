@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.text import one_line
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ __all__ = [
     'save_figure',
     'shortened',
     'shown_label',
-    'told_apart',
 ]
 
 INSTALL = 'pip install "matplotlib>=3.8"'
@@ -197,30 +197,6 @@ def shown_label(name: str) -> str:
     """Return a name that matplotlib shows as it stands: no formula, not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line
-
-
-def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names of at most so many characters, cut in the middle, that differ if these do.
-
-    Names of models differ in their ends, as do versions, or the data sets behind them.
-    """
-    short = [_without_middle(name, most) for name in names]
-    of_short: dict[str, list[str]] = {}
-    for name, one in zip(names, short, strict=True):
-        if name not in of_short.setdefault(one, []):
-            of_short[one].append(name)
-    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
-    return [
-        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
-        for name, one in zip(names, short, strict=True)
-    ]
-
-
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
 
 
 def shortened(name: str, most: int) -> str:

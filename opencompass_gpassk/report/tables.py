@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
 )
+from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.text import escape_markdown, one_line
 
 __all__ = [
@@ -36,6 +38,7 @@ DIFFICULTY = 'difficulty'
 DIFFICULTIES = ('easy', 'medium', 'hard')
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # of a terminal: in wider tables, headings take two lines
+MOST_WIDTH, LEAST_NAME = 120, 16  # of a terminal: in still wider ones, names are cut as far
 
 
 @dataclass(frozen=True)
@@ -87,13 +90,9 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    body = _tabulated(table, rows, list(table.columns))
-    if max(map(len, body.splitlines()), default=0) > WIDTH:
-        body = _tabulated(table, rows, [name.replace('@', '\n@') for name in table.columns])
-    notes = ''.join(
-        f'  * {one_line(note)}\n' for note in shown_notes(table, style, STAR, table.headline)
-    )
-    return f'{one_line(table.title)}\n{body}\n{notes}'
+    told = shown_notes(table, style, STAR, table.headline)
+    notes = ''.join(f'{_wrapped(note, "  * ")}\n' for note in told)
+    return f'{_wrapped(table.title)}\n{_fitting(table, rows)}\n{notes}'
 
 
 def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -167,7 +166,7 @@ def kind_of(fields: Mapping[str, object]) -> str:
 
 def alignment(column: Sequence[Cell]) -> str:
     """Return the side that a column's cells stand at: texts ``left``, figures ``right``."""
-    return 'left' if any(isinstance(cell, str) for cell in column) else 'right'
+    return 'left' if _is_text(column) else 'right'
 
 
 def _tabulated(table: Table, rows: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
@@ -179,6 +178,38 @@ def _tabulated(table: Table, rows: Sequence[Sequence[str]], headings: Sequence[s
         colalign=[alignment(column) for column in zip(*table.rows, strict=True)] or None,
         disable_numparse=True,
     )
+
+
+def _fitting(table: Table, rows: list[list[str]]) -> str:
+    """Return the body, its headings in two lines or its names cut where it is too wide."""
+    body = _tabulated(table, rows, list(table.columns))
+    if _width(body) <= WIDTH:
+        return body
+    headings = [name.replace('@', '\n@') for name in table.columns]
+    body = _tabulated(table, rows, headings)
+    texts = [i for i, column in enumerate(zip(*table.rows, strict=True)) if _is_text(column)]
+    widths = {i: max(len(row[i]) for row in rows) for i in texts}
+    while _width(body) > MOST_WIDTH and (longest := max(widths.values(), default=0)) > LEAST_NAME:
+        column = next(i for i in texts if widths[i] == longest)
+        widths[column] = max(longest - (_width(body) - MOST_WIDTH), LEAST_NAME)
+        short = told_apart([row[column] for row in rows], widths[column])
+        rows = [[*r[:column], name, *r[column + 1 :]] for r, name in zip(rows, short, strict=True)]
+        body = _tabulated(table, rows, headings)
+    return body
+
+
+def _width(body: str) -> int:
+    return max(map(len, body.splitlines()), default=0)
+
+
+def _wrapped(text: str, before: str = '') -> str:
+    return textwrap.fill(
+        one_line(text), MOST_WIDTH, initial_indent=before, subsequent_indent=' ' * len(before)
+    )
+
+
+def _is_text(column: Sequence[Cell]) -> bool:
+    return any(isinstance(cell, str) for cell in column)
 
 
 def _after(between: str, cell: Cell, decimals: int, style: str | None) -> str:
