@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,10 @@ import pytest
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 from report_browser import CHROMIUM, browser, opened, until
 
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.report.cells import shown_cell
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.report.page.html import write_page
+from opencompass_gpassk.report.page.html import TEMPLATES, write_page
 
 pytest.importorskip('playwright', reason='playwright is not installed')
 axe = pytest.importorskip('axe_playwright_python.sync_playwright')
@@ -86,9 +90,13 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str) -> Non
                     (f'mG-Pass@{k}', f'mG-Pass@{k}'),
                 ):
                     assert number(row[heading]) == pytest.approx(result[prefix + key], abs=0.051)
+                # Groups are not tested, so that none of them is best.
+                assert ('★' in ''.join(row.values())) <= (not group)
                 if not group:
                     assert number(row['greedy']) == pytest.approx(result['greedy'], abs=0.051)
         tab.select_option('#group', '')
+        assert ''.join(board(tab)['gamma'].values()).count('★') > 1
+        assert 'mean share of right responses' in tab.locator('#meanings').text_content()
         look_at_curves(tab, results)
         look_at_problem(tab, results)
         look_at_pair(tab, results)
@@ -105,6 +113,10 @@ def look_at_curves(tab: Any, results: dict[str, dict[str, Any]]) -> None:
     for model, values in lines:
         wanted = [results[model][f'G-Pass@2_{tau}'] for tau in results[model]['taus']]
         assert values == pytest.approx(wanted)
+    swatches = tab.evaluate(
+        "[...document.querySelectorAll('.swatch')].map((one) => one.innerHTML.replaceAll('#', ''))"
+    )
+    assert len(set(swatches)) == len(MODELS)
     tab.uncheck('#models input[value="0"]')
     until(tab, "document.getElementById('plot').data.length === 2")
     assert tab.locator('#cells thead th').all_inner_texts()[1:] == ['beta', 'gamma']
@@ -169,6 +181,7 @@ def look_at_pair(tab: Any, results: dict[str, dict[str, Any]]) -> None:
             assert number(seen[name][1]) == pytest.approx(a[name], abs=0.051)
             assert number(seen[name][2]) == pytest.approx(b[name], abs=0.051)
             assert number(seen[name][3]) == pytest.approx(b[name] - a[name], abs=0.051)
+            assert seen[name][7] == '24'
             low, high = (number(end) for end in seen[name][4].split(' to '))
             assert low <= b[name] - a[name] <= high
     gaps = [number(row.split('\t')[3]) for row in tab.locator('#gaps tr').all_inner_texts()[1:]]
@@ -220,11 +233,50 @@ def test_it_prints_and_reads_without_scripts(chromium: Any, made: Any) -> None:
         tab.emulate_media(media='print')
         assert not tab.locator('#choices').is_visible()
         assert tab.locator('#board').is_visible()
+        shut = 'document.querySelectorAll("details:not([open])").length'
+        before = tab.evaluate(shut)
+        assert before > 0
+        tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert tab.evaluate(shut) == 0
+        assert tab.locator('.entry table').count() == len(MODELS)
+        tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert tab.evaluate(shut) == before
         assert len(tab.pdf()) > 10_000
     with opened(chromium, page, java_script_enabled=False) as tab:
         assert 'does not run' in tab.inner_text('body')
         tab.locator('#facts summary').first.click()
         assert tab.locator('#facts dd').first.is_visible()
+
+
+def test_figures_are_those_of_the_tables(chromium: Any) -> None:
+    """The page rounds as the tables do, halves to the even digit."""
+    script = TEMPLATES.joinpath('1_state.js').read_text()
+    percent = script[script.index('function percent') :].partition('\n}\n')[0]
+    values = [sign * step / 80 for step in range(2000) for sign in (1, -1)]
+    values += [random.Random(0).uniform(0, 100) for _ in range(500)]
+    with closing(chromium.new_page()) as tab:
+        shown = tab.evaluate(
+            f'(all) => {{ const isNumber = () => true; {percent}}} return all.map(percent); }}',
+            values,
+        )
+    assert shown == [shown_cell(float(value), 1) for value in values]
+
+
+def test_many_and_long_answers_can_be_opened(chromium: Any, tmp_path: Path) -> None:
+    """What is folded, long answers and those beyond the most frequent, opens at a button."""
+    answers = [*map(str, range(30)), '7' * 900]
+    row = {'question': 'What?', 'answer': '1', 'samples': [f'\\boxed{{{a}}}' for a in answers]}
+    (tmp_path / 'mine.jsonl').write_text(json.dumps(row) + '\n')
+    scored = tmp_path / 'mine.json'
+    assert main(['score', str(tmp_path / 'mine.jsonl'), '-k', '2', '-o', str(scored)]) == 0
+    write_page(tmp_path / 'report.html', page_data([scored]))
+    with opened(chromium, tmp_path / 'report.html') as tab:
+        rows = tab.locator('.answers tbody tr')
+        until(tab, "document.querySelectorAll('.answers tbody tr').length === 22")
+        tab.get_by_role('button', name='Show all 31 answers').click()
+        assert rows.count() == 31
+        tab.get_by_role('button', name='Show all 900 characters').click()
+        assert {text.split('\t')[0] for text in rows.all_inner_texts()} == set(answers)
 
 
 class Counting(ThreadingHTTPServer):
@@ -297,7 +349,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Counting
     server.server_close()
 
 
-NAMES = ('<img src=x onerror=window.hit=13>', '<b onclick=hit=14>bold<b>', '__proto__')
+NAMES = ('<img src=x onerror=window.hit=13>', '<b onclick=hit=14>bold %{y}<b>', '__proto__')
 
 
 @pytest.mark.parametrize('policy', [True, False], ids=['with its policy', 'without'])
@@ -327,6 +379,8 @@ def test_a_hostile_run_does_nothing(
             seen += tab.inner_text('#problem')
         tab.select_option('#first', '2')
         tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        tab.evaluate("Plotly.Fx.hover('plot', [{ curveNumber: 1, pointNumber: 0 }])")
+        until(tab, HOVERED, arg='‹b onclick=hit=14›bold %{y}‹b›')
         tab.hover('#plot')
         tab.wait_for_timeout(200)
         assert tab.evaluate('window.hit') is None
@@ -343,6 +397,7 @@ def test_a_hostile_run_does_nothing(
     assert [line for line in told if not (icon and '404' in line)] == []
 
 
+HOVERED = "text => document.querySelector('#plot .hoverlayer').textContent.includes(text)"
 TITLED = 'title => document.getElementById("problem-title").textContent === title'
 EXPAND = "document.querySelectorAll('#problem button.more').forEach((button) => button.click())"
 MARKUP = """[...document.querySelectorAll('body *')].filter((one) =>
