@@ -33,7 +33,11 @@ __all__ = [
 
 def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
     """Return which cluster each problem is of, shape (P,): versions of a question share one."""
-    names = [problem.cluster or problem.problem_id for problem in table.problems]
+    # A cluster may be called as a problem is that belongs to none.
+    names = [
+        f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}'
+        for one in table.problems
+    ]
     return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

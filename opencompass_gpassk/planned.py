@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from opencompass_gpassk.groupings import headline_problems
+from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.planning import (
     ADVISED,
@@ -185,9 +186,7 @@ def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
     n, c = (counts[headline] for counts in table.counts())
     if not n.any():
         raise ValueError(f'{path}: it has no judged trial; score the run first')
-    clusters = np.array(
-        [table.problems[i].cluster or f'problem {table.problems[i].problem_id}' for i in headline]
-    )
+    clusters = problem_clusters(table)[headline]
     k = max(_ks(meta), default=DEFAULT_K) if grid.k is None else grid.k
     rates = pilot_rates(n, c)
     source = f'{name}: {len(n)} problems, n = {n.max()}'
