@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -21,7 +22,8 @@ __all__ = ['ESTIMAND', 'IntervalSettings', 'figure_intervals', 'reasoning_interv
 ESTIMAND = 'a population of problems like these, each sampled anew'
 DIFFERENCES = ('drop to sound ', 'SP-RV drop')  # how the names of differences begin
 UNBOUNDED = ('variance ',)  # of what is no mean of shares
-FEWEST = 100
+FEWEST, MOST = 100, 1_000_000  # resamples
+PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class IntervalSettings:
 
     Args:
         method: ``bca`` or ``percentile``, of the bootstrap over clusters of problems.
-        resamples: Of the bootstrap, at least 100.
+        resamples: Of the bootstrap, from 100 to 1,000,000, and at least 5/(1 - level).
         seed: Of the resamples.
         level: The chance with which an interval covers the truth, between 0 and 1.
 
@@ -49,10 +51,17 @@ class IntervalSettings:
                 f'method of intervals is {self.method!r}; use {" or ".join(METHODS)}, or '
                 'intervals=None for none'
             )
-        if not isinstance(self.resamples, int) or self.resamples < FEWEST:
-            raise ValueError(f'resamples of intervals is {self.resamples!r}; take {FEWEST} or more')
+        if not isinstance(self.resamples, int) or not FEWEST <= self.resamples <= MOST:
+            raise ValueError(
+                f'resamples of intervals is {self.resamples!r}; take {FEWEST} to {MOST}'
+            )
         if not 0 < self.level < 1:
             raise ValueError(f'level of intervals is {self.level!r}; it is a chance, such as 0.95')
+        if self.resamples + 1 < PER_TAIL / (1 - self.level) - 1e-6:
+            raise ValueError(
+                f'resamples of intervals is {self.resamples}, too few for a level of '
+                f'{self.level:g}; take {math.ceil(PER_TAIL / (1 - self.level))}, or a lower level'
+            )
 
     @classmethod
     def of(cls, given: str | Mapping[str, Any] | None) -> IntervalSettings | None:

@@ -9,7 +9,7 @@ import pytest
 from eval_task import Sums, data_set, evaluate, predict
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.measured import Measured
+from opencompass_gpassk.measured import Measured, problem_clusters
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.results import figures
@@ -81,6 +81,13 @@ def test_groups_of_versions_have_intervals_and_variances_none() -> None:
     assert {'GA@3', 'CR', 'OOR', 'original/pass@2'} <= made['intervals'].keys()
     assert not [name for name in made['intervals'] if 'variance' in name]
     assert Measured(TrialTable(problems, trials), PROTOCOL).means([0]).keys() >= {'GA@3'}
+
+
+def test_a_cluster_may_be_called_as_a_problem_is() -> None:
+    """They are two clusters all the same."""
+    table = TrialTable([Problem('1'), Problem('x', cluster='1'), Problem('y', cluster='1')], [])
+    own, first, second = problem_clusters(table).tolist()
+    assert own != first == second
 
 
 def test_one_cluster_alone_has_no_interval() -> None:
