@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.columns import percent
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.paired import holm, rank_intervals, sign_flip_test
+from opencompass_gpassk.metrics.paired import holm, least_p_value, rank_intervals, sign_flip_test
 from opencompass_gpassk.metrics.ratios import ratio_differences
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.shared_problems import Aligned, Block
@@ -46,6 +46,8 @@ class Difference:
         adjusted: The same by Holm's correction over all figures of the headline; of groups over
             all groups of one figure.
         units: Problems, or groups of versions, in which it is defined for both.
+        clusters: Clusters of these, which the test flips.
+        least_p: The least p-value that a test of so many can have.
     """
 
     group: str
@@ -59,6 +61,8 @@ class Difference:
     p_value: float
     adjusted: float
     units: int
+    clusters: int
+    least_p: float
 
     @property
     def key(self) -> str:
@@ -215,6 +219,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
         found = ratio_differences(sums[0], sums[1], **asdict(settings))
     flipped = block.tested[1] - block.tested[0]
     p_values = sign_flip_test(flipped, block.clusters, flips=settings.resamples, seed=settings.seed)
+    clusters = [len(np.unique(block.clusters[~np.isnan(row)])) for row in flipped.T]
     return [
         _Tested(
             Difference(
@@ -229,6 +234,8 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 float(p_values[i]),
                 np.nan,
                 int(of_both[:, i].sum()),
+                clusters[i],
+                least_p_value(clusters[i], settings.resamples),
             ),
             flipped[:, i].round(12).tobytes(),
         )

@@ -24,12 +24,14 @@ class Check:
         difference: The figure of both models.
         p_value: By Holm's correction over all checks.
         worse: The second model is worse, and that is significant.
+        unknowable: Why no data could have shown that it is worse, '' where some could.
     """
 
     data_set: str
     difference: Difference
     p_value: float
     worse: bool
+    unknowable: str = ''
 
 
 def check_metrics(
@@ -41,6 +43,9 @@ def check_metrics(
     the paired sign-flip test is below 1 - ``level`` after Holm's correction over the figures that
     are asked about, on all data sets. So if nothing has changed, the chance that any of them is
     said to be worse is at most half of that. Figures that nobody asked about cost no power.
+
+    A test of few clusters of problems, or of few flips, can't be significant, whatever the data
+    are: such a check is marked as unknowable.
 
     Args:
         compared: Data set → differences.
@@ -70,9 +75,26 @@ def check_metrics(
             )
     adjusted = holm([one.p_value for one in asked.values()])
     return [
-        Check(data_set, one, float(p), bool(one.gain < 0 and p < 1 - level - 1e-12))
+        Check(
+            data_set,
+            one,
+            float(p),
+            bool(one.gain < 0 and p < 1 - level - 1e-12),
+            _unknowable(one, len(asked), level),
+        )
         for ((data_set, _), one), p in zip(asked.items(), adjusted, strict=True)
     ]
+
+
+def _unknowable(one: Difference, tests: int, level: float) -> str:
+    least = one.least_p * tests
+    if least < 1 - level - 1e-12:
+        return ''
+    return (
+        f'{one.clusters} clusters of problems and {tests} figures checked make the p-value (Holm) '
+        f'{min(least, 1.0):.2g} at least, which is not below {1 - level:.2g}; take more problems, '
+        'fewer figures, more --resamples or a lower --level'
+    )
 
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:

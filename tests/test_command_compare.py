@@ -78,7 +78,12 @@ def test_differences_are_those_of_the_result_files(
         assert f'{row["difference"]:+.1f}' in text
         assert 'en/mG-Pass@4' not in text
         assert 'sign-flip' in text
-    assert document['data_sets'][0]['lost'] > 10
+    first = document['data_sets'][0]
+    assert first['lost'] > first['lost_significantly'] > 0
+    assert first['lost'] > 10
+    count = f'Holm) more often: 0, less often: {first["lost_significantly"]}'
+    assert count in ' '.join(told.out.split())
+    assert document['intervals']['of'].startswith('a population')
     assert 'problems lost, the 10 that changed most' in told.out
 
 
@@ -135,6 +140,8 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
         (['--dataset', 'none'], '--dataset none is in neither; there are lmb-n8, lmb-greedy'),
         (['--level', '2'], 'level of intervals is 2.0'),
         (['--resamples', '5'], 'resamples of intervals is 5'),
+        (['--resamples', '1000001'], 'take 100 to 1000000'),
+        (['--resamples', '400', '--level', '0.99'], 'too few for a level of 0.99; take 500'),
         (['--seed', '-1'], '--seed is -1'),
         (['--json', '/nowhere/x.json'], 'No such file'),
     ],
@@ -198,7 +205,13 @@ def test_results_that_were_scored_elsewhere(
     assert main(['compare', *both, '--fail-if-worse', 'accuracy']) == 1
     told = capsys.readouterr().out
     assert re.search(r'accuracy \(4 runs average\) +75\.0 +25\.0 +-50\.0', told)
-    assert 'different versions of the data: a:' in told
+    assert 'NOT COMPARABLE' not in told  # the data are the same, but for the file's name
+    (tmp_path / 'c.jsonl').write_text(json.dumps(rows[0] | {'answer': '9'}), 'utf-8')
+    assert main(['score', str(tmp_path / 'c.jsonl'), '-o', str(tmp_path / 'c.json')]) == 0
+    other = json.loads((tmp_path / 'c.json').read_text('utf-8'))['signature']
+    change(tmp_path / 'b.json', {'data': other['data']})
+    assert main(['compare', *both]) == 0
+    assert 'NOT COMPARABLE: different versions of the data: a:' in capsys.readouterr().out
     (tmp_path / 'b.trials.jsonl.gz').unlink()
     assert main(['compare', *both, '--fail-if-worse', 'accuracy']) == 2
     assert 'b.trials.jsonl.gz: not readable' in capsys.readouterr().err
@@ -240,7 +253,26 @@ def test_data_sets_of_other_names_are_paired(
     assert main(['compare', str(a), str(b), '--fail-if-worse', 'accuracy']) == 2
     assert 'B has no result for lmb-greedy' in capsys.readouterr().err
     chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy']
-    assert main(['compare', str(a), str(b), *chosen]) == 0
+    assert main(['compare', str(a), str(b), *chosen]) == 2
+    told = capsys.readouterr()
+    assert 'accuracy on lmb-n8 and renamed: NOT KNOWN whether it is worse' in told.out
+    assert re.search(
+        r'could not be found out: \d clusters of problems and 1 figures checked', told.err
+    )
+    assert main(['compare', str(a), str(b), *chosen[2:], '--allow-missing', '--level', '0.5']) == 0
+
+
+def test_problems_that_b_lacks_might_hide_a_fall(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They have to be allowed to be missing; those that A lacks are nobody's loss."""
+    a, b = (run_at(tmp_path / name, {'m': 0.5}, problems=n) for name, n in (('a', 40), ('b', 30)))
+    check = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy']
+    assert main(['compare', str(a), str(b), *check]) == 2
+    assert '10 problems of A on lmb-n8, such as ' in capsys.readouterr().err
+    assert main(['compare', str(a), str(b), *check, '--allow-missing']) == 0
+    assert main(['compare', str(b), str(a), *check]) == 0
+    assert 'intervals for a population of problems like these' in capsys.readouterr().out
 
 
 def test_problems_of_one_run_alone_are_counted_and_named(

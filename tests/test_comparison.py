@@ -17,6 +17,8 @@ from opencompass_gpassk.drawn_down import drawn_down
 from opencompass_gpassk.problem_changes import fisher_exact, problem_changes
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.regression import check_metrics
+from opencompass_gpassk.report.compared import Compared
+from opencompass_gpassk.report.comparison import comparison_tables
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.shared_problems import aligned
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -427,6 +429,34 @@ def test_ratios_are_tested_by_their_swaps() -> None:
     expected = sum(total >= sums[0] - 1e-9 for total in sums) / len(sums)
     assert one.p_value == pytest.approx(expected)
     assert one.low < one.difference < one.high
+
+
+def test_what_no_data_could_show_is_unknowable() -> None:
+    """Of 5 clusters p is 2/32 at least; of 6 it is 2/64, which two checks double."""
+    for clusters, metrics, unknowable in (
+        (5, ['accuracy'], True),
+        (6, ['accuracy'], False),
+        (6, ['accuracy', 'pass@2'], True),
+        (7, ['accuracy', 'pass@2'], False),
+    ):
+        a, b = counted([4] * 2 * clusters), counted([0] * 2 * clusters)
+        found = list(differences(a, b, PROTOCOL).values())
+        checks = check_metrics({'d': found}, metrics, 0.95)
+        assert all(check.difference.clusters == clusters for check in checks)
+        assert [bool(check.unknowable) for check in checks] == [unknowable] * len(metrics)
+        assert all(check.worse is not unknowable for check in checks)
+        equal = list(differences(a, a, PROTOCOL).values())
+        assert bool(check_metrics({'d': equal}, metrics, 0.95)[0].unknowable) is unknowable
+
+
+def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
+    """G-Pass@4_0.25 asks for 1 of 4; G-Pass@4_0.5 for 2, though it may have the same values."""
+    protocol = Protocol(4, (4,), (0.25, 0.5))
+    found = differences(counted([4, 0, 4, 0]), counted([4, 4, 4, 0]), protocol)
+    settings = Compared('d', list(found.values()), [], [], [], [], 0.95, 4)
+    names = [row[0] for row in comparison_tables(settings, groups=False, most=0)[0].rows]
+    assert 'G-Pass@4_0.5' in names
+    assert 'G-Pass@4_0.25' not in names
 
 
 def test_metrics_that_cannot_be_checked_are_errors() -> None:

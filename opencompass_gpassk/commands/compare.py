@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ['add_parser', 'run']
 
+NOT_IN_A = 'not in A'  # why a problem is left out, of which B has more than is compared
+
 DESCRIPTION = """\
 Compare two models, or one model in two runs, on the problems that both were asked: the difference
 B - A of every figure with its interval and p-values, and the problems gained and lost. A and B are
@@ -34,7 +36,8 @@ it has fallen (or risen, where less is better) and the two-sided p-value of the 
 test of clusters of problems is below 1 - LEVEL, after Holm's correction over the figures named, on
 all data sets compared. Figures that are not named have no part in that.
 
-Exit code: 1 if a figure named is worse, 2 if that could not be found out, 0 otherwise.
+Exit code: 1 if a figure named is worse; else 2 if that could not be found out, as with too few
+problems for any difference to be significant, or where B lacks problems of A; 0 otherwise.
 """
 
 
@@ -60,6 +63,11 @@ def add_parser(subparsers: Any) -> None:
         metavar='METRIC',
         help='behind A and B: exit with 1 if B is significantly worse in it, a key of the result '
         'JSON such as mG-Pass@16, accuracy or en/G-Pass@16_1.0',
+    )
+    parser.add_argument(
+        '--allow-missing',
+        action='store_true',
+        help='with --fail-if-worse: B may lack data sets and problems of A',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups, too')
     parser.add_argument(
@@ -111,6 +119,7 @@ def _run(args: argparse.Namespace) -> int:
     for pair in pairs:
         _note(f'comparing {_name(pair)}')
         compared.append(_compare(pair, settings))
+    _check_missing(args, compared)
     figures = {one.name: one.differences for one in compared}
     checks = check_metrics(figures, args.fail_if_worse, args.level)
     if args.json:
@@ -128,7 +137,27 @@ def _run(args: argparse.Namespace) -> int:
         for table in comparison_tables(one, groups=args.groups, most=args.problems)
     ]
     _write(args, [*sides, *others], check_lines(checks), tables)
-    return 1 if any(check.worse for check in checks) else 0
+    unknown = [check for check in checks if check.unknowable and not check.worse]
+    for check in unknown:
+        _note(
+            f'gpassk compare: --fail-if-worse {check.difference.key}: on {check.data_set} that '
+            f'could not be found out: {check.unknowable}'
+        )
+    return 1 if any(check.worse for check in checks) else 2 if unknown else 0
+
+
+def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> None:
+    """Raise where B could hide that it is worse by problems that are not compared."""
+    if not args.fail_if_worse or args.allow_missing:
+        return
+    for one in compared:
+        lacking = [name for name, why in one.left_out if why != NOT_IN_A]
+        if lacking:
+            raise ValueError(
+                f'{len(lacking)} problems of A on {one.name}, such as {lacking[0][:80]!r}, are not '
+                'in B or are others there, so nobody knows whether it is worse on them; complete '
+                'B, or compare the rest with --allow-missing'
+            )
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
@@ -141,10 +170,10 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
     theirs = [found for found in (first if second is None else second) if found.model == b]
     pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
     missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
-    if args.fail_if_worse and missing:
+    if args.fail_if_worse and missing and not args.allow_missing:
         raise ValueError(
             f'B has no result for {", ".join(missing)}, so nobody knows whether it is worse; '
-            'name the data sets that count by --dataset'
+            'name the data sets that count by --dataset, or compare the rest with --allow-missing'
         )
     return pairs, unpaired
 

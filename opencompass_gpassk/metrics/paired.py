@@ -17,7 +17,14 @@ from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.intervals import normal_quantile
 
-__all__ = ['Differences', 'compare_means', 'holm', 'rank_intervals', 'sign_flip_test']
+__all__ = [
+    'Differences',
+    'compare_means',
+    'holm',
+    'least_p_value',
+    'rank_intervals',
+    'sign_flip_test',
+]
 
 BLOCK = 1 << 21  # numbers in a temporary array, about
 ROUNDING = 1e-9  # sums that differ by less of what they could be are as extreme as one another
@@ -135,6 +142,19 @@ def sign_flip_test(
             beyond += (np.abs(signs @ totals[:, random]) >= observed[random]).sum(axis=0)
         p_value[random] = (beyond + 1) / (flips + 1)
     return p_value
+
+
+def least_p_value(clusters: int, flips: int = 10_000) -> float:
+    """Return the least p-value that :func:`sign_flip_test` can have, whatever the data are.
+
+    Args:
+        clusters: In how many clusters differences are defined.
+        flips: Of the test.
+
+    >>> least_p_value(5), least_p_value(45, 9_999)
+    (0.0625, 0.0001)
+    """
+    return min(1.0, 2 / 2.0 ** min(clusters, 64)) if 2.0**clusters <= flips else 1 / (flips + 1)
 
 
 def holm(p_values: ArrayLike) -> Numbers:

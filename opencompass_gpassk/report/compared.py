@@ -11,7 +11,7 @@ from opencompass_gpassk.problem_changes import Change
 from opencompass_gpassk.regression import Check
 from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.page.sources import Found
-from opencompass_gpassk.uncertainty import IntervalSettings
+from opencompass_gpassk.uncertainty import ESTIMAND, IntervalSettings
 
 __all__ = ['Compared', 'comparison_document']
 
@@ -45,10 +45,18 @@ class Compared:
     k: int | None = None
     drawn: Mapping[str, int] = field(default_factory=dict)
 
-    def of_change(self, sign: int) -> list[Change]:
-        """Return the problems that B solves more often (1), less often (-1) or alike (0)."""
+    def of_change(self, sign: int, *, significant: bool = False) -> list[Change]:
+        """Return the problems that B solves more often (1), less often (-1) or alike (0).
+
+        Args:
+            sign: Which.
+            significant: Those alone of which the corrected p-value tells so, too.
+        """
         points = ((change, change.points) for change in self.changes if all(change.n))
-        return [change for change, p in points if (p > 0) - (p < 0) == sign]
+        found = [change for change, p in points if (p > 0) - (p < 0) == sign]
+        if not significant:
+            return found
+        return [change for change in found if change.adjusted < 1 - self.level - 1e-12]
 
 
 def comparison_document(
@@ -63,7 +71,7 @@ def comparison_document(
         'format': FORMAT,
         'a': _about(sides[0]),
         'b': _about(sides[1]),
-        'intervals': asdict(settings),
+        'intervals': {**asdict(settings), 'of': ESTIMAND},
         'data_sets': [_data_set(one) for one in compared],
         'not_compared': [f'{one.model}/{one.dataset}' for one in unpaired],
         'checks': [
@@ -73,6 +81,7 @@ def comparison_document(
                 'difference': check.difference.difference,
                 'p_value': check.p_value,
                 'worse': check.worse,
+                'unknowable': check.unknowable or None,
             }
             for check in checks
         ],
@@ -94,6 +103,8 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
         'lost': len(compared.of_change(-1)),
+        'gained_significantly': len(compared.of_change(1, significant=True)),
+        'lost_significantly': len(compared.of_change(-1, significant=True)),
         'unchanged': len(compared.of_change(0)),
         'left_out': [{'problem_id': name, 'why': why} for name, why in compared.left_out],
         'differences': [{'key': one.key, **asdict(one)} for one in compared.differences],

@@ -8,17 +8,19 @@ from collections import Counter
 from collections.abc import Sequence
 
 from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.regression import Check
 from opencompass_gpassk.report.compared import Compared
 from opencompass_gpassk.report.plots import shortened
 from opencompass_gpassk.report.tables import Cell, Table
 from opencompass_gpassk.text import one_line
+from opencompass_gpassk.uncertainty import ESTIMAND
 
 __all__ = ['check_lines', 'comparison_tables', 'p_text']
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems of each kind that are left out
-PASS = re.compile(r'G-Pass@(\d+)_[\d.]+')
+PASS = re.compile(r'(.*)G-Pass@(\d+)_([\d.]+)')
 WILSON = 'wilson'
 FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; go by the test'
 FISHER = (
@@ -58,10 +60,16 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
     """Return what became of the figures that were asked about, a line each."""
     return [
         f'{check.difference.key} on {check.data_set}: '
-        f'{"WORSE" if check.worse else "not significantly worse"}, '
+        f'{_verdict(check)}, '
         f'{check.difference.difference:+.2f} points, p (Holm) {p_text(check.p_value)}'
         for check in checks
     ]
+
+
+def _verdict(check: Check) -> str:
+    if check.worse:
+        return 'WORSE'
+    return 'NOT KNOWN whether it is worse' if check.unknowable else 'not significantly worse'
 
 
 def p_text(value: float) -> str:
@@ -73,9 +81,9 @@ def p_text(value: float) -> str:
 
 def _tests(level: float) -> str:
     return (
-        f'{_percent(level)} intervals by a paired bootstrap, p by a paired sign-flip test, both of '
-        'clusters of problems, two-sided; p (Holm) is corrected for the number of figures, and '
-        f'decides at {1 - level:.3g}'
+        f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap, p by a paired '
+        'sign-flip test, both of clusters of problems, two-sided; p (Holm) is corrected for the '
+        f'number of figures, and decides at {1 - level:.3g}'
     )
 
 
@@ -125,11 +133,10 @@ def _differences(
 def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
     """Tell whether a G-Pass@k is the pass@k that is shown, since its threshold is 1 of k."""
     at = PASS.fullmatch(one.name)
-    return at is not None and any(
-        (other.group, other.name) == (one.group, f'pass@{at[1]}')
-        and (other.first, other.second, other.low) == (one.first, one.second, one.low)
-        for other in others
-    )
+    if at is None or threshold(int(at[2]), float(at[3])) > 1:
+        return False
+    same = one.group, f'{at[1]}pass@{at[2]}'
+    return any((other.group, other.name) == same for other in others)
 
 
 def _brief(name: str, k: int | None) -> bool:
@@ -177,7 +184,11 @@ def _turned(compared: Compared) -> str:
     lost, same, gained = (len(compared.of_change(sign)) for sign in (-1, 0, 1))
     unknown = len(compared.changes) - lost - same - gained
     told = f', {unknown} without a verdict in one' if unknown else ''
-    return f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
+    sure = [len(compared.of_change(sign, significant=True)) for sign in (1, -1)]
+    return (
+        f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}; '
+        f"significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
+    )
 
 
 def _left_out(compared: Compared) -> list[str]:
