@@ -48,9 +48,11 @@ def test_a_table_is_booktabs() -> None:
         '\\begin{table}',
         '\\centering',
         '\\caption{A\\_b: 3 problems, k = 4}',
+        '\\small\\setlength{\\tabcolsep}{3pt}%',
         '\\begin{tabular}{lrr}',
         '\\toprule',
-        'model & G-Pass@4\\_1.0 & mG-Pass@4 \\\\',
+        ' & G-Pass & mG-Pass \\\\',
+        'model & @4\\_1.0 & @4 \\\\',
         '\\midrule',
         'one & \\textbf{12.3} & 5.0 \\\\',
         ' & {\\scriptsize [3.0, 27.0]} &  \\\\',
@@ -99,6 +101,23 @@ def test_no_name_is_a_command(name: str) -> None:
     text.encode()
 
 
+def test_no_two_signs_become_one() -> None:
+    """Dashes, commas and quotes of a name stay as many as they are."""
+    assert escape_latex("a--b---c ,, ''") == "a-{}-b-{}-{}-c ,{}, '{}'"
+    assert escape_latex('a-b, c – d') == 'a-b, c -- d'
+
+
+def test_wide_tables_shrink_to_the_text() -> None:
+    """Nine columns are wider than a page of text; the box is closed, its rows are as they were."""
+    wide = Table('t', ['model', *(f'G-Pass@4_{i}' for i in range(8))], [['m', *[1.0] * 8]])
+    lines = to_latex(wide).splitlines()
+    (box,) = (i for i, line in enumerate(lines) if line.startswith('\\resizebox'))
+    assert lines[box + 1].startswith('\\begin{tabular}')
+    assert lines[-2] == '\\end{tabular}}'
+    assert to_latex(wide).count('{') == to_latex(wide).count('}')
+    assert 'graphicx' in latex_report([wide]).splitlines()[0]
+
+
 def test_signs_of_the_notes_are_mathematics() -> None:
     """What pdfLaTeX has no letter for is written as it wants it."""
     assert escape_latex('τ ≥ 3 ± 1 − 2 → …') == (
@@ -111,7 +130,7 @@ def test_latex_sets_it(tmp_path: Path) -> None:
     """pdfLaTeX sets the tables of hostile names without an error."""
     tables = [TABLE, *(Table(name, [name, 'x'], [[name, 1.0]]) for name in HOSTILE)]
     source = (
-        '\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n'
+        '\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n'
         f'{latex_report(tables)}\\end{{document}}\n'
     )
     (tmp_path / 'x.tex').write_text(source, 'utf-8')

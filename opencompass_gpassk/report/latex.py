@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from opencompass_gpassk.report.cells import (
     BRACKETS,
@@ -18,12 +19,17 @@ from opencompass_gpassk.text import one_line
 __all__ = ['escape_latex', 'latex_report', 'to_latex']
 
 HEAD = (
-    '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs}, and for names in other '
-    'scripts\n% XeLaTeX or LuaLaTeX with a font that has them.\n'
+    '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs} and \\usepackage{graphicx},\n% and '
+    'for names in other scripts XeLaTeX or LuaLaTeX with a font that has them.\n'
 )
+NARROW = 5  # columns that fit beside one another, whatever the page
+# Shrinks what is wider than the text, and nothing else; rows stay as they are read by TeX.
+FIT = '\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%'
 FITTING = ('', DIFFICULTY)  # breakdowns whose tables fit on a page
 PM = '$\\pm$'
 MARKED = {Mark.BEST: '\\textbf{{{}}}', Mark.NEAR: '$^\\approx${}'}
+LIGATURES = re.compile(r"([-–,'’])(?=[-–,'’])")  # unless something is between them
+BETWEEN = '\0'  # which is on no line of text
 # Brackets and stars behind \\ would be its arguments; quotes and some others make ligatures.
 SPECIAL = {
     **{sign: f'\\{sign}' for sign in '{}$&#%_'},
@@ -37,6 +43,7 @@ SPECIAL = {
     '–': '--',
     '…': '\\ldots{}',
     '’': "'",
+    BETWEEN: '{}',
     **{
         sign: f'$\\{name}$'
         for sign, name in {'τ': 'tau', '≥': 'geq', '→': 'to', '≈': 'approx'}.items()
@@ -50,7 +57,7 @@ ESCAPES = str.maketrans(SPECIAL)
 
 def escape_latex(text: str) -> str:
     """Return a text as one line that LaTeX shows as it stands: no command, nothing left open."""
-    return one_line(text).translate(ESCAPES)
+    return LIGATURES.sub(rf'\1{BETWEEN}', one_line(text)).translate(ESCAPES)
 
 
 def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -69,13 +76,15 @@ def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
         '\\begin{table}',
         '\\centering',
         f'\\caption{{{escape_latex(table.title)}}}',
+        '\\small\\setlength{\\tabcolsep}{3pt}%',
+        *([FIT] if len(table.columns) > NARROW else []),
         f'\\begin{{tabular}}{{{"".join(sides) or "l" * len(table.columns)}}}',
         '\\toprule',
-        _row(map(escape_latex, table.columns)),
+        *_headings(table.columns),
         '\\midrule',
         *(line for index in range(len(table.rows)) for line in _lines(table, index, style)),
         '\\bottomrule',
-        '\\end{tabular}',
+        '\\end{tabular}' + ('}' if len(table.columns) > NARROW else ''),
     ]
     for note in shown_notes(table, style, 'bold', table.columns):
         lines.append(f'\\par{{\\footnotesize {escape_latex(note)}\\par}}')
@@ -107,6 +116,14 @@ def _lines(table: Table, index: int, style: str | None) -> Iterable[str]:
     yield _row(marked)
     if any(widths):
         yield _row(_small(width) if width else '' for width in widths)
+
+
+def _headings(columns: Sequence[str]) -> Iterable[str]:
+    """Yield the headings, those of metrics in two lines: G-Pass above, @16 and τ below."""
+    parts = [name.partition('@') for name in columns]
+    if any(at for _, at, _ in parts):
+        yield _row(escape_latex(before) if at else '' for before, at, _ in parts)
+    yield _row(escape_latex(at + after if at else before) for before, at, after in parts)
 
 
 def _small(interval: str) -> str:
