@@ -99,9 +99,7 @@ def _tables(scored: _Scored, trials: Trials | None) -> Iterable[Table]:
     compared: dict[int | None, Best] = {}
     for index, k in enumerate(scored.ks or [None]):
         # Who was decoded greedily alone has a row in the first table.
-        entries = [
-            e for e in scored.entries if k is None or k in e.ks or (not index and not e.ks)
-        ]
+        entries = [e for e in scored.entries if k is None or k in e.ks or (not index and not e.ks)]
         figures = [*_accuracies(entries), *(_at(scored.benchmark, k) if k else [])]
         names = [one.sound for one in figures]
         found = Best() if trials is None else best_entries(entries, k, trials, names, groups)
