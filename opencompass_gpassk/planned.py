@@ -14,6 +14,7 @@ from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.planning import (
     ADVISED,
+    MOST_SAMPLES,
     Plan,
     design_effect,
     pilot_rates,
@@ -21,11 +22,14 @@ from opencompass_gpassk.metrics.planning import (
 )
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.metrics.within import within_problem_variance
+from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.uncertainty import ESTIMAND
 
-__all__ = ['Grid', 'Outlook', 'assumed', 'from_pilot']
+__all__ = ['Grid', 'Outlook', 'assumed', 'from_pilot', 'is_greedy_pilot']
 
 DEFAULT_K = 16
+LEAST = 2  # judged samples of a problem that tell of its rate
 MULTIPLES = (1, 2, 3, 4, 6, 8)  # of k
 MOST = {'k': 1024, 'n': 4096}  # beyond which tables take long and nobody samples
 
@@ -76,9 +80,18 @@ class Grid:
         return [Estimator('accuracy'), *passes, Estimator('mG-Pass', k)]
 
     def samples(self, k: int) -> list[int]:
-        """Return the n of the rows, those that k samples can be drawn from."""
+        """Return the n of the rows.
+
+        Raises:
+            ValueError: If k samples can't be drawn from one.
+        """
         numbers = [k * multiple for multiple in MULTIPLES] if self.n is None else self.n
-        return sorted({n for n in numbers if n >= k})
+        if short := [n for n in numbers if n < k]:
+            raise ValueError(
+                f'n is {short[0]}, but k is {k}, and k of n samples are drawn; choose -n of {k} '
+                'or more, or a smaller -k'
+            )
+        return sorted(set(numbers))
 
 
 @dataclass(frozen=True)
@@ -102,11 +115,11 @@ class Outlook:
     design: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it: shares in [0, 1]; n is None where it is unlimited."""
+        """Return all of it as JSON has it: shares in [0, 1], None where undefined or unlimited."""
         plan, grid = self.plan, self.grid
         rows = [self._row(n) for n in [*grid.samples(self.k), None]]
         advised = ADVISED * self.k
-        return {
+        found: dict[str, Any] = {
             'metric': plan.estimator.name,
             'source': self.source,
             'k': plan.estimator.k,
@@ -115,12 +128,15 @@ class Outlook:
             'between': plan.between,
             'design': self.design,
             'level': grid.level,
+            'of': ESTIMAND,
             'problems': list(grid.problems),
             'rows': rows,
             'negligible': grid.negligible,
             'enough': plan.enough_samples(grid.negligible),
+            'most': MOST_SAMPLES,
             'advised': {'n': advised, 'within_share': plan.within_share(advised)},
         }
+        return {name: without_nan(value) for name, value in found.items()}
 
     def _row(self, n: int | None) -> dict[str, Any]:
         plan, grid = self.plan, self.grid
@@ -168,6 +184,16 @@ def assumed(
     return [Outlook(plan(one, rates), grid, k, source) for one in grid.estimators(k)]
 
 
+def is_greedy_pilot(path: Path) -> bool:
+    """Tell whether a trials file has judged responses, but one at most of each problem.
+
+    Raises:
+        ValueError: If the file can't be read.
+    """
+    n, _ = read_trials(path)[0].counts()
+    return bool(n.any() and n.max() < LEAST)
+
+
 def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
     """Yield the outlook of each metric by a pilot's trials file.
 
@@ -179,17 +205,24 @@ def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
         grid: What is asked.
 
     Raises:
-        ValueError: If the file can't be read, or no trial of it is judged.
+        ValueError: If the file can't be read, no trial of it is judged, or no problem has two.
     """
     table, meta = read_trials(path)
     headline = np.array(headline_problems(table.problems), dtype=np.int64)
     n, c = (counts[headline] for counts in table.counts())
     if not n.any():
         raise ValueError(f'{path}: it has no judged trial; score the run first')
+    if n.max() < LEAST:
+        raise ValueError(
+            f'{path}: {name} has one judged response of each problem, which do not tell rates from '
+            f'chance; take a pilot of n = {LEAST} or more'
+        )
     clusters = problem_clusters(table)[headline]
     k = max(_ks(meta), default=DEFAULT_K) if grid.k is None else grid.k
     rates = pilot_rates(n, c)
     source = f'{name}: {len(n)} problems, n = {n.max()}'
+    if n.max() < k:
+        source += f' < k = {k}, so that the fitted distribution of rates decides'
     groups = len(np.unique(clusters))
     if groups < len(n):
         source += f', {groups} clusters'

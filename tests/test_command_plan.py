@@ -98,6 +98,7 @@ def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
         (['--alpha', '1', '--beta', '1', '--negligible', '2'], 'negligible is 2'),
         (['--alpha', '1', '--beta', '1', '--level', '95'], 'level is 95'),
         (['--alpha', '1', '--beta', '1', '--tau', '1.5'], 'tau is 1.5'),
+        (['--alpha', '1', '--beta', '1', '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
         (['nowhere'], 'nowhere'),
         (['.', '--mean', '0.5'], 'give one of them'),
     ],
@@ -116,3 +117,50 @@ def test_a_pilot_that_nobody_judged(tmp_path: Path, capsys: pytest.CaptureFixtur
     write_trials(path, TrialTable([Problem('p')], [Trial('p', 0, Verdict.UNJUDGED)]), {})
     assert main(['plan', str(path)]) == 1
     assert 'no judged trial' in capsys.readouterr().err
+
+
+def test_one_answer_of_each_problem_is_no_pilot(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside others it is skipped, alone it is an error; a pilot of n < k is told to be short."""
+    problems = [Problem(f'p{i}') for i in range(10)]
+    trials = [Trial(one.problem_id, 0, Verdict.CORRECT) for one in problems]
+    greedy = pilot.with_name('a-greedy.trials.jsonl.gz')
+    write_trials(greedy, TrialTable(problems, trials), {})
+    folder = pilot.parent.parent.parent
+    assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
+    told = capsys.readouterr()
+    assert 'skipped: tiny' in told.err
+    assert 'on a-greedy, one response of each problem' in told.err
+    assert 'a-greedy' not in told.out
+    assert 'n = 8 < k = 16' in told.out
+    assert main(['plan', str(greedy)]) == 1
+    assert 'take a pilot of n = 2 or more' in capsys.readouterr().err
+    write_trials(pilot, TrialTable(problems, trials), {})
+    assert main(['plan', str(folder)]) == 1
+    assert 'all files have one judged response' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('rates', 'told', 'lacks'),
+    [
+        (['--alpha', '1e9', '--beta', '1e-9'], 'There is no variance that n could shrink', 'nan'),
+        (['--mean', '0.5', '--spread', '0.0001'], 'Not even n = 16384 makes', 'No n makes'),
+        (['--mean', '0.5', '--spread', '0.3'], 'for a population of problems like these', 'No n'),
+    ],
+)
+def test_what_is_said_of_samples_is_true(
+    rates: list[str], told: str, lacks: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And JSON has no word for NaN."""
+    arguments = ['plan', *rates, '-k', '4', '-n', '4', '--tau', '1']
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert told in ' '.join(out.split())
+    assert lacks not in out
+    assert main([*arguments, '--json']) == 0
+    out = capsys.readouterr().out
+    assert 'NaN' not in out
+    for line in out.splitlines():
+        for low, high in json.loads(line)['rows'][0]['intervals']:
+            assert low < high

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan
 from opencompass_gpassk.metrics.rates import Rates
@@ -70,6 +71,19 @@ def test_intervals_shrink_with_problems_without_end_and_with_n_to_a_limit() -> N
     low, high = found.interval(48, 400)
     spread = 1.96 * math.sqrt((found.within(48) + found.between) / 400)
     assert (low, high) == pytest.approx((found.figure - spread, found.figure + spread), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ('mean', 'spread', 'n'), [(0.001, 0.001, 16), (0.01, 0.05, 48), (0.3, 0.4, 16)]
+)
+def test_the_width_is_that_of_the_intervals_to_come(mean: float, spread: float, n: int) -> None:
+    """Within a quarter of the mean width over 200 runs, near 0 as well."""
+    estimator, rates = Estimator('accuracy'), Rates.with_spread(mean, spread)
+    rng = np.random.default_rng(0)
+    chance = rng.beta(rates.alpha[0], rates.beta[0], (45, 200))
+    found = bootstrap_means(rng.binomial(n, chance) / n, resamples=400)
+    low, high = plan(estimator, rates).interval(n, 45)
+    assert high - low == pytest.approx((found.high - found.low).mean(), rel=0.25)
 
 
 def test_clusters_widen_the_part_between_problems_alone() -> None:

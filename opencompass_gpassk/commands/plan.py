@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a table for each metric."""
     from opencompass_gpassk.audit.trials import trials_files
-    from opencompass_gpassk.planned import Grid, assumed, from_pilot
+    from opencompass_gpassk.planned import Grid, assumed, from_pilot, is_greedy_pilot
+    from opencompass_gpassk.text import one_line
 
     grid = Grid(args.k, tuple(args.tau), args.n, args.problems, args.negligible, args.level)
     given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
@@ -84,11 +86,22 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError('a pilot was given, and assumptions besides; give one of them')
     else:
         _, files = trials_files(args.pilot)
-        outlooks = [
-            one
-            for (model, data_set), path in files.items()
-            for one in from_pilot(path, f'{model} on {data_set}', grid)
-        ]
+        names = {path: f'{model} on {data_set}' for (model, data_set), path in files.items()}
+        greedy = [path for path in names if is_greedy_pilot(path)]
+        if len(greedy) == len(names) > 1:
+            raise ValueError(
+                f'{args.pilot}: all files have one judged response of each problem, which do not '
+                'tell rates from chance; take a pilot of n = 2 or more'
+            )
+        outlooks = []
+        for path, name in names.items():
+            if path in greedy and len(names) > 1:
+                print(
+                    one_line(f'skipped: {name}, one response of each problem tells of no rates'),
+                    file=sys.stderr,
+                )
+            else:
+                outlooks += from_pilot(path, name, grid)
     for outlook in outlooks:
         print(json.dumps(outlook.as_dict()) if args.json else f'{table(outlook)}\n')
     return 0
@@ -105,13 +118,16 @@ def table(outlook: Outlook) -> str:
     figure = f'Expected: {100 * facts["figure"]:.1f} %'
     if facts['observed'] is not None:
         figure += f'; the pilot has {100 * facts["observed"]:.1f} %'
-    lines += [figure, f'± in points, of the {100 * facts["level"]:g} % interval:']
+    lines += [figure, f'± in points, of the {100 * facts["level"]:g} % interval for {facts["of"]}:']
     heads = ['n', 'due to n', *(f'{number} problems' for number in facts['problems'])]
     rows = [
         [
             _samples(row['n'], facts['k']),
-            f'{100 * row["within_share"]:.0f} %',
-            *(f'{50 * (high - low):.1f}' for low, high in row['intervals']),
+            _share(row['within_share']),
+            *(
+                '–' if low is None or high is None else f'{50 * (high - low):.1f}'
+                for low, high in row['intervals']
+            ),
         ]
         for row in facts['rows']
     ]
@@ -127,19 +143,33 @@ def _samples(n: int | None, k: int) -> str:
     return f'{n} = {n / k:.3g}k' if k > 1 else str(n)
 
 
+def _share(value: float | None) -> str:
+    return '–' if value is None else f'{100 * value:.0f} %'
+
+
 def _advice(facts: dict[str, Any]) -> list[str]:
     enough, share = facts['enough'], 100 * facts['negligible']
-    lines = [
-        f'From n = {enough} on, n is responsible for no more than {share:g} % of the variance.'
-        if enough
-        else f'No n makes its part less than {share:g} % of the variance: the problems are alike.'
-    ]
+    advised = facts['advised']
+    if enough:
+        lines = [
+            f'From n = {enough} on, n is responsible for no more than {share:g} % of the variance.'
+        ]
+    elif advised['within_share'] is None:
+        lines = ['There is no variance that n could shrink: all samples are alike.']
+    elif not facts['between']:
+        lines = [f'No n makes its part less than {share:g} % of the variance: problems are alike.']
+    else:
+        lines = [
+            f'Not even n = {facts["most"]} makes its part less than {share:g} % of the variance: '
+            'the problems are nearly alike.'
+        ]
     if facts['k'] > 1:
-        advised = facts['advised']
-        lines.append(
-            f'The authors of G-Pass@k advise n ≥ 3k = {advised["n"]}, where its part is '
-            f'{100 * advised["within_share"]:.0f} %.'
+        part = (
+            ''
+            if advised['within_share'] is None
+            else f', where its part is {_share(advised["within_share"])}'
         )
+        lines.append(f'The authors of G-Pass@k advise n ≥ 3k = {advised["n"]}{part}.')
     if facts['design'] is not None:
         lines.append(
             f"The pilot's problems come in clusters, which multiply the variance between problems "

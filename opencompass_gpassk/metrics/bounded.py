@@ -23,6 +23,7 @@ __all__ = [
     'deviating_clusters',
     'effective_sizes',
     'small_count_wilson',
+    'trusted_sizes',
 ]
 
 Numbers = NDArray[np.float64]
@@ -76,14 +77,26 @@ def effective_sizes(sums: ClusterSums, level: float) -> Numbers:
     # Without C/(C - 1), so that C draws of 0 or 1 are C.
     variance = ratio((sums.deviations(mean) ** 2).sum(axis=0), total**2)
     estimate = np.where(variance > 0, ratio(mean * (1 - mean), variance), limit)
+    return trusted_sizes(estimate, limit, deviating_clusters(sums), level)
+
+
+def trusted_sizes(estimate: Numbers, limit: Numbers, deviating: Numbers, level: float) -> Numbers:
+    """Return how far estimates of sizes are to be trusted, see :func:`effective_sizes`.
+
+    Args:
+        estimate: Shape (M,), m(1 - m)/Var(m).
+        limit: Shape (M,), clusters.
+        deviating: Shape (M,), how many of these deviate.
+        level: The coverage of the interval.
+    """
     with np.errstate(invalid='ignore'):
-        trusted = estimate * (normal_quantile(level) / _student_quantile(sums, level)) ** 2
+        trusted = estimate * (normal_quantile(level) / _student_quantile(deviating, level)) ** 2
     return np.maximum(np.where(estimate > limit, np.fmax(trusted, limit), estimate), 1.0)
 
 
-def _student_quantile(sums: ClusterSums, level: float) -> Numbers:
+def _student_quantile(deviating: Numbers, level: float) -> Numbers:
     """Return Student's quantile for a variance from as many clusters as deviate; perhaps ∞."""
-    freedom = deviating_clusters(sums) - 2
+    freedom = deviating - 2
     some = freedom > LEAST_FREEDOM
     return np.where(some, stdtrit(np.where(some, freedom, 1.0), (1 + level) / 2), np.inf)
 

@@ -7,12 +7,14 @@ others might have been asked; only more problems shrink that part.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.bounded import small_count_wilson
+from opencompass_gpassk.metrics.bootstrap import FEWEST
+from opencompass_gpassk.metrics.bounded import small_count_wilson, trusted_sizes
 from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.intervals import mean_variance
@@ -64,18 +66,32 @@ class Plan:
     def interval(self, n: int | None, problems: int, level: float = 0.95) -> tuple[float, float]:
         """Return the interval to expect where the estimate is the true mean.
 
-        It is Wilson's, at as many independent draws of 0 or 1 as have this variance.
+        It is Wilson's, at as many independent draws of 0 or 1 as have this variance. Where fewer
+        clusters than a bootstrap needs are expected to deviate from the nearer end, these are
+        what :func:`~opencompass_gpassk.metrics.bounded.trusted_sizes` makes of it: with one or two
+        of them as many as there are clusters. So it has a width wherever there is an interval.
 
         Args:
             n: Samples of each problem; None for as many as one likes.
             problems: How many of these.
             level: The interval's coverage.
         """
-        variance = ((0.0 if n is None else self.within(n)) + self.between) / problems
-        if not variance > 0:
-            return (self.figure, self.figure) if variance == 0 else (float('nan'),) * 2
-        size = max(self.figure * (1 - self.figure) / variance, 1.0)
-        low, high = small_count_wilson(np.array([self.figure]), np.array([size]), level)
+        within = 0.0 if n is None else self.within(n)
+        if math.isnan(within):
+            return float('nan'), float('nan')
+        variance = (within + self.between) / problems
+        clusters = np.array([problems / max(self.design, 1.0)])
+        size = clusters
+        if variance > ROUNDING**2:
+            size = np.array([self.figure * (1 - self.figure) / variance])
+            square = within + max(self.square - self.figure**2, 0.0)
+            deviating = clusters * min(
+                end**2 / (end**2 + square) for end in (self.figure, 1 - self.figure)
+            )
+            if deviating[0] < FEWEST:
+                size = trusted_sizes(size, clusters, deviating, level)
+        size = np.maximum(size, 1.0)
+        low, high = small_count_wilson(np.array([self.figure]), size, level)
         return float(low[0]), float(high[0])
 
     def enough_samples(self, share: float) -> int | None:
