@@ -19,8 +19,8 @@ from opencompass_gpassk.text import one_line
 __all__ = ['escape_latex', 'latex_report', 'to_latex']
 
 HEAD = (
-    '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs} and \\usepackage{graphicx},\n% '
-    'and for names in other scripts XeLaTeX or LuaLaTeX with a font that has them.\n'
+    '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs} and \\usepackage{graphicx},\n'
+    '% and for names in other scripts XeLaTeX or LuaLaTeX with a font that has them.\n'
 )
 NARROW = 5  # columns that fit beside one another, whatever the page
 # Shrinks what is wider than the text, and nothing else; rows stay as they are read by TeX.
