@@ -13,13 +13,18 @@ from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.groupings import group_members, headline_problems
 from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
-from opencompass_gpassk.protocol import Protocol
+from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.within import fixed_problems_intervals
+from opencompass_gpassk.protocol import Protocol, accuracy_key
+from opencompass_gpassk.soundness import SOUND, sound_trials
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.version_groups import ORIGINAL
 
-__all__ = ['ESTIMAND', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
+__all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
+FIXED = 'these very problems, each sampled anew'
 DIFFERENCES = ('drop to sound ', 'SP-RV drop')  # how the names of differences begin
 UNBOUNDED = ('variance ',)  # of what is no mean of shares
 FEWEST, MOST = 100, 1_000_000  # resamples
@@ -99,19 +104,55 @@ def figure_intervals(
         settings: How intervals are made.
 
     Returns:
-        ``intervals``, name to [low, high] in percent, and ``uncertainty``, which tells how they
-        came about. Figures of fewer than two clusters have none, nor have variances and the shares
-        of understanding.
+        ``intervals``, name to [low, high] in percent; ``intervals_fixed``, the same of figures of
+        how many samples of a problem are right, for these very problems; and ``uncertainty``,
+        which tells what both are of and how they came about. Figures of fewer than two clusters
+        have no interval for a population, nor have variances and the shares of understanding.
     """
     measured = Measured(table, protocol)
     headline = headline_problems(table.problems)
-    parts = {'': measured.columns(headline)}
-    for label, (_, members) in group_members(table.problems, protocol.groups, headline).items():
-        parts[label] = measured.columns(members)
+    members = {'': headline}
+    for label, (_, indices) in group_members(table.problems, protocol.groups, headline).items():
+        members[label] = indices
+    parts = {label: measured.columns(indices) for label, indices in members.items()}
     if len(headline) < len(table.problems):
         originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
+        members[ORIGINAL] = originals
         parts[ORIGINAL] = measured.columns(originals, versions=False)
-    return _intervals(parts, settings)
+    found = _intervals(parts, settings)
+    found['intervals_fixed'] = _fixed_intervals(table, protocol, members, settings.level)
+    found['uncertainty']['of_fixed'] = FIXED
+    return found
+
+
+def _fixed_intervals(
+    table: TrialTable, protocol: Protocol, members: Mapping[str, Sequence[int]], level: float
+) -> dict[str, list[float]]:
+    """Return the intervals for these problems, without those of undefined figures."""
+    estimators = {accuracy_key(protocol.n): Estimator('accuracy')}
+    for k in protocol.ks:
+        estimators[f'pass@{k}'] = Estimator('G-Pass', k)
+        for tau in map(float, protocol.taus):
+            estimators[f'G-Pass@{k}_{tau}'] = Estimator('G-Pass', k, tau)
+        estimators[f'mG-Pass@{k}'] = Estimator('mG-Pass', k)
+    tables = {'': table}
+    if protocol.sound is not None:
+        tables[SOUND] = sound_trials(table, protocol.sound)
+    found: dict[str, list[float]] = {}
+    for prefix, of in tables.items():
+        n, c = of.counts()
+        if not n.any():
+            continue
+        rates = Rates.fitted(n, c)
+        for name, estimator in estimators.items():
+            made = fixed_problems_intervals(
+                estimator, n, c, list(members.values()), rates=rates, level=level
+            )
+            for label, one in zip(members, made, strict=True):
+                if not math.isnan(one.low):
+                    key = f'{label}/{prefix}{name}' if label else f'{prefix}{name}'
+                    found[key] = [100 * one.low, 100 * one.high]
+    return found
 
 
 def reasoning_intervals(

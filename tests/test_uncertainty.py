@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,34 @@ def test_every_figure_is_within_its_interval() -> None:
         assert 0 <= low < found[name] < high <= 100, name  # type: ignore[operator]
     assert 'coverage' not in made['intervals']
     assert made['uncertainty']['level'] == 0.95
+
+
+def test_intervals_for_these_very_problems() -> None:
+    """Of every figure of right samples, in groups too; by the closed form of the accuracy."""
+    table = translated(60)
+    found = figures(table, PROTOCOL)
+    made = figure_intervals(table, PROTOCOL, IntervalSettings(resamples=500))
+    fixed = made['intervals_fixed']
+    names = ['accuracy (4 runs average)', 'mG-Pass@2']
+    names += ['pass@2', 'G-Pass@2_0.5', 'G-Pass@2_1.0']
+    assert fixed.keys() == {f'{group}{name}' for group in ('', 'en/', 'cn/') for name in names}
+    for key, (low, high) in fixed.items():
+        assert low < found[key] < high, key  # type: ignore[operator]
+        start, end = made['intervals'][key]
+        assert high - low < end - start, key
+    n, c = table.counts()
+    variance = (c / n * (1 - c / n) / (n - 1)).sum() / len(n) ** 2
+    low, high = fixed['accuracy (4 runs average)']
+    assert high - low == pytest.approx(200 * 1.96 * variance**0.5, rel=1e-3)
+    assert made['uncertainty']['of_fixed'] == 'these very problems, each sampled anew'
+    for trial in table.trials:
+        trial.values['validity'] = 0.9
+    sound = figure_intervals(table, replace(PROTOCOL, sound=0.5), IntervalSettings(resamples=100))
+    assert sound['intervals_fixed']['sound mG-Pass@2'] == fixed['mG-Pass@2']
+    unjudged = TrialTable(
+        table.problems, [replace(t, verdict=Verdict.UNJUDGED) for t in table.trials]
+    )
+    assert figure_intervals(unjudged, PROTOCOL, IntervalSettings())['intervals_fixed'] == {}
 
 
 def test_translations_are_drawn_together() -> None:

@@ -9,6 +9,7 @@ purpose. For how a model does on such problems in general, see
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,12 @@ from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.intervals import FEW, normal_quantile, wilson
 from opencompass_gpassk.metrics.rates import Rates, pair_products
 
-__all__ = ['FixedProblems', 'fixed_problems_interval', 'within_problem_variance']
+__all__ = [
+    'FixedProblems',
+    'fixed_problems_interval',
+    'fixed_problems_intervals',
+    'within_problem_variance',
+]
 
 Numbers = NDArray[np.float64]
 ROUNDING = 1e-12  # values this near to a bound are at it
@@ -55,7 +61,10 @@ def within_problem_variance(
     array([0.08333333, 0.        ])
     """
     n, c = problem_counts(n, c)
-    result = estimator(n, c) ** 2 - pair_products(estimator, n, c)
+    (some, right), place = np.unique(np.stack([n, c]), axis=1, return_inverse=True)
+    result = (estimator(some, right) ** 2 - pair_products(estimator, some, right))[
+        place.reshape(-1)
+    ]
     short = (n >= estimator.k) & (n < 2 * estimator.k)
     if short.any():
         population = Rates.fitted(n, c) if rates is None else rates
@@ -113,24 +122,56 @@ def fixed_problems_interval(
     Raises:
         ValueError: As :func:`within_problem_variance`, or if level isn't between 0 and 1.
     """
+    found = fixed_problems_intervals(
+        estimator, n, c, [np.arange(np.size(n))], rates=rates, level=level
+    )
+    return found[0]
+
+
+def fixed_problems_intervals(
+    estimator: Estimator,
+    n: ArrayLike,
+    c: ArrayLike,
+    parts: Sequence[ArrayLike],
+    *,
+    rates: Rates | None = None,
+    level: float = 0.95,
+) -> list[FixedProblems]:
+    """Return the same of several parts of the problems, such as their groups.
+
+    Args:
+        estimator: The metric.
+        n: Shape (P,), judged samples of each problem.
+        c: Shape (P,), right ones.
+        parts: Of each part, the indices of its problems.
+        rates: See :func:`within_problem_variance`; by default those of all P problems.
+        level: The interval's coverage.
+
+    Raises:
+        ValueError: As :func:`fixed_problems_interval`.
+    """
     z = normal_quantile(level)
     n, c = problem_counts(n, c)
-    some = n >= estimator.k
-    n, c = n[some], c[some]
-    if not len(n):
-        return FixedProblems(*[float('nan')] * 4)
-    values, sets = estimator(n, c), n // estimator.k
-    mean = float(values.mean())
-    variances = within_problem_variance(estimator, n, c, rates)
-    variance = float(variances.sum()) / len(n) ** 2
-    noise = z * max(variance, 0.0) ** 0.5
-    doubt = 1 - _trust(variances[(c > 0) & (c < n)])
+    values, variances = estimator(n, c), within_problem_variance(estimator, n, c, rates)
     best = estimator(estimator.k, estimator.k)  # below 1 for mG-Pass of an odd k
-    above, below = (
-        float(np.hypot(noise, doubt * _unseen(end, sets, level)))
-        for end in (values <= ROUNDING, values >= best - ROUNDING)
-    )
-    return FixedProblems(mean, max(mean - below, 0.0), min(mean + above, 1.0), variance)
+    found = []
+    for part in parts:
+        members = np.asarray(part, dtype=np.int64)
+        members = members[n[members] >= estimator.k]
+        if not len(members):
+            found.append(FixedProblems(*[float('nan')] * 4))
+            continue
+        reached, noises, sets = values[members], variances[members], n[members] // estimator.k
+        mean, variance = float(reached.mean()), float(noises.sum()) / len(members) ** 2
+        noise = z * max(variance, 0.0) ** 0.5
+        mixed = (c[members] > 0) & (c[members] < n[members])
+        doubt = 1 - _trust(noises[mixed])
+        above, below = (
+            float(np.hypot(noise, doubt * _unseen(end, sets, level)))
+            for end in (reached <= ROUNDING, reached >= best - ROUNDING)
+        )
+        found.append(FixedProblems(mean, max(mean - below, 0.0), min(mean + above, 1.0), variance))
+    return found
 
 
 def _trust(variances: Numbers) -> float:
