@@ -453,6 +453,9 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
         ]
 
     assert shown() == [{'m1 says \\boxed{1}'}, {'m2 says \\boxed{7}'}]
+    monkeypatch.chdir(tmp_path / 'm1')  # from here m2's samples.jsonl is m1's
+    assert shown() == [{'m1 says \\boxed{1}'}, set()]
+    monkeypatch.chdir(tmp_path / 'm2')
     (tmp_path / 'm1/samples.jsonl').unlink()
     assert shown() == [set(), {'m2 says \\boxed{7}'}]
     (tmp_path / 'm2/samples.jsonl').write_text(
@@ -539,6 +542,7 @@ def test_everything_below_a_folder_is_found(
     capsys.readouterr()
     scored.with_name('scored.trials.jsonl.gz').unlink()
     (tmp_path / 'outputs/package.json').write_text('{}')
+    (tmp_path / 'outputs/list.json').write_text('[]')
     for path in ('outputs', 'outputs/a'):
         found = page_data([tmp_path / path])
         assert [one['name'] for one in found.document['benchmarks']] == [
@@ -546,7 +550,7 @@ def test_everything_below_a_folder_is_found(
             'mine',
         ]
         assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
-        left_out = [fault for fault in found.faults if 'package.json' in fault]
+        left_out = [fault for fault in found.faults if 'list.json, package.json' in fault]
         assert len(left_out) == (path == 'outputs')
     for path in ('results', 'results/m'):
         found = page_data([run / path])

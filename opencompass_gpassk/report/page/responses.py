@@ -140,9 +140,9 @@ def _in_run(name: str, run: Path) -> Path | None:
 
 def _samples(name: str, beside: Path) -> Path | None:
     """Return the file of that very name; another one of its last part may be another model's."""
-    if Path(name).is_absolute():
-        return Path(name) if Path(name).is_file() else None
-    return _in_run(name, Path()) or _in_run(name, beside)
+    if Path(name).is_file():
+        return Path(name)
+    return None if Path(name).is_absolute() else _in_run(name, beside)
 
 
 def _gives(text: str, answer: str | None) -> bool:

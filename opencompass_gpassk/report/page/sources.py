@@ -135,12 +135,13 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
     """Take the results among files; what else lies there is named, but no fault of its own."""
     others = []
     for path in files:
-        result = _read(path, sources)
+        meant = path == given or path.with_name(path.stem + TRIALS).exists()
+        result = _read(path, sources, meant)
         if result is None:
             continue
         if is_ours(result):
             _take_score(path, given, result, sources)
-        elif path == given or path.with_name(path.stem + TRIALS).exists():
+        elif meant:
             sources.faults.append(
                 f'{path}: not a result of this package; make it with gpassk score SAMPLES -o {path}'
             )
@@ -159,9 +160,12 @@ def _take_score(path: Path, given: Path, result: Result, sources: Sources) -> No
     sources.results.append(Found(model, dataset, result, path, f'{written:%Y%m%d_%H%M%S}'))
 
 
-def _read(path: Path, sources: Sources) -> dict[str, Any] | None:
+def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | None:
+    """Return a JSON file, None if it can't be read; one not meant as a result may be a list."""
     try:
         result = json.loads(path.read_text('utf-8', errors='surrogatepass'))
+        if not isinstance(result, dict) and not meant:
+            return {}
         if not isinstance(result, dict):
             raise ValueError(f'a result is an object {{…}}, not a {type(result).__name__}')
         if is_ours(result):
