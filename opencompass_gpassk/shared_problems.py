@@ -28,7 +28,7 @@ from opencompass_gpassk.soundness import (
     VALIDITY,
 )
 from opencompass_gpassk.trials import Problem, TrialTable
-from opencompass_gpassk.uncertainty import UNBOUNDED
+from opencompass_gpassk.uncertainty import VARIANCES
 from opencompass_gpassk.version_groups import ORIGINAL
 
 __all__ = ['Aligned', 'Block', 'aligned']
@@ -242,7 +242,7 @@ def _blocks(
         names = tuple(
             name
             for name in given[0]
-            if all(name in row for row in given) and not name.startswith(UNBOUNDED)
+            if all(name in row for row in given) and not name.startswith(VARIANCES)
         )
         units = len(columns[0].clusters)
         of_test = {

@@ -26,7 +26,7 @@ __all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals', 'reasoni
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
 DIFFERENCES = ('drop to sound ', 'SP-RV drop')  # how the names of differences begin
-UNBOUNDED = ('variance ',)  # of what is no mean of shares
+VARIANCES = 'variance '  # how their names begin; unbiased ones may be negative
 FEWEST, MOST = 100, 1_000_000  # resamples
 PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
@@ -107,7 +107,7 @@ def figure_intervals(
         ``intervals``, name to [low, high] in percent; ``intervals_fixed``, the same of figures of
         how many samples of a problem are right, for these very problems; and ``uncertainty``,
         which tells what both are of and how they came about. Figures of fewer than two clusters
-        have no interval for a population, nor have variances and the shares of understanding.
+        have no interval for a population, nor have the shares of understanding.
     """
     measured = Measured(table, protocol)
     headline = headline_problems(table.problems)
@@ -179,10 +179,10 @@ def _intervals(
     methods: dict[str, list[str]] = {}
     for label, blocks in parts.items():
         for block in blocks:
-            names = [name for name in block.values if not name.startswith(UNBOUNDED)]
+            names = list(block.values)
             if not names:
                 continue
-            least = [-1.0 if name.startswith(DIFFERENCES) else 0.0 for name in names]
+            least = [-1.0 if name.startswith((*DIFFERENCES, VARIANCES)) else 0.0 for name in names]
             values = np.stack([block.values[name] for name in names], axis=1).astype(float)
             made = bootstrap_means(
                 np.clip(values, least, 1.0),  # rounding may leave a share a hair outside

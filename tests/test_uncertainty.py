@@ -92,8 +92,8 @@ def test_translations_are_drawn_together() -> None:
     assert wider[0] > 1.2
 
 
-def test_groups_of_versions_have_intervals_and_variances_none() -> None:
-    """Differences may lie below 0."""
+def test_groups_of_versions_have_intervals() -> None:
+    """Differences may lie below 0, and so may unbiased variances."""
     rng = np.random.default_rng(1)
     problems, trials = [], []
     for i in range(30):
@@ -108,7 +108,12 @@ def test_groups_of_versions_have_intervals_and_variances_none() -> None:
     low, high = made['intervals']['SP-RV drop']
     assert low < 0 < high
     assert {'GA@3', 'CR', 'OOR', 'original/pass@2'} <= made['intervals'].keys()
-    assert not [name for name in made['intervals'] if 'variance' in name]
+    found = figures(TrialTable(problems, trials), PROTOCOL)
+    low, high = made['intervals']['variance between versions']
+    assert low < 0 < high  # all chances are a half
+    low, high = made['intervals']['variance between samples']
+    assert low < found['variance between samples'] < high  # type: ignore[operator]
+    assert low < 25 < high
     assert Measured(TrialTable(problems, trials), PROTOCOL).means([0]).keys() >= {'GA@3'}
 
 
