@@ -681,3 +681,18 @@ def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     cut = [row for row in answers if len(row) > 4]
     assert [(len(answer), out) for answer, _, _, _, out, _ in cut] == [(LONGEST, 10_001)] * 2
     assert cut[0][5] != cut[1][5]
+
+
+def test_other_numbers_of_responses_are_not_tested(tmp_path: Path) -> None:
+    """The test takes them for alike; a greedy response is one whatever was sampled besides."""
+    run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
+    add_result(run.folder, 'b', SAMPLED, 1, Sweep(problems=40, n=4), 4, random.Random(1))
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    pairs = benchmark['pairs']
+    for name, ranks, place in zip(
+        pairs['metrics'], pairs['ranks'], range(len(pairs['metrics'])), strict=True
+    ):
+        p = {(a, b): row[place][3] for a, b, row in pairs['rows']}
+        assert p[0, 1] is not None
+        if name != 'greedy':
+            assert p[0, 2] is p[1, 2] is ranks[2] is None

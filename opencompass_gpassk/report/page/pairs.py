@@ -54,18 +54,40 @@ def compare_entries(
     if not pairs or not values:
         return {'metrics': [], 'rows': [], 'ranks': []}
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
-    tested = [_differences(of_metric, pairs, clusters) for of_metric in values.values()]
+    counts = _counts(benchmark, asked)[0]
+    alike = np.array([_alike(counts[a], counts[b]) for a, b in pairs])
+    like_first = [i for i in ranked if _alike(counts[i], counts[min(ranked)])]
+    tested, ranks = [], []
+    for name, of_metric in values.items():
+        # One greedy response is one whatever else was sampled.
+        testable = np.ones_like(alike) if name == GREEDY else alike
+        tested.append(_differences(of_metric, pairs, clusters, testable))
+        ranks.append(_ranks(of_metric, clusters, ranked if name == GREEDY else like_first))
     return {
         'metrics': list(values),
         'rows': [[a, b, [rows[i] for rows in tested]] for i, (a, b) in enumerate(pairs)],
-        'ranks': [_ranks(of_metric, clusters, ranked) for of_metric in values.values()],
+        'ranks': ranks,
     }
 
 
+def _alike(one: Values, other: Values) -> bool:
+    """Tell whether two entries have as many judged responses to each problem that both have.
+
+    If not, the differences of estimates are not symmetric where nothing tells the models apart,
+    as the test takes for granted. :mod:`~opencompass_gpassk.drawn_down` draws trials for that;
+    the page has only their counts.
+    """
+    both = (one > 0) & (other > 0)
+    return bool((one[both] == other[both]).all())
+
+
 def _differences(
-    values: Values, pairs: Sequence[tuple[int, int]], clusters: Sequence[str]
+    values: Values,
+    pairs: Sequence[tuple[int, int]],
+    clusters: Sequence[str],
+    testable: NDArray[np.bool_],
 ) -> list[list[float]]:
-    """Return what is to be said of each pair of rows of (entries, P) values."""
+    """Return what is to be said of each pair of rows of (entries, P) values; p if testable."""
     first, second = np.array(pairs).T
     parts = []
     for start in range(0, len(pairs), COLUMNS):
@@ -76,7 +98,8 @@ def _differences(
         parts.append(
             np.stack(
                 [
-                    *(100 * found.difference, 100 * found.low, 100 * found.high, found.p_value),
+                    *(100 * found.difference, 100 * found.low, 100 * found.high),
+                    np.where(testable[of_part], found.p_value, np.nan),
                     *(_means(one, common), _means(other, common), common.sum(axis=1)),
                 ]
             )
@@ -111,15 +134,7 @@ def _ranks(
 
 def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Values]:
     """Return metric to shape (entries, P), in [0, 1] or NaN."""
-    entries = benchmark.entries
-    n, c, greedy = (np.full((len(entries), len(problems)), np.nan) for _ in range(3))
-    for column, problem in enumerate(problems):
-        for row, solved in problem.solved.items():
-            if entries[row].result:
-                n[row, column], c[row, column] = solved.n, solved.c
-                greedy[row, column] = _greedy(solved)
-            elif solved.n:
-                greedy[row, column] = solved.c / solved.n
+    n, c, greedy = _counts(benchmark, problems)
     values = {GREEDY: greedy, AVERAGE: np.divide(c, n, out=np.full_like(c, np.nan), where=n > 0)}
     known = n > 0
     ns, cs = n[known].astype(np.int64), c[known].astype(np.int64)
@@ -140,3 +155,17 @@ def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, 
 def _greedy(solved: Solved) -> float:
     verdicts = {verdict for *_, verdict, _ in solved.greedy}
     return {('correct',): 1.0, ('incorrect',): 0.0}.get(tuple(verdicts), np.nan)
+
+
+def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[Values, Values, Values]:
+    """Return n, c and greedy verdicts, each of shape (entries, P), NaN where there is none."""
+    entries = benchmark.entries
+    n, c, greedy = (np.full((len(entries), len(problems)), np.nan) for _ in range(3))
+    for column, problem in enumerate(problems):
+        for row, solved in problem.solved.items():
+            if entries[row].result:
+                n[row, column], c[row, column] = solved.n, solved.c
+                greedy[row, column] = _greedy(solved)
+            elif solved.n:
+                greedy[row, column] = solved.c / solved.n
+    return n, c, greedy

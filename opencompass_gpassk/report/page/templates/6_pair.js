@@ -26,7 +26,7 @@ function drawPair() {
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   show('pair-body',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were asked of both; all figures here are over those of them for which both models have the figure. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted.`),
+      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were asked of both; all figures here are over those of them for which both models have the figure. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted. Where numbers of responses differ there is none: gpassk compare tests that.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
