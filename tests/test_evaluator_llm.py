@@ -104,7 +104,9 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     assert found['coverage'] == pytest.approx(100 * (1 - missing / 80))
     low, high = found['bounds']['accuracy (8 runs average)']
     assert (low, high) == (pytest.approx(40.0), pytest.approx(100 * (32 + missing) / 80))
-    summary = ' '.join(''.join(map(to_text, benchmark_tables({'demo': {'sums_en': found}}))).split())
+    summary = ' '.join(
+        ''.join(map(to_text, benchmark_tables({'demo': {'sums_en': found}}))).split()
+    )
     assert f'coverage is {found["coverage"]:.2f} %' in summary
     told = 'or all right, the figures over all problems would be accuracy (8 runs average) 40.0 to'
     assert told in summary
