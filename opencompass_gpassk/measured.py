@@ -117,6 +117,7 @@ class Measured:
             groups = self.versions.within(members)
             rows = groups.rows(self.table, self.protocol)
             found.append(Columns(rows, np.arange(len(groups.members))))
+            found.append(groups.understanding(self.table, self.protocol))
         if self.of_trials:
             found.append(self.of_trials.among(trials_of(self.table, members)))
         return found
@@ -126,7 +127,4 @@ class Measured:
         found: dict[str, float] = {}
         for columns in self.columns(members, versions=versions):
             found |= columns.percentages()
-        if versions and self.versions:
-            shares = self.versions.within(members).understanding(self.table, self.protocol)
-            found |= {name: 100 * share for name, share in shares.items()}
         return found

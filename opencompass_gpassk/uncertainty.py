@@ -107,7 +107,7 @@ def figure_intervals(
         ``intervals``, name to [low, high] in percent; ``intervals_fixed``, the same of figures of
         how many samples of a problem are right, for these very problems; and ``uncertainty``,
         which tells what both are of and how they came about. Figures of fewer than two clusters
-        have no interval for a population, nor have the shares of understanding.
+        have no interval for a population.
     """
     measured = Measured(table, protocol)
     headline = headline_problems(table.problems)
@@ -187,6 +187,7 @@ def _intervals(
             made = bootstrap_means(
                 np.clip(values, least, 1.0),  # rounding may leave a share a hair outside
                 block.clusters,
+                weights=block.weights,
                 bounds=(least, 1.0),
                 **asdict(settings),
             )

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.metrics import understanding, variables
+from opencompass_gpassk.metrics.variables import ratio
 
 if TYPE_CHECKING:
     from opencompass_gpassk.protocol import Protocol
@@ -104,13 +106,25 @@ class VersionGroups:
         names = (f'GA@{self.size}', 'CR', 'OOR', SP_ACCURACY)
         return {name: int(np.isnan(rows[name]).sum()) for name in names}
 
-    def understanding(self, table: TrialTable, protocol: Protocol) -> dict[str, float]:
-        """Return the shares of the groups whose original is right, and their mean score."""
-        shares = understanding.understanding(
+    def understanding(self, table: TrialTable, protocol: Protocol) -> Columns:
+        """Return how each question is understood whose original is right, and how often it is.
+
+        Values are shares of its versions or chances, given that the original is right, and weights
+        the chance of that: weighted means are the shares among questions with a right original
+        (:class:`~.metrics.understanding.Understanding`).
+        """
+        joint = understanding.understanding(
             *self._counts(table), protocol.complete, protocol.collapsed
-        ).shares()
-        found = {name: getattr(shares, share) for name, share in UNDERSTANDING.items()}
-        return {**found, UNDERSTANDING_SCORE: shares.score / self.size}
+        )
+        known = ~np.isnan(joint.complete)
+        weights = np.where(known, joint.original, 0.0)
+        rows = {name: getattr(joint, share) for name, share in UNDERSTANDING.items()}
+        rows[UNDERSTANDING_SCORE] = joint.score / self.size
+        return Columns(
+            {name: ratio(np.where(known, row, 0.0), weights) for name, row in rows.items()},
+            np.arange(len(self.members)),
+            weights,
+        )
 
     def _counts(self, table: TrialTable) -> GroupCounts:
         """Return n and c of the versions, then of the originals; 0 where there is none."""

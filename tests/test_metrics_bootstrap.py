@@ -255,3 +255,18 @@ def test_intervals_cover_the_truth(rate: float, least: float) -> None:
     assert covered >= least
     if rate > 0.1:
         assert covered <= 97.5
+
+
+def test_weights_are_as_many_problems() -> None:
+    """A weight of 2 counts as two problems of one cluster, and 0 as none."""
+    rng = np.random.default_rng(5)
+    values = rng.random((60, 2))
+    weights = np.tile([1.0, 2.0, 0.0], 20)
+    repeated = np.repeat(np.arange(60), weights.astype(int))
+    found = bootstrap_means(values, weights=weights)
+    same = bootstrap_means(values[repeated], repeated)
+    assert found.estimate == pytest.approx(same.estimate)
+    for ends in ('low', 'high'):
+        assert getattr(found, ends) == pytest.approx(getattr(same, ends), abs=0.02)
+    with pytest.raises(ValueError, match='weights have shape'):
+        bootstrap_means(values, weights=[1, 2])

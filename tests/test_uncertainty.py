@@ -167,3 +167,26 @@ def test_wrong_settings_are_named(given: object, told: str) -> None:
     """Before anything is read."""
     with pytest.raises(ValueError, match=told):
         GPassKEvaluator(intervals=given)  # type: ignore[arg-type]
+
+
+def test_shares_of_understanding_have_intervals() -> None:
+    """Of one sample each, they are means over the questions whose original is right."""
+    rng = np.random.default_rng(2)
+    problems, trials, shares = [], [], []
+    for i in range(80):
+        right = {name: bool(rng.random() < 0.6) for name in ('original', '1', '2', '3', '4', '5')}
+        for version, verdict in right.items():
+            name = f'{i}/{version}'
+            problems.append(Problem(name, cluster=str(i), version=version))
+            trials.append(Trial(name, 0, Verdict.CORRECT if verdict else Verdict.INCORRECT))
+        if right['original']:
+            shares.append(sum(list(right.values())[1:]) / 5)
+    protocol = Protocol(n=1)
+    table = TrialTable(problems, trials)
+    found = figures(table, protocol)
+    made = figure_intervals(table, protocol, IntervalSettings())['intervals']
+    expected = bootstrap_means(np.array(shares)[:, None])
+    assert found['understanding score'] == pytest.approx(100 * expected.estimate[0])
+    low, high = made['understanding score']
+    assert (low, high) == pytest.approx((100 * expected.low[0], 100 * expected.high[0]), abs=1.5)
+    assert {f'{kind} understanding' for kind in ('complete', 'partial', 'collapsed')} <= made.keys()

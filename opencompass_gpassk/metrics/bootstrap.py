@@ -67,6 +67,7 @@ def bootstrap_means(
     values: ArrayLike,
     clusters: ArrayLike | None = None,
     *,
+    weights: ArrayLike | None = None,
     bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
     resamples: int = 10_000,
     seed: int = 0,
@@ -83,6 +84,8 @@ def bootstrap_means(
         values: Shape (P, M), M figures of P problems in any unit; NaN where a figure is undefined,
             which leaves the problem out of that mean.
         clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
+        weights: Shape (P,), from 0 on: means are Σ weight · value / Σ weight; by default all are
+            equal.
         bounds: The least and the greatest possible value, each a number or one a column. What
             can be below and above 0 counts as a difference.
         resamples: How many; the same serve all columns.
@@ -106,7 +109,7 @@ def bootstrap_means(
     if resamples < 1:
         raise ValueError(f'resamples is {resamples}; a bootstrap needs at least 1')
     numbers = np.asarray(values, float)
-    sums = ClusterSums.of(numbers, clusters)
+    sums = ClusterSums.of(numbers, clusters, weights)
     low, high = _checked_bounds(bounds, numbers)
     estimate, deviating = sums.means, deviating_clusters(sums)
     result = np.full((2, len(estimate)), np.nan)
@@ -114,7 +117,7 @@ def bootstrap_means(
     few = several & ((deviating < fewest) | (deviating == 0))
     if few.any():
         result[:, few] = bounded_mean_interval(
-            numbers[:, few], clusters, low[few], high[few], level
+            numbers[:, few], clusters, low[few], high[few], level, weights
         )
     many = several & ~few
     if many.any():

@@ -129,7 +129,12 @@ def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numb
 
 
 def bounded_mean_interval(
-    values: Numbers, clusters: ArrayLike | None, low: Numbers, high: Numbers, level: float
+    values: Numbers,
+    clusters: ArrayLike | None,
+    low: Numbers,
+    high: Numbers,
+    level: float,
+    weights: ArrayLike | None = None,
 ) -> tuple[Numbers, Numbers]:
     """Return an interval of each mean of bounded values; its width is never 0.
 
@@ -146,16 +151,17 @@ def bounded_mean_interval(
         low: Shape (M,), the least possible value.
         high: Shape (M,), the greatest possible value.
         level: The interval's coverage.
+        weights: Shape (P,), of the problems; by default all are equal.
 
     Returns:
         Lower and upper bounds, each of shape (M,); NaN where no value is defined.
     """
     differs = (low < 0) & (high > 0)
     start, width = np.where(differs, 0.0, low), np.where(differs, high, high - low)
-    rise = _scaled_interval(np.maximum(values - start, 0.0) / width, clusters, level)
+    rise = _scaled_interval(np.maximum(values - start, 0.0) / width, clusters, level, weights)
     depth = np.where(differs, -low, 1.0)
     fall = _scaled_interval(
-        np.maximum(np.where(differs, -values, 0.0), 0.0) / depth, clusters, level
+        np.maximum(np.where(differs, -values, 0.0), 0.0) / depth, clusters, level, weights
     )
     depth = np.where(differs, depth, 0.0)
     mean = start + width * rise.mean - depth * np.where(differs, fall.mean, 0.0)
@@ -170,9 +176,11 @@ class _Scaled(NamedTuple):
     high: Numbers
 
 
-def _scaled_interval(values: Numbers, clusters: ArrayLike | None, level: float) -> _Scaled:
+def _scaled_interval(
+    values: Numbers, clusters: ArrayLike | None, level: float, weights: ArrayLike | None
+) -> _Scaled:
     """Return the means of values in [0, 1] with their intervals."""
-    sums = ClusterSums.of(values, clusters)
+    sums = ClusterSums.of(values, clusters, weights)
     mean = np.clip(sums.means, 0, 1)
     size = effective_sizes(sums, level)
     return _Scaled(mean, *small_count_wilson(mean, size, level))

@@ -51,11 +51,20 @@ class ClusterSums:
     counts: Numbers
 
     @classmethod
-    def of(cls, values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterSums:
+    def of(
+        cls, values: ArrayLike, clusters: ArrayLike | None = None, weights: ArrayLike | None = None
+    ) -> ClusterSums:
         """Return the sums of values of shape (P, M), NaN where a value is undefined.
 
+        Args:
+            values: The values.
+            clusters: Shape (P,), what is equal is one cluster; None if each problem is one.
+            weights: Shape (P,), from 0 on: ``totals`` are then of values times their weights, and
+                ``counts`` of the weights.
+
         Raises:
-            ValueError: If values aren't of two dimensions or infinite, or clusters not as many.
+            ValueError: If values aren't of two dimensions or infinite, or clusters or weights not
+                as many.
         """
         numbers = np.asarray(values, float)
         if numbers.ndim != 2:
@@ -65,18 +74,20 @@ class ClusterSums:
             )
         if np.isinf(numbers).any():
             raise ValueError('values hold an infinite one; NaN is what is undefined')
-        defined = ~np.isnan(numbers)
-        numbers = np.where(defined, numbers, 0.0)
+        counts = (~np.isnan(numbers)).astype(float)
+        if weights is not None:
+            counts *= _weights(weights, len(numbers))[:, None]
+        numbers = np.where(counts > 0, numbers, 0.0) * counts
         if clusters is None:
-            return cls(numbers, defined.astype(float))
+            return cls(numbers, counts)
         member = cluster_numbers(clusters, len(numbers))
         if not len(numbers):
-            return cls(numbers, defined.astype(float))
+            return cls(numbers, counts)
         order = np.argsort(member, kind='stable')
         starts = np.flatnonzero(np.diff(member[order], prepend=-1))
         return cls(
             np.add.reduceat(numbers[order], starts, axis=0),
-            np.add.reduceat(defined[order].astype(float), starts, axis=0),
+            np.add.reduceat(counts[order], starts, axis=0),
         )
 
     @property
@@ -103,3 +114,12 @@ class ClusterSums:
             Shape (C, M); 0 where nothing is defined.
         """
         return self.totals - self.counts * np.where(np.isnan(centre), 0.0, centre)
+
+
+def _weights(weights: ArrayLike, size: int) -> Numbers:
+    found = np.asarray(weights, float)
+    if found.shape != (size,) or not (found >= 0).all():
+        raise ValueError(
+            f'weights have shape {found.shape}; give {size} numbers from 0 on, one a problem'
+        )
+    return found
