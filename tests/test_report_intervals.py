@@ -16,7 +16,7 @@ from made_results import as_result, make_result
 from opencompass_gpassk.metrics.paired import rank_intervals
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.best import verdicts_of
-from opencompass_gpassk.report.cells import Mark
+from opencompass_gpassk.report.cells import Mark, interval_notes
 from opencompass_gpassk.report.estimates import Estimate, estimate
 from opencompass_gpassk.report.export import to_csv, to_json
 from opencompass_gpassk.report.files import write_report
@@ -361,3 +361,15 @@ def test_the_files_follow_the_setting(tmp_path: Path) -> None:
     assert [path.suffix for path in paths] == ['.md', '.tex', '.csv', '.json']
     assert '±24.9' in paths[0].read_text('utf-8')
     assert '$\\pm$24.9' in paths[1].read_text('utf-8')
+
+
+def test_intervals_near_the_ends_are_marked_as_less_sure() -> None:
+    """Simulations cover there less or more than they say."""
+    told = {}
+    for share in (2.0, 50.0):
+        result = {'x': share, 'intervals': {'x': [share - 1, share + 1]}, 'uncertainty': {}}
+        told[share] = interval_notes({'x': [estimate(result, 'x')]}, 'brackets')
+    assert [any('in simulations' in note for note in notes) for notes in told.values()] == [
+        True,
+        False,
+    ]

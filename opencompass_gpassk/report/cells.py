@@ -27,6 +27,12 @@ BRACKETS, PLUS_MINUS = 'brackets', '±'
 STYLES = (BRACKETS, PLUS_MINUS, None)
 
 WILSON = 'wilson'
+RARE = 5.0  # percent
+# As benchmarks/coverage.py measured it.
+RARE_NOTE = (
+    f'intervals of figures below {RARE:g} or above {100 - RARE:g}: in simulations such hold the '
+    'truth in 93.5 to 99.5 % of cases at 2 %, in 89 to 100 % at 0.3 %'
+)
 ALONE = "Wilson's, since too few problems differ from the rest for a bootstrap"
 
 
@@ -92,11 +98,13 @@ def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> li
     estimates = [cell for column in shown.values() for cell in column]
     if style is None or not estimates:
         return []
+    rare = [RARE_NOTE] if any(not RARE < cell < 100 - RARE for cell in estimates) else []
     if all(cell.method == WILSON for cell in estimates):
-        return list(dict.fromkeys(_meaning(one, style, ALONE) for one in estimates))
+        return [*dict.fromkeys(_meaning(one, style, ALONE) for one in estimates), *rare]
     return [
         *dict.fromkeys(_meaning(one, style) for one in estimates),
         *_replaced(shown, len(estimates)),
+        *rare,
     ]
 
 

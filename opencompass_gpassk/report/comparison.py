@@ -38,6 +38,8 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         most: Problems gained, and lost, to show.
     """
     title = f'{compared.name}: B less A on {len(compared.changes)} problems'
+    if compared.cautions:
+        title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
     notes = [
         *(f'NOT COMPARABLE: {caution}' for caution in compared.cautions),
