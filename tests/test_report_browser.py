@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ WAYS: dict[str, dict[str, Any]] = {
     'dark': {'color_scheme': 'dark'},
     'phone': {'viewport': {'width': 390, 'height': 844}, 'has_touch': True},
 }
+VIEWS = ('leaderboard', 'curves', 'map', 'problem', 'pair')
 DRAWN = "performance.getEntriesByName('curves').length > 0"
 
 
@@ -71,8 +73,11 @@ def number(text: str) -> float:
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_every_view_shows_the_results(chromium: Any, made: Any, way: str) -> None:
-    """Leaderboard, curves, map, problem and pair hold the numbers of the result JSON."""
+def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_path: Path) -> None:
+    """Leaderboard, curves, map, problem and pair hold the numbers of the result JSON.
+
+    Pictures of them are left in the folder that GPASSK_PICTURES names.
+    """
     page, results = made
     with opened(chromium, page, **WAYS[way]) as tab:
         shown = board(tab)
@@ -104,6 +109,16 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str) -> Non
         assert wide <= 0, f'the page is {wide} pixels wider than the screen'
         assert tab.told == []
         check_accessibility(tab)
+        take_pictures(tab, Path(os.environ.get('GPASSK_PICTURES') or tmp_path), way)
+
+
+def take_pictures(tab: Any, folder: Path, way: str) -> None:
+    """Save a picture of each view as it stands after it was clicked through."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for view in VIEWS:
+        path = folder / f'{way}_{view}.png'
+        tab.locator(f'section#{view}').screenshot(path=path)
+        assert path.stat().st_size > 2000
 
 
 def look_at_curves(tab: Any, results: dict[str, dict[str, Any]]) -> None:
