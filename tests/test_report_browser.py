@@ -108,6 +108,8 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_pa
         wide = tab.evaluate('document.documentElement.scrollWidth - innerWidth')
         assert wide <= 0, f'the page is {wide} pixels wider than the screen'
         assert tab.told == []
+        words = tab.locator('body').inner_text().split()
+        assert not {'null', 'undefined', 'NaN', '[object'} & set(words)
         check_accessibility(tab)
         take_pictures(tab, Path(os.environ.get('GPASSK_PICTURES') or tmp_path), way)
 

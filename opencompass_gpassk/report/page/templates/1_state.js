@@ -4,6 +4,9 @@ const chosen = { benchmark: 0, k: '', tau: '', group: '', off: new Set(), proble
 const byId = (id) => document.getElementById(id);
 const benchmark = () => all.benchmarks[chosen.benchmark];
 
+// What is null or undefined would be shown as that word.
+const present = (child) => child !== null && child !== undefined;
+
 function el(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -11,11 +14,11 @@ function el(name, attributes, ...children) {
     else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else if (value !== null && value !== false) element.setAttribute(key, value === true ? '' : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat().filter(present));
   return element;
 }
 
-const show = (id, ...children) => byId(id).replaceChildren(...children.flat());
+const show = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(present));
 const isNumber = (value) => typeof value === 'number';
 
 // As the tables round: what is halfway between two goes to the even one, 6.25 to 6.2.

@@ -68,7 +68,7 @@ function entryBox(entry, problem, index, text, open) {
   const box = el('details', { class: 'entry', open }, el('summary', null, `${entry.label}${cross(entry)}: `,
     el('span', { class: `mark-score p${problem.n[index] ? tone(problem.c[index], problem.n[index]) : 5}` }, ` ${score} `)));
   const fill = () => {
-    if (box.open && box.children.length === 1) box.append(...entryBody(text, entry.label));
+    if (box.open && box.children.length === 1) box.append(...entryBody(text, entry.label).filter(present));
   };
   box.addEventListener('toggle', fill);
   fill();
