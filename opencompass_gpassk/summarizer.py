@@ -103,9 +103,11 @@ class GPassKSummarizer(DefaultSummarizer):
             print('\nNot finished:')
             for state in undone:
                 print(f'  {one_line(f"{state.name}: {state}")}')
+        for page in (written for written in paths if written.suffix == '.html'):
+            print(f'\nTo look around: {page.resolve()}')
         print()
-        for written in paths:
-            self.logger.info(f'write {written.resolve()}')
+        names = ', '.join(written.name for written in paths)
+        self.logger.info(f'write to {path.parent.resolve()}: {names}')
 
     def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
         paths = write_report(stem, self.results, states, self.trials, self.intervals)
