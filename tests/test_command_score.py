@@ -12,6 +12,7 @@ import pytest
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.cli import main
+from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.trials_file import read_trials
 
 
@@ -270,3 +271,19 @@ def test_a_store_is_no_matter_where_no_judge_is_asked(
     assert main(['score', str(tmp_path / 'a.jsonl'), '-o', str(output)]) == 0
     assert main(['score', str(tmp_path / 'a.jsonl'), '--store', 'verdicts.sqlite']) == 0
     assert "people's verdicts are left out" in capsys.readouterr().out
+
+
+def test_samples_of_two_models_meet_under_the_names_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever their files are called, they are of one data set on the report page."""
+    for model in ('a', 'b'):
+        row = {'question': '1 + 1 = ?', 'answer': '2', 'samples': ['\\boxed{2}'] * 4}
+        path = tmp_path / f'of_{model}.jsonl'
+        path.write_text(json.dumps(row) + '\n')
+        options = ['--model', f'model {model}', '--dataset', 'sums', '-k', '2']
+        assert main(['score', str(path), *options, '-o', str(tmp_path / f'{model}_out.json')]) == 0
+    assert 'model b' in capsys.readouterr().out
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    assert benchmark['name'] == 'sums'
+    assert [entry['model'] for entry in benchmark['entries']] == ['model a', 'model b']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections.abc import Iterator
@@ -59,6 +60,15 @@ def add_parser(subparsers: Any) -> None:
         'name, in which each model has one',
     )
     parser.add_argument(
+        '--model', metavar='NAME', help='whose samples they are, for tables and gpassk report'
+    )
+    parser.add_argument(
+        '--dataset',
+        metavar='NAME',
+        help="what the problems are called, alike for all models' samples (default: the file's "
+        'name)',
+    )
+    parser.add_argument(
         '--judge',
         default='rule',
         metavar='JUDGE',
@@ -100,7 +110,10 @@ def run(args: argparse.Namespace) -> int:
     for sampled, path, folder in _sources(args):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)  # before anything is paid for
-        model = sampled.model or 'samples'
+        if (args.model or args.dataset) and sampled.model:
+            raise ValueError('--model and --dataset name what is in a file; a run has its names')
+        sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
+        model = sampled.model or args.model or 'samples'
         whose = f'{model}, ' if sampled.model else ''
         _note(f'{whose}{sampled.name}: {len(sampled.responses)} responses')
         results.setdefault(model, {})[sampled.name] = _score(
@@ -212,6 +225,8 @@ def _score(
             f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than '
             f'{sampled.n} samples'
         )
+    if args.model:
+        result['model'] = args.model
     if path:
         _write(path, table, result)
     return result

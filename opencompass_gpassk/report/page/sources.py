@@ -157,6 +157,8 @@ def _take_score(path: Path, given: Path, result: Result, sources: Sources) -> No
     model, dataset = path.stem, str(result['benchmark'])
     if given.is_dir() and path.parent != given:  # as gpassk score writes several: MODEL/DATA.json
         model, dataset = path.parent.relative_to(given).as_posix(), path.stem
+    if isinstance(result.get('model'), str):  # as gpassk score --model says
+        model = result['model'] or model
     sources.results.append(Found(model, dataset, result, path, f'{written:%Y%m%d_%H%M%S}'))
 
 
