@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opencompass_gpassk.trials import Problem
 from opencompass_gpassk.version_groups import ORIGINAL
 
-__all__ = ['group_members', 'headline_problems']
+__all__ = ['Part', 'group_members', 'headline_problems', 'parts_of']
+
+
+@dataclass(frozen=True)
+class Part:
+    """Problems that figures are over.
+
+    Attributes:
+        members: Their indices.
+        fields: What they have in common, field to value; empty of the headline's.
+        versions: Figures that relate the versions of a question are told of them, too.
+    """
+
+    members: list[int]
+    fields: dict[str, str]
+    versions: bool = True
+
+
+def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) -> dict[str, Part]:
+    """Return label → all that figures are told of: the headline, named '', its groups, originals.
+
+    Args:
+        problems: P problems.
+        groupings: Breakdowns of the headline; each is a list of the problems' group fields.
+    """
+    headline = headline_problems(problems)
+    parts = {'': Part(headline, {})}
+    for label, (fields, members) in group_members(problems, groupings, headline).items():
+        parts[label] = Part(members, fields)
+    if len(headline) < len(problems):
+        originals = [i for i, one in enumerate(problems) if one.version == ORIGINAL]
+        parts[ORIGINAL] = Part(originals, {'version': ORIGINAL}, versions=False)
+    return parts
 
 
 def headline_problems(problems: Sequence[Problem]) -> list[int]:

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from opencompass_gpassk.groupings import group_members, headline_problems
+from opencompass_gpassk.groupings import group_members, parts_of
 from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.version_groups import ORIGINAL
 
 __all__ = [
     'NOBODY',
@@ -38,16 +37,12 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
     """
     measured = Measured(table, protocol)
     versions = measured.versions
-    headline = headline_problems(table.problems)
-    groups = group_members(table.problems, protocol.groups, headline)
-    result: dict[str, object] = dict(measured.means(headline))
-    for label, (_, members) in groups.items():
-        result |= {f'{label}/{name}': value for name, value in measured.means(members).items()}
-    if len(headline) < len(table.problems):
-        originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
-        groups[ORIGINAL] = ({'version': ORIGINAL}, originals)
-        of_originals = measured.means(originals, versions=False)
-        result |= {f'{ORIGINAL}/{name}': value for name, value in of_originals.items()}
+    parts = parts_of(table.problems, protocol.groups)
+    headline = parts[''].members
+    result: dict[str, object] = {}
+    for label, part in parts.items():
+        means = measured.means(part.members, versions=part.versions)
+        result |= {f'{label}/{name}' if label else name: value for name, value in means.items()}
     counts = _counts(table) | {'problems': len(headline)}
     if versions:
         result['versions'] = {
@@ -68,6 +63,7 @@ def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
             str(k): int(np.isnan(measured.rows[f'pass@{k}'][headline]).sum()) for k in protocol.ks
         }
     }
+    groups = {label: (part.fields, part.members) for label, part in parts.items() if label}
     result['groups'] = _group_rows(groups)
     return result
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.drawn_down import drawn_down
-from opencompass_gpassk.groupings import group_members, headline_problems
+from opencompass_gpassk.groupings import parts_of
 from opencompass_gpassk.measured import Measured, reasoning_columns
 from opencompass_gpassk.metrics.ratios import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
@@ -29,7 +29,6 @@ from opencompass_gpassk.soundness import (
 )
 from opencompass_gpassk.trials import Problem, TrialTable
 from opencompass_gpassk.uncertainty import VARIANCES
-from opencompass_gpassk.version_groups import ORIGINAL
 
 __all__ = ['Aligned', 'Block', 'aligned']
 
@@ -126,14 +125,10 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
     measured = [_Rows(*one) for one in zip(shared, chosen, strict=True)]
     tested, drawn = _tested(measured, seed)
     several = len({one.n for one in chosen}) > 1
-    problems = shared[0].problems
-    headline = headline_problems(problems)
-    parts = {'': _blocks(measured, tested, headline, several=several)}
-    for label, (_, members) in group_members(problems, chosen[0].groups, headline).items():
-        parts[label] = _blocks(measured, tested, members, several=several)
-    if len(headline) < len(problems):
-        originals = [i for i, one in enumerate(problems) if one.version == ORIGINAL]
-        parts[ORIGINAL] = _blocks(measured, tested, originals, several=several, versions=False)
+    parts = {
+        label: _blocks(measured, tested, part.members, several=several, versions=part.versions)
+        for label, part in parts_of(shared[0].problems, chosen[0].groups).items()
+    }
     return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 

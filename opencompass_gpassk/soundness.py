@@ -120,7 +120,6 @@ class ReasoningColumns:
         redundancy: Shape (T,), in [0, 1]; NaN without scores, or from a scorer that tells none.
         steps: Shape (T,), steps of each solution; NaN where it wasn't split.
         tokens: Shape (T,), tokens of each solution; NaN where nobody counted.
-        problem: Shape (T,), the index of its problem.
         right: Shape (T,): the answer is right.
         wrong: Shape (T,): the answer is wrong.
         present: Shape (T,): there is a response.
@@ -131,7 +130,6 @@ class ReasoningColumns:
     redundancy: Row
     steps: Row
     tokens: Row
-    problem: NDArray[np.int64]
     right: Mask
     wrong: Mask
     present: Mask
@@ -145,7 +143,6 @@ class ReasoningColumns:
             redundancy=table.values(REDUNDANCY),
             steps=table.values('steps'),
             tokens=table.values('tokens'),
-            problem=table.problem_index,
             right=table.correct,
             wrong=table.judged & ~table.correct,
             present=~table.flag('lost'),

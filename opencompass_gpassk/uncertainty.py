@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opencompass_gpassk.columns import Columns
-from opencompass_gpassk.groupings import group_members, headline_problems
+from opencompass_gpassk.groupings import group_members, parts_of
 from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
@@ -19,7 +19,6 @@ from opencompass_gpassk.metrics.within import fixed_problems_intervals
 from opencompass_gpassk.protocol import Protocol, accuracy_key
 from opencompass_gpassk.soundness import SOUND, sound_trials
 from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.version_groups import ORIGINAL
 
 __all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
 
@@ -110,16 +109,15 @@ def figure_intervals(
         have no interval for a population.
     """
     measured = Measured(table, protocol)
-    headline = headline_problems(table.problems)
-    members = {'': headline}
-    for label, (_, indices) in group_members(table.problems, protocol.groups, headline).items():
-        members[label] = indices
-    parts = {label: measured.columns(indices) for label, indices in members.items()}
-    if len(headline) < len(table.problems):
-        originals = [i for i, one in enumerate(table.problems) if one.version == ORIGINAL]
-        members[ORIGINAL] = originals
-        parts[ORIGINAL] = measured.columns(originals, versions=False)
-    found = _intervals(parts, settings)
+    parts = parts_of(table.problems, protocol.groups)
+    found = _intervals(
+        {
+            label: measured.columns(part.members, versions=part.versions)
+            for label, part in parts.items()
+        },
+        settings,
+    )
+    members = {label: part.members for label, part in parts.items()}
     found['intervals_fixed'] = _fixed_intervals(table, protocol, members, settings.level)
     found['uncertainty']['of_fixed'] = FIXED
     return found
