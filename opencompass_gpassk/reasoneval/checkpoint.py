@@ -24,6 +24,7 @@ __all__ = [
     'POSITIONS',
     'Layout',
     'default_position',
+    'dtype_keyword',
     'find_layout',
     'head_weights',
     'save',
@@ -78,6 +79,14 @@ def find_layout(config: Any) -> Layout | None:
             )
         return layout
     return None
+
+
+def dtype_keyword() -> str:
+    """Return what the installed ``transformers`` calls the dtype that a model is loaded in."""
+    from packaging.version import Version
+    from transformers import __version__
+
+    return 'dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'
 
 
 def default_position(config: Any) -> str:

@@ -12,6 +12,7 @@ from opencompass_gpassk.reasoneval.checkpoint import (
     LAYOUTS,
     POSITIONS,
     default_position,
+    dtype_keyword,
     find_layout,
     head_weights,
     save,
@@ -95,8 +96,7 @@ class StepClassifier(torch.nn.Module):
                 or if the head has not three classes.
             OSError: If there is no such checkpoint.
         """
-        from packaging.version import Version
-        from transformers import AutoModel, __version__
+        from transformers import AutoModel
 
         source = str(source)
         head = head_weights(source, settings)
@@ -106,7 +106,7 @@ class StepClassifier(torch.nn.Module):
             'quantization_config': quantization_config,
         }
         settings |= {name: value for name, value in named.items() if value is not None}
-        settings['dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'] = dtype
+        settings[dtype_keyword()] = dtype
         backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **settings)
         layout = find_layout(backbone.config)
         bias = bool(getattr(backbone.config, layout.bias_key if layout else '', 'bias' in head))

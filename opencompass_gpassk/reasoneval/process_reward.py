@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
-from opencompass_gpassk.reasoneval.checkpoint import WHERE
+from opencompass_gpassk.reasoneval.checkpoint import WHERE, dtype_keyword
 from opencompass_gpassk.reasoneval.fingerprints import (
     model_name,
     tokenizer_fingerprint,
@@ -105,12 +105,10 @@ class ProcessRewardScorer(BatchedScorer):
             ValueError: As the class does, or if the checkpoint lacks weights of the model.
             OSError: If there is no such checkpoint.
         """
-        from packaging.version import Version
-        from transformers import AutoModelForCausalLM, AutoTokenizer, __version__
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
         given = {'dtype': 'auto', **(model or {})}
-        if Version(__version__) < Version('4.56'):
-            given['torch_dtype'] = given.pop('dtype')
+        given[dtype_keyword()] = given.pop('dtype')
         where = {name: given[name] for name in WHERE if name in given}
         tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
         loaded, report = AutoModelForCausalLM.from_pretrained(

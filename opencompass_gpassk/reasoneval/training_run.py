@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.reasoneval.checkpoint import WHERE, find_layout
+from opencompass_gpassk.reasoneval.checkpoint import WHERE, dtype_keyword, find_layout
 from opencompass_gpassk.reasoneval.training_data import Example, collate, step_loss
 from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
 
@@ -36,8 +36,7 @@ def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> 
         OSError: If there is no such checkpoint.
     """
     import torch
-    from packaging.version import Version
-    from transformers import AutoConfig, AutoModel, __version__
+    from transformers import AutoConfig, AutoModel
 
     from opencompass_gpassk.reasoneval.model import StepClassifier
 
@@ -45,7 +44,7 @@ def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> 
     where = {name: settings[name] for name in WHERE if name in settings}
     if find_layout(AutoConfig.from_pretrained(str(source), **where)):
         return StepClassifier.load(source, dtype=dtype, **settings)
-    settings['dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'] = dtype
+    settings[dtype_keyword()] = dtype
     backbone, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **settings)
     if report['missing_keys']:
         raise ValueError(
