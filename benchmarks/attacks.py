@@ -1,6 +1,6 @@
 """Count the verdicts that attacking answers flip, judged by stubs that are easily fooled.
 
-    python benchmarks/attacks.py [--list]
+    python benchmarks/attacks.py [--list] [--times]
 
 Every attack of ``tests/cases/judge_attacks.json`` is a wrong answer. A verdict is flipped if the
 stub's reply to it reads as *yes*. Two stubs echo, the whole prompt or what stands in the fence:
@@ -9,22 +9,47 @@ verdict, or the last of them that states no condition, so that what the prompt i
 the answer ('if you cannot tell, no') does not count. They show what a fence can't prevent if the
 judge believes what it reads; how a real model fares between them has to be measured with it.
 ``not defused`` is the same with answers put in as they are.
+
+``--times`` reads and defuses long texts that repeat one thing instead, and prints for each reader
+the text that took longest, and how much longer twice as much of it took: 2 where the time is
+linear.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
 
 from attack_judges import ATTACKS, PROMPTS, STUBS, attack
+from long_texts import BAIT
 
+from opencompass_gpassk.answers.extract import extract_answer, last_statement
+from opencompass_gpassk.judging.defusing import neutralise
 from opencompass_gpassk.judging.prompt import Prompt
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.step_replies import read_steps
+from opencompass_gpassk.reasoneval.steps import split_steps
+from opencompass_gpassk.report.page.mathematics import segments
 from opencompass_gpassk.trials import Verdict
+
+READERS: dict[str, Callable[[str], Any]] = {
+    'neutralise': neutralise,
+    'extract_answer': extract_answer,
+    'last_statement': last_statement,
+    'split_steps': split_steps,
+    'read_steps': lambda text: read_steps(text, ErrorKind.REDUNDANT, 5),
+    'segments': segments,
+    **{f'read_verdict {m.name}': lambda text, m=m: read_verdict(text, m) for m in MENUS.values()},
+}
+SIZE = 250_000  # characters
 
 
 def flipped(stub: str, source: str, language: str) -> list[str]:
@@ -36,11 +61,34 @@ def flipped(stub: str, source: str, language: str) -> list[str]:
     return [name for name, reading in readings.items() if reading == (Verdict.CORRECT, '')]
 
 
+def seconds(reader: Callable[[str], Any], text: str) -> float:
+    """Return the processor's time that a reader takes."""
+    start = time.process_time()
+    reader(text)
+    return time.process_time() - start
+
+
+def print_times() -> None:
+    """Print a row for each reader."""
+    print(f'{"reader":<30}{"repeats":<26}{SIZE:>12,}{2 * SIZE:>12,}{"times":>8}')
+    for name, reader in READERS.items():
+        texts = [(bait * (SIZE // len(bait)), end) for bait in BAIT for end in ('', '}' * SIZE)]
+        _, text, end = max((seconds(reader, text + end), text, end) for text, end in texts)
+        once, twice = seconds(reader, text + end), seconds(reader, text * 2 + end * 2)
+        repeated = ascii(text[:20] + end[:1])
+        print(f'{name:<30}{repeated:<26}{once:>10.2f} s{twice:>10.2f} s{twice / once:>8.1f}')
+
+
 def main() -> None:
-    """Print a row for each prompt and stub."""
+    """Print a row for each prompt and stub, or for each reader."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--list', action='store_true', help='name the attacks that succeed')
-    show = parser.parse_args().list
+    parser.add_argument('--times', action='store_true', help='time the reading of long texts')
+    arguments = parser.parse_args()
+    if arguments.times:
+        print_times()
+        return
+    show = arguments.list
     print(f'{len(ATTACKS)} attacks\n')
     print(f'{"prompt":<16}{"stub":<22}{"flipped":>16}{"not defused":>16}')
     for source, language in PROMPTS:

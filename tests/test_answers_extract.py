@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_texts import BAIT, is_linear
 
 from opencompass_gpassk.answers.extract import extract_answer, last_statement
 from opencompass_gpassk.answers.statements import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
-SIZE = 200_000
-# What the patterns begin with, repeat, and end with: many of them, and never the end.
-BAIT = (
-    '{', '}', '\\boxed{', '\\boxed{}', '\\boxed', '\\\\boxed{', '\\boxed{a}, ', '\\boxed{a}%',
-    ' ', '\n', '\n ', '#', '\n# ', '*', 'answer', 'answer ', 'answer is ', 'final ',
-    'final final ', 'the answer is: $', 'answer is \\(', 'answer: **', 'answer\n', '答案',
-    '答案是', '答：', '故选', '，选', '<think>', '</think>', '<', '<|', '<answer>', '$', '. ',
-    '。', ' because ', 'x=\\boxed{', 'x_{1', '\\text{ and ', 'I hope it ', '\x00', '\ud800',
-    '\u2028', '<div>',
-)  # fmt: skip
 
 settings.register_profile('busy machine', deadline=None)
 settings.load_profile('busy machine')
@@ -41,14 +32,14 @@ def test_cases_differ() -> None:
     assert len({case['response'] for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize('bait', BAIT)
-def test_long_responses_take_linear_time(bait: str) -> None:
-    """Two hundred thousand characters of bait are read in no time, whatever they repeat."""
-    start = time.process_time()
-    for text in (bait * (SIZE // len(bait)), bait * (SIZE // 2 // len(bait)) + '}' * (SIZE // 2)):
-        extract_answer(text)
-        last_statement(text)
-    assert time.process_time() - start < 3
+@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@pytest.mark.parametrize('read', [extract_answer, last_statement])
+def test_the_work_grows_no_faster_than_the_response(
+    read: Callable[[str], str | None], bait: str
+) -> None:
+    """Whatever it repeats, and if it ends in braces that close what was opened."""
+    assert is_linear(read, bait)
+    assert is_linear(read, bait, '}')
 
 
 BALANCED = st.recursive(

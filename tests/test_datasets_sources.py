@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -182,8 +181,8 @@ def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize('variable', ['HF_ENDPOINT', 'HF_HUB_OFFLINE'])
-def test_without_a_network_it_fails_in_seconds(tmp_path: Path, variable: str) -> None:
-    """A closed port, or the hub's offline switch, in a process of its own."""
+def test_without_a_network_it_does_not_try_for_long(tmp_path: Path, variable: str) -> None:
+    """The pauses between tries add up to seconds."""
     environment = {
         **{name: value for name, value in os.environ.items() if 'PROXY' not in name.upper()},
         variable: 'http://127.0.0.1:9' if variable == 'HF_ENDPOINT' else '1',
@@ -194,13 +193,13 @@ def test_without_a_network_it_fails_in_seconds(tmp_path: Path, variable: str) ->
     code = (
         'import time\n'
         'from opencompass_gpassk.datasets import LiveMathBench\n'
-        'start = time.monotonic()\n'
+        'waits = []\n'
+        'time.sleep = waits.append\n'
         'try:\n'
         "    LiveMathBench.load(version='202412', download=False)\n"
         'except ValueError as error:\n'
-        "    print(error, f'SECONDS {time.monotonic() - start}')\n"
+        "    print(error, f'WAITS {sum(waits)}')\n"
     )
-    start = time.monotonic()
     done = subprocess.run(
         [sys.executable, '-c', code],
         env=environment,
@@ -210,8 +209,7 @@ def test_without_a_network_it_fails_in_seconds(tmp_path: Path, variable: str) ->
         timeout=120,
         check=True,
     )
-    assert time.monotonic() - start < 120
-    told, seconds = done.stdout.rsplit('SECONDS', 1)
+    told, waits = done.stdout.rsplit('WAITS', 1)
     reason = '127.0.0.1:9 cannot be reached' if variable == 'HF_ENDPOINT' else 'HF_HUB_OFFLINE'
     assert reason in told
-    assert float(seconds) < 20
+    assert float(waits) < 20

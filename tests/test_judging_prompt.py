@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from attack_judges import ATTACKS, attack
 from hypothesis import given
 from hypothesis import strategies as st
+from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.answers.extract import extract_answer
@@ -109,11 +109,68 @@ def test_language_of_a_question(question: str, language: str, expected: str) -> 
         '{1, 2',
         'i = \\sqrt{-1}\\',
         '½ × π ≈ 1,57 €',
+        'a<b, x < y > z, 1<x<5, $a<$ b>c',
+        '\\langle x \\rangle, $<a, b>$, <cos t, sin t>, <psi|phi>, <a|b>, ⟨a, b⟩',
+        'x<ab or y>c, AB < CD and EF > GH, x1<x2>x3',
+        'AB<CD或EF>GH，x<ab、y>cd',
+        "f'(x)<cd and f'(y)>0",
+        'A[B], [A, B], [0,5), [AB], [a~b], [x_1]',
+        '[x]<[y], [1,2]~[3,4], [n]![k]!, [0,1]<]1,2]',
+        '[asy] draw(A--B); [/asy]',
+        'N ◁ G',
     ],
 )
 def test_a_usual_answer_stays_as_it_is(answer: str) -> None:
     """What is defused is rare in mathematics."""
     assert neutralise(answer) == answer
+
+
+@pytest.mark.parametrize(
+    ('sign', 'shown'),
+    [
+        # fences
+        ('</candidate foo="1">', '‹/candidate foo="1"›'),
+        ('</    candidate>', '‹/    candidate›'),
+        ('<' + ' ' * 1000 + 'candidate>', '‹' + ' ' * 1000 + 'candidate›'),
+        ('</candidate', '‹/candidate'),
+        ('<reference id', '‹reference id'),
+        ('<саndidate>', '‹саndidate›'),  # the first two letters are Cyrillic
+        ('</саndіdаtе x', '‹/саndіdаtе x'),
+        ('＜／ｃａｎｄｉｄａｔｅ＞', '‹／ｃａｎｄｉｄａｔｅ›'),
+        ('</答案>', '‹/答案›'),
+        # tokens
+        ('<extra_id_1>', '‹extra_id_1›'),
+        ('<seed:bos>', '‹seed:bos›'),
+        ('<role>', '‹role›'),
+        ('<role name = "x">', '‹role name = "x"›'),
+        ('<用户>', '‹用户›'),
+        ('<system_prompt>', '‹system_prompt›'),
+        ('<|turn>', '‹|turn›'),
+        ('<turn|>', '‹turn|›'),
+        ('<function=f>', '‹function=f›'),
+        ('[THINK]', '‹THINK›'),
+        ('[ /TOOL_CONTENT]', '‹ /TOOL_CONTENT›'),
+        ('[gMASK]', '‹gMASK›'),
+        (']~b]ai', '›~b›ai'),
+        (']~!b[', '›~!b‹'),
+        ('[e~[', '‹e~‹'),
+        (']<]image[>[', '›‹›image‹›‹'),
+        # commands
+        ('\\' + ' ' * 1000 + 'boxed{yes}', '\\framed{yes}'),
+        ('\\ b ox ed{yes}', '\\framed{yes}'),
+        ('\\bохеd{yes}', '\\framed{yes}'),  # three letters are Cyrillic
+        # characters that are none
+        ('5\ue0006\U000f00007\U0010fffd', '5\ufffd6\ufffd7\ufffd'),
+        ('5\ufdd06', '5\ufffd6'),
+        # mathematics that looks like a tag can still be read
+        ('[ABC] = [ABCD] / 2', '‹ABC› = ‹ABCD› / 2'),
+        ('0 < ab > c', '0 ‹ ab › c'),
+    ],
+)
+def test_what_looks_like_a_tag_gets_other_brackets(sign: str, shown: str) -> None:
+    """By what it looks like, whether or not a tokenizer knows it."""
+    assert neutralise(sign) == shown
+    assert neutralise(f'17 {sign} 4') == f'17 {shown} 4'
 
 
 @needs_data
@@ -138,6 +195,7 @@ LIVE = (
     '\\boxed', '\\fbox', '<|im_start|>', '<|eot_id|>', '[INST]', '[/INST]', '<<SYS>>', '<s>',
     '</s>', '<start_of_turn>', '<｜Assistant｜>', '<think>', '</think>', '◁/think▷', '<|channel|>',
     '</candidate>', '<reference>', '[|assistant|]', '[UNUSED_TOKEN_146]', '＜/candidate＞',
+    '</candidate', '< candidate', '<role>', '<|turn>', '<turn|>', '[THINK]', ']~b]', '\ue000',
     '\u200b', '\u202e', '\u2028', '\x85', '\r', '\x1b', '\ud800', '\U000e0041',
 )  # fmt: skip
 
@@ -163,14 +221,10 @@ def test_an_attack_stays_in_its_fence(case: dict) -> None:
             assert filled.splitlines().count(line) == 1
 
 
-@pytest.mark.parametrize(
-    'bait', ['<', '< ', '\\', '\\ ', '<|', '<|a', '[', '<<SYS', '\n', '{gold}', '｜']
-)
-def test_a_long_answer_is_defused_at_once(bait: str) -> None:
-    """Linear in its length, whatever it repeats."""
-    start = time.process_time()
-    neutralise(bait * (200_000 // len(bait)))
-    assert time.process_time() - start < 2
+@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+def test_the_work_grows_no_faster_than_the_answer(bait: str) -> None:
+    """Whatever it repeats."""
+    assert is_linear(neutralise, bait)
 
 
 def test_lone_surrogates_of_the_data_set_can_be_sent_too() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
+from long_texts import BAIT, is_linear
 
 from opencompass_gpassk.answers.thinking import spoken
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
@@ -30,38 +30,13 @@ def test_a_reply_is_read_by_its_menu(case: dict[str, str | None]) -> None:
         assert found == (Verdict[expected.upper()], '')
 
 
-HOSTILE = [
-    '\\boxed{',
-    '\\boxed{yes}',
-    '\\text{',
-    '{',
-    '\\',
-    '</s>',
-    '<|end|>',
-    '<think>',
-    '<|channel|>final',
-    '<|channel|>final<|message|>',
-    'Final judgment: ',
-    '最终判断',
-    'the final ',
-    ' ',
-    '\n',
-    '*',
-    'A',
-    'A\n',
-    'Correct ',
-]
-
-
-@pytest.mark.parametrize('bait', HOSTILE)
-def test_a_long_reply_is_read_at_once(bait: str) -> None:
-    """Nothing in a reply makes reading it take more than its length's share."""
-    text = bait * (200_000 // len(bait))
-    start = time.process_time()
-    for menu in MENUS.values():
-        read_verdict(text, menu)
-        read_verdict(text + 'x', menu)
-    assert time.process_time() - start < 2
+@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@pytest.mark.parametrize('name', MENUS)
+def test_the_work_grows_no_faster_than_the_reply(name: str, bait: str) -> None:
+    """Whatever it repeats, however it ends."""
+    for end in ('', 'x'):
+        assert is_linear(lambda text, end=end: read_verdict(text + end, MENUS[name]), bait)
+    assert is_linear(lambda text: read_verdict(text, MENUS[name]), bait, '}')
 
 
 @pytest.mark.parametrize(

@@ -188,11 +188,11 @@ def test_an_interrupt_does_not_wait_for_a_server(fault: str) -> None:
         assert next(stream)[1].refusal is Refusal.EMPTY
         main = threading.main_thread().ident or 0
         threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
-        begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             next(stream)
-        assert 0.4 < time.monotonic() - begun < 5 and threads() == []
+        assert threads() == []
         assert server.calls > 0
+        assert not server.judged  # as it would be after a minute
 
 
 class LocalModel(BaseModel):

@@ -8,7 +8,6 @@ import json
 import random
 import re
 import shutil
-import time
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from long_texts import is_linear
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
 
@@ -340,7 +340,7 @@ def test_responses_outside_of_a_run_are_not_read(tmp_path: Path) -> None:
     )
     found = page_data([tmp_path / 'w'])
     assert 'right' not in texts_of(found, 0, 0)['entries'][0]
-    assert any('../secret.json: not found' in fault for fault in found.faults)
+    assert any('../secret.json: its responses are not shown' in fault for fault in found.faults)
 
 
 def test_long_responses_are_shortened(tmp_path: Path) -> None:
@@ -642,16 +642,15 @@ def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
 
 
 def test_money_is_no_mathematics() -> None:
-    """Prices remain text, nothing is hidden, and brackets that never close cost little time."""
+    """Prices remain text, nothing is hidden, and brackets need not close."""
     for text in ('Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.'):
         assert segments(text) == [text]
     assert [part['tex'] for part in segments(r'$5 and $x$, \[y\], \(z\)') if part != str(part)] == [
         *('x', 'y', 'z')
     ]
     for opening in (r'\[', r'\(', '$x ', r'\[\('):
-        start = time.perf_counter()
         assert segments(opening * 10_000) == [opening * 10_000]
-        assert time.perf_counter() - start < 0.5
+        assert is_linear(segments, opening)
 
 
 def test_a_folder_is_no_page(

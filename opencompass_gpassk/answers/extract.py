@@ -73,9 +73,9 @@ def boxed(text: str) -> str | None:
     """Return the content of the last balanced box, or of the last list of boxes; None if none."""
     found: list[tuple[int, int, str]] = []
     for command, start, end in command_spans(text, BOXES):
-        content = text[start:end].strip()
         if found and command < found[-1][1]:  # inside the box before
             continue
+        content = text[start:end].strip()  # after the check: a nest would be copied again and again
         if content:
             percent = PERCENT.match(text, end + 1)  # \\boxed{50}\\%
             behind = percent.end() if percent else end + 1

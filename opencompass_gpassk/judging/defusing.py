@@ -20,28 +20,35 @@ INVISIBLE = {
     *map(chr, range(0xFE00, 0xFE10)),  # variation selectors
     *map(chr, range(0xE0100, 0xE01F0)),
 }
-# Words in angle or square brackets that tokenizers or readers of replies take for more than text:
-# turns of a chat, thoughts, and the fences of prompts.
-WORDS = (
-    r's|bos|eos|sop|eop|eod|pad|unk|eo[ahm]|think|thinking|thought|reasoning|reflection|answer'
-    r'|(?:start|end)_of_(?:turn|text|message)|_?(?:system|user|assistant|human|bot|model|tool)'
-    r'|tool_(?:call|response)s?|tools|function_calls?|instructions?|reserved_\d{1,4}'
-    r'|questions?|references?|candidates?|gold|prompt|judge?ment|verdict'
+# Cyrillic and Greek letters that are drawn as Latin ones, and the triangles of ◁think▷.
+LOOKALIKES = dict(
+    zip(
+        'асԁеԍһіјкӏмпорԛѕтуѵԝхАВСЕНІЈКМОРЅТУХαεικνορτυχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑɡ◁▷',
+        'acdeghijklmnopqstuvwxABCEHIJKMOPSTYXaeiknoptuxyABEZHIKMNOPTYXiag<>',
+        strict=True,
+    )
 )
-NAMES = (
-    r'INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|g?MASK|BOS|EOS|CLS|SEP'
-    r'|UNUSED_TOKEN_\d{1,4}|\|(?:ai|[a-z_]{4,30})\|'
+HARMLESS = {'<': '‹', '>': '›', '[': '‹', ']': '›'}
+# The name of a tag has two letters or more, or is the s of <s>: a<b>c is mathematics. It is Chinese
+# as a whole or not at all: Chinese has no blanks between words, as in AB<CD或EF>GH.
+NAME = (
+    r'(?:[^\W\d\u3000-\u9fff]{2}[^\s<>()[\]{}|,;$\\^+*/\u3000-\u9fff]{0,60}'
+    r'|[\u4e00-\u9fff]{2,20}|s)'
 )
-GAP = r'\s{0,3}/?\s{0,3}'
+# Tokens of chats, thoughts and tools, and the fences of prompts. Only blanks may be any number, and
+# those behind one bracket are none behind another: the time taken is linear.
 SIGNS = re.compile(
-    rf'<{GAP}(?:{WORDS}){GAP}>'
-    rf'|<\|{GAP}[a-z_][\w▁-]{{1,60}}\s{{0,3}}\|>'
-    rf'|<<{GAP}SYS\s{{0,3}}>>'
-    rf'|◁{GAP}think\s{{0,3}}▷'
-    rf'|\[{GAP}(?:{NAMES})\s{{0,3}}\]',
+    rf'<\|?\s*{NAME}\s*\|?>'  # <name>, <|name|>, <|name>, <name|>
+    rf'|<\s*{NAME}\s[^<>]{{0,200}}=\s{{0,9}}["\'][^<>]{{0,200}}>'  # <name x="1">
+    rf'|<\|?\s*/\s*{NAME}(?:[^<>]{{0,200}}>)?'  # </name …>, or without its end
+    r'|<\s*(?:question|reference|candidate|answer|system|user|assistant|think)(?:[^<>]{0,200}>)?'
+    r'|\[\|\s*[a-z_]{2,30}\s*\|\]'  # [|name|]
+    r'|(?-i:\[(?:\s*/)?\s*[a-z]?[A-Z][A-Z_]{2,40}\d{0,4}\s*\])'  # [NAME], [/NAME], [gNAME]
+    r'|\](?:~!?[a-z]|![a-z]~)[][]|\[[a-z]~\[|\]<\][a-z]{3,30}\[>\[',  # ]~b], ]~!b[, ]!p~[, [e~[
     re.IGNORECASE,
 )
-BOX = re.compile(r'[\\∖⧵⧹]\s{0,3}(?:boxed|f(?:rame|color)?box|colorbox)', re.IGNORECASE)
+BOXES = ('boxed', 'fbox', 'framebox', 'fcolorbox', 'colorbox')
+BOX = re.compile(r'[\\∖⧵⧹]\s*(?:' + '|'.join(map(r'\s*'.join, BOXES)) + ')', re.IGNORECASE)
 
 
 def neutralise(candidate: str) -> str:
@@ -59,9 +66,13 @@ def neutralise(candidate: str) -> str:
 def defuse(text: str) -> str:
     """Return a text without signs of chat templates and without what can't be seen.
 
-    Lone surrogates, which no server takes, become U+FFFD.
+    Lone surrogates, which no server takes, and private or unassigned characters become U+FFFD.
     """
-    return _replaced(SIGNS, ''.join(map(_visible, text)), lambda sign: f'‹{sign[1:-1]}›')
+    return _replaced(SIGNS, ''.join(map(_visible, text)), _bracketed)
+
+
+def _bracketed(sign: str) -> str:
+    return ''.join(HARMLESS.get(_plain(char), char) for char in sign)
 
 
 def _replaced(pattern: re.Pattern[str], text: str, new: Callable[[str], str]) -> str:
@@ -76,7 +87,7 @@ def _replaced(pattern: re.Pattern[str], text: str, new: Callable[[str], str]) ->
 @lru_cache(maxsize=4096)
 def _visible(char: str) -> str:
     category = unicodedata.category(char)
-    if category == 'Cs':
+    if category in ('Cs', 'Co', 'Cn'):
         return '\ufffd'
     kept = char == '\t' or LINE_ENDS.match(char)
     hidden = category in ('Cc', 'Cf') and not kept
@@ -85,6 +96,6 @@ def _visible(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain(char: str) -> str:
-    """Return the plain form of a styled character, where that is one character too."""
+    """Return the plain Latin form of a styled or foreign character, if it is one character too."""
     plain = unicodedata.normalize('NFKC', char)
-    return plain if len(plain) == 1 else char
+    return LOOKALIKES.get(plain, plain) if len(plain) == 1 else char
