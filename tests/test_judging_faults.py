@@ -159,6 +159,20 @@ def test_a_finish_reason_is_heeded() -> None:
     assert read(thinking).kind == 'too long'
 
 
+@pytest.mark.parametrize('error', [None, '', {}, [], False, {'code': None, 'message': ''}])
+def test_an_error_that_says_nothing_is_none(error: Any) -> None:
+    """Some servers have the field in every reply."""
+    assert read({**reply_body('yes'), 'error': error}) == Reply('yes', False, 0, 1)
+
+
+def test_tokens_of_a_reply_with_an_error_are_counted() -> None:
+    """They are paid for."""
+    body = {**reply_body('yes', 'one two'), 'error': 'gone'}
+    fault, *tokens = read_completion(200, CIMultiDict(), json.dumps(body).encode())
+    assert isinstance(fault, Fault)
+    assert tokens == [2, 1]
+
+
 @pytest.mark.parametrize('usage', [None, [], {'prompt_tokens': '3'}, {'prompt_tokens': True}, {}])
 def test_a_missing_usage_counts_nothing(usage: Any) -> None:
     """Servers need not count tokens."""

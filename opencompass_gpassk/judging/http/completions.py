@@ -104,10 +104,11 @@ def read_completion(
             return Fault('bad reply', Remedy.RETRY, f'{status}: {text}'), 0, 0
         return status_fault(status, headers, None, text), 0, 0
     choice = _choice(body)
-    if status != 200 or choice is None:
-        return status_fault(_status_within(status, body), headers, body, 'no choices'), 0, 0
-    usage = body.get('usage')
+    usage = body.get('usage') if isinstance(body, Mapping) else None
     prompt, completion = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
+    if status != 200 or choice is None:
+        status = _status_within(status, body)
+        return status_fault(status, headers, body, 'no choices'), prompt, completion
     return _read_choice(choice, usage, prompt, completion), prompt, completion
 
 
@@ -130,17 +131,25 @@ def _read_choice(
 
 
 def _choice(body: Any) -> Mapping[str, Any] | None:
-    choices = body.get('choices') if isinstance(body, Mapping) else None
+    """Return the first choice, None where there is none, or an error beside it."""
+    if not isinstance(body, Mapping) or _is_error(body.get('error')):
+        return None
+    choices = body.get('choices')
     first = choices[0] if isinstance(choices, list) and choices else None
     fits = isinstance(first, Mapping) and isinstance(first.get('message'), Mapping)
     return first if fits else None
 
 
+def _is_error(error: Any) -> bool:
+    """Tell whether the field says anything: good replies of some servers have an empty one."""
+    return any(error.values()) if isinstance(error, Mapping) else bool(error)
+
+
 def _status_within(status: int, body: Any) -> int:
     """Return the status in an error that came with status 200; gateways do that."""
-    error = (body.get('error') or body) if isinstance(body, Mapping) else None
+    error = isinstance(body, Mapping) and (body.get('error') or (error_words(body) and body))
     code = error.get('code') if isinstance(error, Mapping) else None
-    if status == 200 and error_words(body) and isinstance(code, int) and 400 <= code < 600:
+    if status == 200 and isinstance(code, int) and 400 <= code < 600:
         return code
     return status
 
