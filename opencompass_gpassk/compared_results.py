@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,12 +149,7 @@ def read_side(found: Found) -> Side:
     remedy = 'make the result again with gpassk rescore or gpassk score -o'
     if found.trials is None:
         raise ValueError(f'{found.path}: it names no file of trials; {remedy}')
-    try:
-        table, _ = read_trials(found.trials)
-    except OSError as error:
-        raise ValueError(f'{found.trials}: not readable: {error}; {remedy}') from error
-    except (EOFError, zlib.error, RecursionError) as error:
-        raise ValueError(f'{found.trials}: damaged: {error}; {remedy}') from error
+    table, _ = read_trials(found.trials)
     if not table.problems:
         raise ValueError(f'{found.trials}: it holds no problems; {remedy}')
     try:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+
+from opencompass_gpassk.stored_files import open_regular
 
 __all__ = ['last_exception', 'read_log', 'tasks_named']
 
@@ -27,13 +30,18 @@ LAUNCHERS = ('ChildFailedError',)
 
 
 def read_log(path: Path) -> str:
-    """Return a log's text; of a huge one its beginning and its end."""
-    with path.open('rb') as file:
-        size = path.stat().st_size
+    """Return a log's text; of a huge one its beginning and its end.
+
+    Raises:
+        FileNotFoundError: If there is none.
+        ValueError: If it is no regular file, or can't be opened.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
         data = file.read(HEAD + TAIL)
         if size > HEAD + TAIL:
             file.seek(size - TAIL)
-            data = data[:HEAD] + b'\n' + file.read()
+            data = data[:HEAD] + b'\n' + file.read(TAIL)
     return data.decode('utf-8', 'replace').replace('\r', '\n')
 
 
@@ -43,8 +51,9 @@ def tasks_named(log: str, model: str) -> list[str]:
     OpenCompass writes ``Task [model/dataset,model/dataset_0]`` when a task starts.
     """
     names: dict[str, None] = {}
-    for listed in re.findall(r'Task \[(.*)\][ \t]*$', log, re.M):
-        for name in listed.split(','):
+    for line in log.split('\n'):
+        listed = line.partition('Task [')[2].rstrip(' \t')
+        for name in listed[:-1].split(',') if listed.endswith(']') else []:
             if name.startswith(f'{model}/'):
                 names.setdefault(name[len(model) + 1 :])
     return list(names)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.measured import problem_clusters
@@ -26,7 +27,7 @@ from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.trials_file import read_trials
 from opencompass_gpassk.uncertainty import ESTIMAND
 
-__all__ = ['Grid', 'Outlook', 'assumed', 'from_pilot', 'is_greedy_pilot']
+__all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']
 
 DEFAULT_K = 16
 LEAST = 2  # judged samples of a problem that tell of its rate
@@ -184,25 +185,29 @@ def assumed(
     return [Outlook(plan(one, rates), grid, k, source) for one in grid.estimators(k)]
 
 
-def is_greedy_pilot(path: Path) -> bool:
-    """Tell whether a trials file has judged responses, but one at most of each problem.
+@dataclass(frozen=True)
+class Pilot:
+    """What a pilot tells of P problems.
 
-    Raises:
-        ValueError: If the file can't be read.
+    Attributes:
+        name: Of the pilot, for readers.
+        n: Judged responses to each problem.
+        c: Right ones among them.
+        clusters: What shares a number belongs to one question.
+        k: The greatest that was measured, 16 if none was.
     """
-    n, _ = read_trials(path)[0].counts()
-    return bool(n.any() and n.max() < LEAST)
+
+    name: str
+    n: NDArray[np.int64]
+    c: NDArray[np.int64]
+    clusters: NDArray[np.int64]
+    k: int
 
 
-def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
-    """Yield the outlook of each metric by a pilot's trials file.
+def read_pilot(path: Path, name: str) -> Pilot:
+    """Read a pilot's trials file.
 
     Versions with other numbers are planned for, not their originals, as in the headline figures.
-
-    Args:
-        path: The file.
-        name: Of the pilot, for readers.
-        grid: What is asked.
 
     Raises:
         ValueError: If the file can't be read, no trial of it is judged, or no problem has two.
@@ -214,13 +219,19 @@ def from_pilot(path: Path, name: str, grid: Grid) -> Iterator[Outlook]:
         raise ValueError(f'{path}: it has no judged trial; score the run first')
     if n.max() < LEAST:
         raise ValueError(
-            f'{path}: {name} has one judged response of each problem, which do not tell rates from '
-            f'chance; take a pilot of n = {LEAST} or more'
+            f'{path}: one judged response of each problem does not tell rates from chance; take a '
+            f'pilot of n = {LEAST} or more'
         )
     clusters = problem_clusters(table)[headline]
-    k = max(_ks(meta), default=DEFAULT_K) if grid.k is None else grid.k
+    return Pilot(name, n, c, clusters, max(_ks(meta), default=DEFAULT_K))
+
+
+def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
+    """Yield the outlook of each metric by a pilot."""
+    n, c, clusters = pilot.n, pilot.c, pilot.clusters
+    k = pilot.k if grid.k is None else grid.k
     rates = pilot_rates(n, c)
-    source = f'{name}: {len(n)} problems, n = {n.max()}'
+    source = f'{pilot.name}: {len(n)} problems, n = {n.max()}'
     if n.max() < k:
         source += f' < k = {k}, so that the fitted distribution of rates decides'
     groups = len(np.unique(clusters))

@@ -7,12 +7,13 @@ replica it answers, so that no missing shard can shift a response to another pro
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from opencompass_gpassk.stored_files import read_members
 
 __all__ = [
     'PredictionFiles',
@@ -24,6 +25,16 @@ __all__ = [
 ]
 
 LONGEST_GAP = 7
+NoneType = type(None)
+# What our inferencer adds to a record, and what it may be.
+FIELDS: dict[str, tuple[type, ...]] = {
+    'problem_id': (str, int),
+    'replica': (int,),
+    'lost': (str, NoneType),
+    'truncated': (bool, NoneType),
+    'num_tokens': (int, float, NoneType),
+    'sampling': (dict, NoneType),
+}
 
 
 @dataclass(frozen=True)
@@ -171,12 +182,12 @@ def model_name(folder: Path) -> str:
 
 
 def _responses(path: Path) -> Iterator[Response]:
+    records = dict(read_members(path))
     try:
-        records = json.loads(path.read_text(encoding='utf-8', errors='surrogatepass'))
         rows = [(str(i), records[str(i)]) for i in range(len(records))]
-    except (ValueError, TypeError, KeyError) as error:
+    except KeyError as error:
         raise ValueError(
-            f'{path}: not a prediction file of OpenCompass ({error!r}); '
+            f'{path}: not a prediction file of OpenCompass: it has no record {error}; '
             'delete it and run the inference again with -r'
         ) from error
     for key, record in rows:
@@ -186,9 +197,15 @@ def _responses(path: Path) -> Iterator[Response]:
                 f'{path}, record {key!r}: field prediction is {type(text).__name__}, not one text; '
                 'repeat problems with n in the data set, not with num_return_sequences'
             )
+        for name, kinds in FIELDS.items():
+            if name in record and type(record[name]) not in kinds:
+                raise ValueError(
+                    f'{path}, record {key!r}: field {name} is {repr(record[name])[:60]}; '
+                    'delete the file and run the inference again with -r'
+                )
         identity = None
         if 'problem_id' in record and 'replica' in record:
-            identity = (str(record['problem_id']), int(record['replica']))
+            identity = (str(record['problem_id']), record['replica'])
         yield Response(
             text=text,
             location=f'predictions/{model_name(path.parent)}/{path.name}#{key}',

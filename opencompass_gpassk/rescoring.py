@@ -1,9 +1,12 @@
-"""Results of a finished run once more, from its responses: OpenCompass's ``-r`` keeps old ones."""
+"""Results of a finished run once more, from its responses: OpenCompass's ``-r`` keeps old ones.
+
+A run folder may be somebody else's: what is made again of its config is looked up in
+:mod:`opencompass_gpassk.rebuilding`, unless the user trusts it.
+"""
 
 from __future__ import annotations
 
 import copy
-import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +27,19 @@ from opencompass.utils import (
 from opencompass_gpassk.judging.configs import judge_name
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES
+from opencompass_gpassk.predictions import read_predictions
+from opencompass_gpassk.rebuilding import (
+    SUMMARIZER,
+    known_dataset,
+    known_model,
+    known_summarizer,
+    recorded_judge,
+    recorded_reasoning,
+)
+from opencompass_gpassk.report.benchmarks import is_ours
+from opencompass_gpassk.report.checked import check_result
 from opencompass_gpassk.runs import planned
+from opencompass_gpassk.stored_files import RESULT_BYTES, read_json
 
 __all__ = ['Changes', 'rescore', 'summarize_again']
 
@@ -46,6 +61,8 @@ class Changes:
             it tells no threshold, that of the result stays.
         datasets: Configs of data sets that stand in for those of the same abbr. Of these, nothing
             is left as the result has it.
+        trusted: The run is the user's own: whatever its config and results name is made, and a
+            judge is asked where they say.
     """
 
     judge: str | Mapping[str, Any] | None = None
@@ -54,12 +71,19 @@ class Changes:
     min_coverage: float | None = None
     reasoning: Mapping[str, Any] | None = None
     datasets: Sequence[Mapping[str, Any]] = ()
+    trusted: bool = False
 
     def of(self, dataset: Mapping[str, Any], result: Mapping[str, Any]) -> ConfigDict:
-        """Return the config of a data set with the changes made, given the result there is."""
+        """Return the config of a data set with the changes made, given the result there is.
+
+        Raises:
+            ValueError: If it, or the result, names what is not made on a run folder's word.
+        """
         abbr = dataset_abbr_from_cfg(dataset)
         others = {dataset_abbr_from_cfg(other): other for other in self.datasets}
-        changed = copy.deepcopy(ConfigDict(others.get(abbr, dataset)))
+        own = self.trusted or abbr in others
+        given = others.get(abbr, dataset) if own else known_dataset(dataset)
+        changed = copy.deepcopy(ConfigDict(given))
         evaluator = changed['eval_cfg']['evaluator']
         known: Mapping[str, Any] = {} if abbr in others else result
         if judge_name(evaluator) == JUDGING:
@@ -91,38 +115,47 @@ class Changes:
             threshold = {name: before[name] for name in ('threshold',) if name in before}
             return {**threshold, **self.reasoning}
         scored = before.get('settings')
-        if not scored:
-            return None
+        if not scored or not self.trusted:
+            return recorded_reasoning(scored) if scored else None
         judge = scored.get('judge')
         if isinstance(judge, Mapping) and not isinstance(judge.get('model'), Mapping):
-            return {**scored, 'judge': _in_present_place(judge) or dict(judge)}
+            return {**scored, 'judge': self._place(judge)}
         return dict(scored)
 
     def _judge(self, planned: Any, result: Mapping[str, Any], *, stands_in: bool) -> Any:
         """Return the judge to take; None leaves what the config says."""
         judging = result.get('judging') or {}
+        signature = str((result.get('signature') or {}).get('judge') or '')
         known = judging.get('settings') or (planned if isinstance(planned, Mapping) else {})
         if self.judge is not None:
             if isinstance(self.judge, str) and self.judge != 'rule' and 'type' not in known:
-                return {**(_in_present_place(known) or {}), 'mode': self.judge}
+                return {**self._place(known, signature, other=True), 'mode': self.judge}
             return self.judge
         if stands_in or judging.get('mode') not in MODES:
             return None
         if 'settings' in judging:
-            return _in_present_place(judging['settings']) or judging['settings']
+            return self._place(known, signature)
         return 'rule' if judging['mode'] == 'rule' else None
 
+    def _place(
+        self, settings: Mapping[str, Any], signature: str = '', *, other: bool = False
+    ) -> dict[str, Any]:
+        """Return recorded settings of a judge with the place where it is asked now.
 
-def _in_present_place(settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return settings of a judge with the endpoints that the environment names for it now.
+        Where a judge is served is no part of its verdicts.
 
-    Where a judge is served is no part of its verdicts. None if the environment names another
-    model, to which these settings don't belong.
-    """
-    model, base = (os.environ.get(f'OC_JUDGE_{name}') for name in ('MODEL', 'API_BASE'))
-    if model and model != settings.get('model'):
-        return None
-    return {**settings, 'api_base': base} if model and base else dict(settings)
+        Args:
+            settings: As recorded.
+            signature: Of the result.
+            other: Another judge that the environment names may take its place.
+        """
+        model, base = (os.environ.get(f'OC_JUDGE_{name}') for name in ('MODEL', 'API_BASE'))
+        same = not model or model == settings.get('model')
+        if other and not same:
+            return {}
+        if not self.trusted:
+            return recorded_judge(settings, signature)
+        return {**settings, 'api_base': base} if model and same and base else dict(settings)
 
 
 class RescoreTask(OpenICLEvalTask):
@@ -134,6 +167,10 @@ class RescoreTask(OpenICLEvalTask):
 
     again = 'run gpassk rescore with the same options again'
 
+    def __init__(self, config: ConfigDict, *, details: bool) -> None:
+        super().__init__(config)
+        self.dump_details = details
+
     def run(self) -> None:
         """Evaluate each data set of the task."""
         for model_cfg, dataset_cfgs in zip(self.model_cfgs, self.dataset_cfgs, strict=True):
@@ -142,6 +179,13 @@ class RescoreTask(OpenICLEvalTask):
                 self.eval_cfg = dataset_cfg['eval_cfg']
                 self.output_column = dataset_cfg['reader_cfg']['output_column']
                 self._score()
+
+    def _load_predictions(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Read what OpenCompass would, from files of a bounded size alone."""
+        path = Path(self.work_dir, 'predictions', model_abbr_from_cfg(self.model_cfg))
+        files = read_predictions(path, dataset_abbr_from_cfg(self.dataset_cfg))
+        records = [response.record for response in files.responses[: files.contiguous]]
+        return records, [record['prediction'] for record in records]
 
     def _save_results(self, result: dict[str, Any]) -> None:
         results = Path(self.work_dir, 'results')
@@ -192,14 +236,14 @@ def rescore(
             report(f'{name}: left as it is, since {JUDGING} is not its evaluator')
             continue
         before = _result(run, model, dataset)
-        task = ConfigDict(
-            models=[model],
-            datasets=[[changes.of(dataset, before)]],
-            work_dir=str(run),
-            eval=config.get('eval') or {},
-        )
         try:
-            RescoreTask(task).run()
+            task = ConfigDict(
+                models=[model if changes.trusted else known_model(model)],
+                datasets=[[changes.of(dataset, before)]],
+                work_dir=str(run),
+            )
+            _require_inside(run, model, dataset)
+            RescoreTask(task, details='details' in before or not before).run()
         except Exception as error:  # whatever data sets, postprocessors and evaluators raise
             kind = (
                 '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '
@@ -212,11 +256,18 @@ def rescore(
     return made, failed
 
 
-def summarize_again(run: Path, config: Mapping[str, Any]) -> None:
-    """Print and write the run's summary as its config says, under the present time."""
-    summarizer = dict(config.get('summarizer') or {})
-    summarizer.setdefault('type', 'opencompass_gpassk.summarizer.GPassKSummarizer')
-    whole = ConfigDict({**config, 'work_dir': str(run)})
+def summarize_again(run: Path, config: Mapping[str, Any], *, trusted: bool = False) -> None:
+    """Print and write the run's summary, under the present time.
+
+    A config that is trusted says how; of another the tables' contents and intervals are taken.
+    """
+    if trusted:
+        summarizer = {'type': SUMMARIZER, **(config.get('summarizer') or {})}
+        whole = ConfigDict({**config, 'work_dir': str(run)})
+    else:
+        summarizer = known_summarizer(config.get('summarizer'))
+        named = {name: config[name] for name in ('models', 'datasets') if name in config}
+        whole = ConfigDict({**named, 'work_dir': str(run)})
     build_from_cfg({**summarizer, 'config': whole}).summarize(
         time_str=datetime.now().strftime('%Y%m%d_%H%M%S')
     )
@@ -237,11 +288,22 @@ def _require_known(
             )
 
 
+def _require_inside(run: Path, model: Any, dataset: Any) -> None:
+    """Refuse to write where a link of the run folder leads out of it."""
+    path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
+    if not path.parent.resolve().is_relative_to(run.resolve()):
+        raise ValueError(
+            f'{path.parent} lies outside of the run; put a folder in place of the link'
+        )
+
+
 def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
     """Return the result there is, empty if there is none that can be read."""
     path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
     try:
-        found = json.loads(path.read_text('utf-8', errors='surrogatepass'))
+        found = read_json(path, RESULT_BYTES)
+        if is_ours(found):
+            check_result(found)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

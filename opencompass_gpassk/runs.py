@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.config_literals import read_literal_config
+
 __all__ = [
     'Run',
     'find_run',
@@ -52,16 +54,18 @@ def find_run(path: Path) -> Path:
     return max(runs, key=lambda run: run.name)
 
 
-def read_run_config(folder: Path) -> Mapping[str, Any]:
+def read_run_config(folder: Path, *, trusted: bool = False) -> Mapping[str, Any]:
     """Return the config that OpenCompass wrote down when it was last started on a run.
 
-    A config is Python, which is run: of runs that others made, see
-    :func:`~opencompass_gpassk.config_literals.read_literal_config`.
+    Args:
+        folder: The timestamp folder, which may be somebody else's: the config is read as data.
+        trusted: Run it as Python, as OpenCompass does.
 
     Raises:
         ValueError: If there is none or it can't be read.
     """
-    return read_config(run_config(folder))
+    path = run_config(folder)
+    return read_config(path) if trusted else read_literal_config(path)
 
 
 def run_config(folder: Path) -> Path:
@@ -79,7 +83,7 @@ def run_config(folder: Path) -> Path:
 
 
 def read_config(path: Path) -> Mapping[str, Any]:
-    """Return a config of OpenCompass.
+    """Run a config of the user's own, and return it.
 
     Raises:
         ValueError: If it can't be read, or names no models or data sets.
@@ -105,10 +109,12 @@ def planned(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
 def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     """Return a run with the models and data sets that its config asks for."""
     pairs = [(_model_abbr(model), _dataset_abbr(dataset)) for model, dataset in planned(config)]
-    partitioner = (config.get('eval') or {}).get('partitioner') or {}
+    evaluation = config.get('eval')
+    partitioner = evaluation.get('partitioner') if isinstance(evaluation, Mapping) else None
+    settings = partitioner if isinstance(partitioner, Mapping) else {}
     # OpenCompass's default is one data set a task.
-    naive = 'NaivePartitioner' in str(partitioner.get('type', 'NaivePartitioner'))
-    shared = not naive or partitioner.get('n', 1) > 1
+    naive = 'NaivePartitioner' in str(settings.get('type', 'NaivePartitioner'))
+    shared = not naive or settings.get('n', 1) != 1
     return Run(folder, list(dict.fromkeys(pairs)), shared)
 
 

@@ -6,9 +6,9 @@ became of them is read from the files that they left.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -16,8 +16,13 @@ from pathlib import Path
 
 from opencompass_gpassk.logs import last_exception, read_log, tasks_named
 from opencompass_gpassk.runs import Run
+from opencompass_gpassk.stored_files import read_object
 
 __all__ = ['ModelFolder', 'State', 'TaskState', 'task_states']
+
+NUMBER = re.compile('[0-9]{1,4}')  # of a shard; nobody has more of them
+MOST_NAMED = 5  # of the missing parts
+LONGEST = 1000  # characters of an evaluator's error
 
 
 class State(str, Enum):
@@ -97,17 +102,25 @@ class ModelFolder:
         self.run = run.folder
         self.shared_evaluation = run.shared_evaluation
         self.model = model
-        self.datasets = list(datasets)
+        self.datasets = dict.fromkeys(datasets)
+        self._exceptions: dict[Path, str | None] = {}
 
     def states(self) -> list[TaskState]:
         """Return the state of each data set."""
         return [self._state(dataset) for dataset in self.datasets]
 
     def _state(self, dataset: str) -> TaskState:
+        try:
+            return self._found(dataset)
+        except OSError as error:  # of a folder, such as that its name is too long
+            reason = f'what it left is not readable: {error.strerror}'
+            return self._make(dataset, State.FAILED, reason=reason)
+
+    def _found(self, dataset: str) -> TaskState:
         error = self._result_error(dataset)
         missing, present = self._parts(dataset)
         infer_log = self._infer_log(missing) if missing else None
-        eval_log = self._eval_log(dataset)
+        eval_log = self._eval_logs[dataset]
         if error is None and not (missing and present):
             return TaskState(self.model, dataset, State.FINISHED)
         if error:
@@ -117,10 +130,13 @@ class ModelFolder:
         # An evaluation that is older than the inference failed in an earlier start of the run.
         if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
-        if missing and not (infer_log or present or self._progress(dataset)):
+        begun = dataset in self._begun or dataset in self._shards(self._begun)
+        if missing and not (infer_log or present or begun):
             return self._make(dataset, State.NOT_STARTED)
         if missing:
-            reason = f'{", ".join(missing)} missing; interrupted or still running'
+            more = f' and {len(missing) - MOST_NAMED} more' if len(missing) > MOST_NAMED else ''
+            named = f'{", ".join(missing[:MOST_NAMED])}{more}'
+            reason = f'{named} missing; interrupted or still running'
             return self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
         reason = 'interrupted or still running' if eval_log else 'not started'
         return self._make(dataset, State.UNFINISHED, 'evaluation', reason, eval_log)
@@ -132,20 +148,29 @@ class ModelFolder:
         return TaskState(self.model, dataset, state, stage, reason, name)
 
     def _exception(self, log: Path | None) -> str | None:
-        return last_exception(self._text(log)) if log else None
+        """Return the last exception in a log, or why that can't be read."""
+        if log is None:
+            return None
+        if log not in self._exceptions:
+            try:
+                self._exceptions[log] = last_exception(read_log(log))
+            except ValueError as error:
+                self._exceptions[log] = str(error)
+        return self._exceptions[log]
 
     def _result_error(self, dataset: str) -> str | None:
         """Return None if there is a result, '' if there is no file, else what is wrong with it."""
-        path = self.run / 'results' / self.model / f'{dataset}.json'
         try:
-            result = json.loads(path.read_bytes())
+            result = read_object(self.run / 'results' / self.model / f'{dataset}.json')
         except FileNotFoundError:
             return ''
-        except (OSError, ValueError) as error:
-            return f'{path.name} is damaged, delete it and resume the run: {error}'
-        if isinstance(result, Mapping) and 'error' in result:
-            return str(result['error']) or 'the evaluator reports an error'
-        return None
+        except ValueError as error:
+            return str(error)
+        if 'error' not in result:
+            return None
+        told = result['error']
+        told = told if isinstance(told, str) else reprlib.repr(told)
+        return told[:LONGEST] or 'the evaluator reports an error'
 
     def _parts(self, dataset: str) -> tuple[list[str], list[str]]:
         """Return the names of the missing and of the present parts of a data set's predictions.
@@ -153,75 +178,99 @@ class ModelFolder:
         A part is the whole data set or a shard of it. Which shards there should be is known from
         the others' numbers, from progress files and from the tasks that the logs name.
         """
-        folder = self.run / 'predictions' / self.model
-        if (folder / f'{dataset}.json').exists():
+        if (self._predictions / f'{dataset}.json').exists():
             return [], [dataset]
-        present = {
-            int(path.stem.rpartition('_')[2])
-            for path in folder.glob('*.json')
-            if self._is_shard(path.stem, dataset)
-        }
-        named = {name for names in self._infer_logs.values() for name in names}
-        named |= {log.stem for log in self._infer_logs}
-        expected = present | {
-            int(name.rpartition('_')[2])
-            for name in named | self._progress(dataset)
-            if self._is_shard(name, dataset)
-        }
+        present = self._shards_done.get(dataset, set())
+        expected = present | self._shards_known.get(dataset, set())
         shards = range(max(expected, default=-1) + 1)
         missing = [f'{dataset}_{i}' for i in shards if i not in present]
         return missing or ([] if present else [dataset]), [
             f'{dataset}_{i}' for i in sorted(present)
         ]
 
-    def _progress(self, dataset: str) -> set[str]:
-        """Return the parts of which an interrupted inference left its progress."""
-        folder = self.run / 'predictions' / self.model
-        names = {path.name.split('.json')[0].removeprefix('tmp_') for path in folder.glob('tmp_*')}
-        return {name for name in names if name == dataset or self._is_shard(name, dataset)}
+    @property
+    def _predictions(self) -> Path:
+        return self.run / 'predictions' / self.model
 
-    def _is_shard(self, name: str, dataset: str) -> bool:
-        if name in self.datasets:
-            return False
-        return re.fullmatch(re.escape(dataset) + r'_\d+', name) is not None
+    @cached_property
+    def _begun(self) -> set[str]:
+        """The parts of which an interrupted inference left its progress."""
+        files = self._predictions.glob('tmp_*')
+        return {path.name.split('.json')[0].removeprefix('tmp_') for path in files}
+
+    @cached_property
+    def _shards_done(self) -> dict[str, set[int]]:
+        return self._shards(path.stem for path in self._predictions.glob('*.json'))
+
+    @cached_property
+    def _shards_known(self) -> dict[str, set[int]]:
+        named = {name for names in self._infer_logs.values() for name in names}
+        return self._shards(self._begun | named | {log.stem for log in self._infer_logs})
+
+    def _shards(self, names: Iterable[str]) -> dict[str, set[int]]:
+        """Return data set → the numbers of its shards among names of parts."""
+        found: dict[str, set[int]] = {}
+        for name in names:
+            dataset, _, number = name.rpartition('_')
+            if name not in self.datasets and dataset in self.datasets and NUMBER.fullmatch(number):
+                found.setdefault(dataset, set()).add(int(number))
+        return found
 
     @cached_property
     def _infer_logs(self) -> dict[Path, list[str]]:
         """Infer log → the data sets and shards its task contained, the newest log first."""
         logs = (self.run / 'logs' / 'infer' / self.model).glob('*.out')
-        newest = sorted(logs, key=lambda log: log.stat().st_mtime_ns, reverse=True)
-        return {log: tasks_named(self._text(log), self.model) for log in newest}
+        there = [log for log in logs if log.exists()]  # a link may lead nowhere
+        newest = sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True)
+        return {log: self._contained(log) for log in newest}
 
-    def _infer_log(self, parts: Sequence[str]) -> Path | None:
-        """Return the newest log of a task that contained one of the parts."""
-        for log, names in self._infer_logs.items():
-            if any(part in names or part == log.stem for part in parts):
-                return log
-        # A task that died before it said what it contains, such as one that can't be imported.
+    def _contained(self, log: Path) -> list[str]:
+        try:
+            return tasks_named(read_log(log), self.model)
+        except ValueError:  # it is named after its first part
+            return [log.stem]
+
+    @cached_property
+    def _log_places(self) -> dict[str, int]:
+        """Data set or shard → the place of the newest log of a task that contained it."""
+        places: dict[str, int] = {}
+        for place, (log, names) in enumerate(self._infer_logs.items()):
+            for name in (*names, log.stem):
+                places.setdefault(name, place)
+        return places
+
+    @cached_property
+    def _silent_log(self) -> Path | None:
+        """The log of a task that died before it said what it contains, as of a failed import."""
         silent = [log for log, names in self._infer_logs.items() if not names]
         return next((log for log in silent if self._exception(log)), None)
 
-    def _eval_log(self, dataset: str) -> Path | None:
-        """Return the log of the task that evaluated a data set.
+    def _infer_log(self, parts: Sequence[str]) -> Path | None:
+        """Return the newest log of a task that contained one of the parts."""
+        places = [self._log_places[part] for part in parts if part in self._log_places]
+        return [*self._infer_logs][min(places)] if places else self._silent_log
+
+    @cached_property
+    def _eval_logs(self) -> dict[str, Path | None]:
+        """Data set → the log of the task that evaluated it.
 
         A task of several takes them in the order of the config and is named after its first.
         """
         folder = self.run / 'logs' / 'eval' / self.model
-        earlier = self.datasets[: self.datasets.index(dataset)] if self.shared_evaluation else []
-        for name in (dataset, *reversed(earlier)):
-            log = folder / f'{name}.out'
-            if log.exists():
-                return log
-        return None
+        logs: dict[str, Path | None] = {}
+        latest = None
+        for dataset in self.datasets:
+            log = folder / f'{dataset}.out'
+            earlier = latest if self.shared_evaluation else None
+            logs[dataset] = latest = log if _exists(log) else earlier
+        return logs
 
-    def _text(self, log: Path) -> str:
-        if log not in self._texts:
-            self._texts[log] = read_log(log)
-        return self._texts[log]
 
-    @cached_property
-    def _texts(self) -> dict[Path, str]:
-        return {}
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # its name is too long
+        return False
 
 
 def _newer(log: Path | None, other: Path | None) -> bool:

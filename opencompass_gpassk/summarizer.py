@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ from opencompass_gpassk.protocol import accuracy_key
 from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.best import verdicts_of
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
-from opencompass_gpassk.report.checked import check_result
+from opencompass_gpassk.report.checked import read_result
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.page.data import page_data
@@ -70,6 +69,7 @@ class GPassKSummarizer(DefaultSummarizer):
         self.states: dict[tuple[str, str], TaskState] = {}
         self.results: dict[str, dict[str, dict[str, Any]]] = {}
         self.trials: dict[tuple[str, str], TrialTable] = {}
+        self.bad: set[tuple[str, str]] = set()  # results that can't be read
         self.intervals = checked_style(intervals)
 
     def summarize(self, output_path: str | None = None, time_str: str | None = None) -> None:
@@ -135,18 +135,17 @@ class GPassKSummarizer(DefaultSummarizer):
                 abbr = dataset_abbr_from_cfg(dataset)
                 path = Path(self.work_dir, 'results', model_abbr_from_cfg(model), f'{abbr}.json')
                 try:
-                    result = json.loads(path.read_bytes())
-                except (OSError, ValueError):
+                    result = read_result(path)
+                except FileNotFoundError:
                     continue  # the task's state tells why
+                except ValueError as error:
+                    self.logger.error(f'left out of the tables: {error}')
+                    self.bad.add((name, abbr))
+                    continue
                 if is_ours(result):
                     result.pop('details', None)
-                    try:
-                        check_result(result)
-                    except ValueError as error:
-                        self.logger.error(f'{path}: left out of the tables: {error}')
-                        continue
                     of_model[abbr] = result
-                    trials = verdicts_of(result, path.parent)
+                    trials = verdicts_of(result, path.parent, self.logger.warning)
                     if trials is not None:
                         self.trials[name, abbr] = trials
         return results
@@ -163,7 +162,9 @@ class GPassKSummarizer(DefaultSummarizer):
         for model in self.model_cfgs:
             for dataset in self.dataset_cfgs:
                 reader = copy.copy(self)
-                reader.model_cfgs, reader.dataset_cfgs = [model], [dataset]
+                bad = model_abbr_from_cfg_used_in_summarizer(model), dataset_abbr_from_cfg(dataset)
+                reader.model_cfgs = [] if bad in self.bad else [model]
+                reader.dataset_cfgs = [dataset]
                 try:
                     one_raw, one_parsed, one_metrics, mode = DefaultSummarizer._pick_up_results(
                         reader

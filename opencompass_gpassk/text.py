@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['escape_markdown', 'one_line', 'spreadsheet_text', 'visible_text']
+__all__ = ['escape_markdown', 'one_line', 'short_line', 'spreadsheet_text', 'visible_text']
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
 # What moves text about, hides it or ends a line where a reader sees none.
@@ -22,6 +22,12 @@ def one_line(text: str) -> str:
     lone surrogates become �.
     """
     return ''.join(c if c.isprintable() else '\ufffd' for c in ' '.join(text.split()))
+
+
+def short_line(text: str, most: int = 1000) -> str:
+    """Return a text as one such line, of which no more characters than that are left."""
+    line = one_line(text[: 2 * most])
+    return line if len(line) <= most else f'{line[: most - 1]}…'
 
 
 def escape_markdown(text: str) -> str:

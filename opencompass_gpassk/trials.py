@@ -25,7 +25,7 @@ class Verdict(str, Enum):
     UNJUDGED = 'unjudged'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One problem.
 
@@ -49,7 +49,7 @@ class Problem:
     language: str = ''
 
 
-@dataclass
+@dataclass(slots=True)
 class Trial:
     """One response to one problem.
 

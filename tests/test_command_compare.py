@@ -328,7 +328,7 @@ def test_hostile_texts_stay_in_their_place(
         for trial in table.trials:
             trial.problem_id += HOSTILE
         write_trials(path, table, meta)
-        judge = {'judge': run.name + HOSTILE + 'x' * 100_000}
+        judge = {'judge': run.name + HOSTILE + 'x' * 500}
         change(result_path(run, 'm'), judge, groups={'x': {'split': 'x'}})
     markdown = tmp_path / 'c.md'
     arguments = ['compare', str(a), str(b), '--dataset', SAMPLED, '--groups']

@@ -128,6 +128,21 @@ def test_what_the_judge_refuses_blocks_nothing(tmp_path: Path, judge: JudgeServe
     assert judge.calls == calls
 
 
+def test_a_judge_that_gives_no_verdict_makes_no_result(tmp_path: Path, judge: JudgeServer) -> None:
+    """However few it was asked about; what it said is kept, and it is not asked again."""
+    judge.judge = lambda prompt: 'I like both.'
+    asked = sums(judge)['eval_cfg']['evaluator']
+    dataset = data_set(OurSums, n=2, problems=1, evaluator=asked)
+    predict(tmp_path, dataset)
+    for _ in range(2):
+        with pytest.raises(JudgeError, match='no verdict that can be read'):
+            evaluate(tmp_path, dataset)
+    assert not (tmp_path / 'results/demo/sums_en.json').exists()
+    assert judge.calls == 2  # the one answer, and once more since it was not read
+    with VerdictStore(tmp_path / 'verdicts.sqlite', read_only=True) as store:
+        assert len(list(records(store))) == 1
+
+
 def test_a_refused_key_is_told_at_once(
     tmp_path: Path, judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

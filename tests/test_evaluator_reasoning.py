@@ -276,7 +276,7 @@ def score_run(run: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
         lambda args, **further: ReasoningSettings.of({**SCRIPTED, **further}),
     )
     ScriptedSteps.asked.clear()
-    code = main(['reasoneval', 'run', str(run.parent), '--model', 'scripted', *options])
+    code = main(['reasoneval', 'run', '--trust-config', str(run), '--model', 'scripted', *options])
     assert code == 0
     return len(ScriptedSteps.asked)
 
@@ -296,7 +296,7 @@ def test_a_finished_run_gains_the_figures(
     assert score_run(run, monkeypatch, '--threshold', '0.5') == 0
     stricter = result(run)
     assert stricter['sound G-Pass@2_1.0'] < after['sound G-Pass@2_1.0']
-    assert main(['rescore', str(run), '--tau', '0.5']) == 0
+    assert main(['rescore', '--trust-config', str(run), '--tau', '0.5']) == 0
     again = result(run)
     assert again['sound G-Pass@2_0.5'] == stricter['sound G-Pass@2_0.5']
     assert again['reasoning']['threshold'] == 0.5
@@ -308,7 +308,7 @@ def test_what_is_wrong_with_a_scorer_leaves_the_result(
     """The old figures are there still; it is told once, before any data set."""
     before = result(run)
     missing = str(run / 'no-model')
-    assert main(['reasoneval', 'run', str(run), '--model', missing]) == 1
+    assert main(['reasoneval', 'run', '--trust-config', str(run), '--model', missing]) == 1
     told = capsys.readouterr().err
     assert missing in told
     assert 'rescored' not in told
@@ -397,13 +397,13 @@ def test_rescoring_keeps_what_it_is_not_asked_to_change(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """k, τ and threshold of the result, which an earlier command may have changed."""
-    assert main(['rescore', str(run), '-k', '2', '--tau', '0.3']) == 0
+    assert main(['rescore', '--trust-config', str(run), '-k', '2', '--tau', '0.3']) == 0
     score_run(run, monkeypatch, '--threshold', '0.9')
     score_run(run, monkeypatch)
     found = result(run)
     assert (found['k'], found['taus'], found['reasoning']['threshold']) == ([2], [0.3], 0.9)
     capsys.readouterr()
-    options = ['reasoneval', 'run', str(run), '--model', 'scripted']
+    options = ['reasoneval', 'run', '--trust-config', str(run), '--model', 'scripted']
     assert main([*options, '--only-datasets', 'sums_en', 'typo']) == 1
     assert 'data set typo is not in the run; there are sums_en' in capsys.readouterr().err
 
@@ -415,11 +415,11 @@ def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> No
     found = ReasoningSettings.of({'judge': 'llm'}).as_dict()['judge']
     assert (found['model'], found['mode']) == ('a', 'llm')
     monkeypatch.setenv('OC_JUDGE_MODEL', 'b')
-    changed = Changes().of(data_set(), {'reasoning': {'settings': {'judge': found}}})
+    changed = Changes(trusted=True).of(data_set(), {'reasoning': {'settings': {'judge': found}}})
     assert changed['eval_cfg']['evaluator']['reasoning']['judge']['model'] == 'a'
     monkeypatch.setenv('OC_JUDGE_MODEL', 'a')
     monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://moved/v1')
-    changed = Changes().of(data_set(), {'reasoning': {'settings': {'judge': found}}})
+    changed = Changes(trusted=True).of(data_set(), {'reasoning': {'settings': {'judge': found}}})
     assert changed['eval_cfg']['evaluator']['reasoning']['judge']['api_base'] == 'http://moved/v1'
 
 

@@ -110,7 +110,7 @@ def test_faults_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match='run the inference first'):
         read_predictions(tmp_path, 'data')
     (tmp_path / 'data.json').write_text('{"0": {"pred')
-    with pytest.raises(ValueError, match=r'data\.json: not a prediction file'):
+    with pytest.raises(ValueError, match=r'data\.json: not readable.*again with -r'):
         read_predictions(tmp_path, 'data')
     write(tmp_path, 'data.json', [{'prediction': ['a', 'b']}])
     with pytest.raises(ValueError, match='num_return_sequences'):

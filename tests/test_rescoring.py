@@ -69,7 +69,10 @@ def test_new_thresholds_are_computed_from_old_responses(
 ) -> None:
     """The rest of the result stays as it was, and the summary is printed."""
     before = result(run)
-    assert main(['rescore', str(run.parent), '--tau', '0.25', '1', '-k', '2', '4']) == 0
+    assert (
+        main(['rescore', '--trust-config', str(run.parent), '--tau', '0.25', '1', '-k', '2', '4'])
+        == 0
+    )
     after = result(run)
     assert {name for name in after if name.startswith('G-Pass@4')} == {
         'G-Pass@4_0.25',
@@ -84,7 +87,7 @@ def test_a_judge_may_come_later(run: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """Its verdicts lie in the run; a second rescoring asks for none of them."""
     judge = ask(monkeypatch, right_if('0', '100'))
     for _ in range(2):
-        assert main(['rescore', str(run), '--judge', 'llm']) == 0
+        assert main(['rescore', '--trust-config', str(run), '--judge', 'llm']) == 0
     after = result(run)
     assert after['signature']['judge'].startswith('llm:scripted:')
     assert counts(after)[0] == N - sum(row['answer'] not in ('0', '100') for row in answers(after))
@@ -96,7 +99,7 @@ def test_a_person_may_overrule(run: Path) -> None:
     """Without any judge; the verdict is marked in the trials."""
     with VerdictStore(run / 'verdicts.sqlite') as store:
         store.put_human(Triple(question(5), '5', '5'), Verdict.INCORRECT)
-    assert main(['rescore', str(run)]) == 0
+    assert main(['rescore', '--trust-config', str(run)]) == 0
     after = result(run)
     assert counts(after) == [*COUNTS[:5], 0, *COUNTS[6:]]
     assert after['details'][5]['answers'][0]['source'] == 'human'
@@ -107,7 +110,9 @@ def test_a_changed_config_stands_in(run: Path, tmp_path: Path) -> None:
     """Its data sets are found by their abbrs."""
     changed = data_set(evaluator={'type': GPassKEvaluator, 'taus': [0.75], 'benchmark': 'mine'})
     write_config(tmp_path / 'changed.py', run, changed)
-    assert main(['rescore', str(run), '--config', str(tmp_path / 'changed.py')]) == 0
+    assert (
+        main(['rescore', '--trust-config', str(run), '--config', str(tmp_path / 'changed.py')]) == 0
+    )
     assert (result(run)['taus'], result(run)['benchmark']) == ([0.75], 'mine')
 
 
@@ -117,7 +122,7 @@ def test_what_fails_leaves_the_old_result(
     """The exit code says so, and why."""
     before = (run / 'results/demo/sums_en.json').read_bytes()
     ask(monkeypatch, refusing('the key is refused'))
-    assert main(['rescore', str(run), '--judge', 'llm']) == 1
+    assert main(['rescore', '--trust-config', str(run), '--judge', 'llm']) == 1
     assert 'demo/sums_en: not rescored: the key is refused' in capsys.readouterr().err
     assert (run / 'results/demo/sums_en.json').read_bytes() == before
 
@@ -128,7 +133,7 @@ def test_other_evaluators_are_left_alone(
     """A run without any data set of ours is an error."""
     other = {'type': 'opencompass.openicl.icl_evaluator.AccEvaluator'}
     write_config(run / 'configs' / 'run.py', run, data_set(Sums, evaluator=other))
-    assert main(['rescore', str(run)]) == 1
+    assert main(['rescore', '--trust-config', str(run)]) == 1
     error = capsys.readouterr().err
     assert 'GPassKEvaluator is not its evaluator' in error
     assert 'nothing to rescore' in error
@@ -139,12 +144,12 @@ def test_a_later_rescoring_keeps_the_judge_of_the_result(
 ) -> None:
     """Not that of the config, which an earlier rescoring may have changed; a change is told."""
     ask(monkeypatch, right_if('0'))
-    assert main(['rescore', str(run), '--judge', 'llm']) == 0
+    assert main(['rescore', '--trust-config', str(run), '--judge', 'llm']) == 0
     assert 'instead of rule' in capsys.readouterr().err
     judge = result(run)['signature']['judge']
-    assert main(['rescore', str(run), '--tau', '1']) == 0
+    assert main(['rescore', '--trust-config', str(run), '--tau', '1']) == 0
     assert result(run)['signature']['judge'] == judge
-    assert main(['rescore', str(run), '--judge', 'rule']) == 0
+    assert main(['rescore', '--trust-config', str(run), '--judge', 'rule']) == 0
     assert counts(result(run)) == COUNTS
 
 
@@ -155,26 +160,30 @@ def test_a_judge_from_the_environment_is_known_later(
     with JudgeServer() as server:
         monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
         monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
-        assert main(['rescore', str(run), '--judge', 'llm']) == 0
+        assert main(['rescore', '--trust-config', str(run), '--judge', 'llm']) == 0
         calls = server.calls
         monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://127.0.0.1:9/v1')  # it has moved
         judging = result(run)['judging']['settings']
-        assert Changes().of(data_set(), result(run))['eval_cfg']['evaluator']['judge'] == {
+        assert Changes(trusted=True).of(data_set(), result(run))['eval_cfg']['evaluator'][
+            'judge'
+        ] == {
             **judging,
             'api_base': 'http://127.0.0.1:9/v1',
         }
         kept = {'judging': {'mode': 'llm', 'settings': {**judging, 'max_tokens': 64}}}
         for model, settings in (('judge', {'max_tokens': 64}), ('another', {})):
             monkeypatch.setenv('OC_JUDGE_MODEL', model)
-            asked = Changes('cascade').of(data_set(), kept)['eval_cfg']['evaluator']['judge']
+            asked = Changes('cascade', trusted=True).of(data_set(), kept)['eval_cfg']['evaluator'][
+                'judge'
+            ]
             assert {name: asked.get(name) for name in settings} == settings
             assert ('max_tokens' in asked) == bool(settings)
-            plain = Changes().of(data_set(), kept)['eval_cfg']['evaluator']['judge']
+            plain = Changes(trusted=True).of(data_set(), kept)['eval_cfg']['evaluator']['judge']
             assert plain['model'] == 'judge'
         monkeypatch.delenv('OC_JUDGE_MODEL')
         monkeypatch.delenv('OC_JUDGE_API_BASE')
-        assert main(['rescore', str(run), '--tau', '1']) == 0
-        assert main(['rescore', str(run), '--judge', 'cascade']) == 0
+        assert main(['rescore', '--trust-config', str(run), '--tau', '1']) == 0
+        assert main(['rescore', '--trust-config', str(run), '--judge', 'cascade']) == 0
     assert server.calls == calls > 0
     assert counts(result(run)) == COUNTS
 
@@ -182,13 +191,17 @@ def test_a_judge_from_the_environment_is_known_later(
 def test_a_judge_that_is_down_says_what_helps(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To rescore again, since there is a result; or to accept the gap."""
+    """To rescore again, since there is a result; a gap of everything is not accepted."""
     down = ScriptedJudge(lambda answer, _: Failure('unreachable', False, 'nobody is there'))
     ask(monkeypatch, down)
-    assert main(['rescore', str(run), '--judge', 'llm']) == 1
+    assert main(['rescore', '--trust-config', str(run), '--judge', 'llm']) == 1
     assert 'run gpassk rescore with the same options again' in capsys.readouterr().err
-    assert main(['rescore', str(run), '--judge', 'llm', '--min-coverage', '0']) == 0
-    assert result(run)['coverage'] == 0
+    before = result(run)
+    assert (
+        main(['rescore', '--trust-config', str(run), '--judge', 'llm', '--min-coverage', '0']) == 1
+    )
+    assert 'no verdict' in capsys.readouterr().err
+    assert result(run) == before
 
 
 def test_one_data_set_that_fails_costs_no_other(
@@ -203,7 +216,7 @@ def test_one_data_set_that_fails_costs_no_other(
     whole['datasets'] = [named(broken), *whole['datasets'][0]]
     text = '\n'.join(f'{name} = {value!r}' for name, value in whole.items())
     (run / 'configs/run.py').write_text(text)
-    assert main(['rescore', str(run)]) == 1
+    assert main(['rescore', '--trust-config', str(run)]) == 1
     error = capsys.readouterr().err
     assert 'demo/broken: not rescored' in error
     assert 'demo/sums_en: rescored' in error

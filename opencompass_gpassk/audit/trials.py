@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from opencompass_gpassk.judging.judge import Triple
 from opencompass_gpassk.runs import find_run
+from opencompass_gpassk.text import short_line
 from opencompass_gpassk.trials import Problem, Trial
 from opencompass_gpassk.trials_file import read_trials
 
@@ -19,7 +19,7 @@ UNNAMED = 'samples'  # the model whose trials lie in no folder of its own
 STRATA = ('split', 'language', 'level')  # of the problems' groups
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AuditTrial:
     """A trial with all that a source of verdicts asks of it.
 
@@ -91,7 +91,11 @@ def clusters(trials: Sequence[AuditTrial]) -> list[int]:
 
 
 def read_run(
-    path: Path, models: Collection[str] = (), data_sets: Collection[str] = ()
+    path: Path,
+    models: Collection[str] = (),
+    data_sets: Collection[str] = (),
+    *,
+    report: Callable[[str], None] = print,
 ) -> RunTrials:
     """Read the trials of every model in a run.
 
@@ -100,23 +104,30 @@ def read_run(
             folder with a folder for each model, or one trials file.
         models: Those to read; by default all.
         data_sets: The same.
+        report: Is told of each file that can't be read, if another can.
 
     Raises:
-        ValueError: If there are none, or a file can't be read, naming it.
+        ValueError: If there are none, or none can be read, naming them.
     """
     found: dict[str, list[AuditTrial]] = {}
+    faults: list[str] = []
     folder, there = trials_files(path)
     for (model, data_set), file in there.items():
         if (models and model not in models) or (data_sets and data_set not in data_sets):
             continue
         try:
             table, _ = read_trials(file)
-        except (EOFError, zlib.error) as error:
-            raise ValueError(f'{file}: damaged gzip file: {error}; score the run again') from error
+        except ValueError as error:
+            faults.append(short_line(str(error)))
+            continue
         problems = {problem.problem_id: problem for problem in table.problems}
         found.setdefault(model, []).extend(
             AuditTrial(model, data_set, problems[trial.problem_id], trial) for trial in table.trials
         )
+    if faults and not found:
+        raise ValueError('\n'.join(faults))
+    for fault in faults:
+        report(fault)
     if not found:
         names = ', '.join(f'{model} on {data_set}' for model, data_set in sorted(there))
         raise ValueError(f'{path}: no trials of the models and data sets asked for; it has {names}')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-__all__ = ['add_run_argument']
+__all__ = ['add_run_argument', 'add_trust_argument']
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
@@ -15,4 +15,14 @@ def add_run_argument(parser: argparse.ArgumentParser) -> None:
         metavar='RUN',
         type=Path,
         help='a timestamp folder, or the work dir, of which the newest run is meant',
+    )
+
+
+def add_trust_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --trust-config to a command that makes parts of a run's config again."""
+    parser.add_argument(
+        '--trust-config',
+        action='store_true',
+        help='run the config in RUN, which can do anything that you can, and use whatever it and '
+        'the results name; for runs of your own with data sets or judges of other packages',
     )

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
-    trials = read_run(args.run_folder, args.model, args.dataset)
+    trials = read_run(args.run_folder, args.model, args.dataset, report=_note)
     _note(f'run: {trials.folder}')
     samples = [
         draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.by_model.items()

@@ -108,6 +108,7 @@ def _run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.regression import check_metrics
     from opencompass_gpassk.report.compared import comparison_document
     from opencompass_gpassk.report.comparison import check_lines, comparison_tables
+    from opencompass_gpassk.text import short_line
     from opencompass_gpassk.uncertainty import IntervalSettings
 
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
@@ -116,9 +117,18 @@ def _run(args: argparse.Namespace) -> int:
             raise ValueError(f'--{name} is {getattr(args, name)}; take 0 or more')
     pairs, unpaired = _pairs(args)
     compared = []
+    faults = []
     for pair in pairs:
         _note(f'comparing {_name(pair)}')
-        compared.append(_compare(pair, settings))
+        try:
+            compared.append(_compare(pair, settings))
+        except ValueError as error:  # of a bad file, which costs itself alone
+            faults.append(short_line(str(error)))
+            unpaired += pair
+    if not compared or (faults and args.fail_if_worse and not args.allow_missing):
+        raise ValueError('\n'.join(faults))
+    for fault in faults:
+        _note(fault)
     _check_missing(args, compared)
     figures = {one.name: one.differences for one in compared}
     checks = check_metrics(figures, args.fail_if_worse, args.level)
@@ -231,6 +241,6 @@ def _write(
 
 
 def _note(message: str) -> None:
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.text import short_line
 
-    print(one_line(message), file=sys.stderr)
+    print(short_line(message), file=sys.stderr)

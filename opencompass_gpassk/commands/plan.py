@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.planned import Outlook
+    from opencompass_gpassk.planned import Outlook, Pilot
 
 __all__ = ['add_parser', 'run']
 
@@ -74,9 +74,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a table for each metric."""
-    from opencompass_gpassk.audit.trials import trials_files
-    from opencompass_gpassk.planned import Grid, assumed, from_pilot, is_greedy_pilot
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.planned import Grid, assumed, from_pilot
 
     grid = Grid(args.k, tuple(args.tau), args.n, args.problems, args.negligible, args.level)
     given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
@@ -85,26 +83,30 @@ def run(args: argparse.Namespace) -> int:
     elif any(value is not None for value in given.values()):
         raise ValueError('a pilot was given, and assumptions besides; give one of them')
     else:
-        _, files = trials_files(args.pilot)
-        names = {path: f'{model} on {data_set}' for (model, data_set), path in files.items()}
-        greedy = [path for path in names if is_greedy_pilot(path)]
-        if len(greedy) == len(names) > 1:
-            raise ValueError(
-                f'{args.pilot}: all files have one judged response of each problem, which do not '
-                'tell rates from chance; take a pilot of n = 2 or more'
-            )
-        outlooks = []
-        for path, name in names.items():
-            if path in greedy and len(names) > 1:
-                print(
-                    one_line(f'skipped: {name}, one response of each problem tells of no rates'),
-                    file=sys.stderr,
-                )
-            else:
-                outlooks += from_pilot(path, name, grid)
+        pilots = _pilots(args.pilot)
+        outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
     for outlook in outlooks:
         print(json.dumps(outlook.as_dict()) if args.json else f'{table(outlook)}\n')
     return 0
+
+
+def _pilots(path: Path) -> list[Pilot]:
+    """Return the pilots in a file or folder; files that are none are named."""
+    from opencompass_gpassk.audit.trials import trials_files
+    from opencompass_gpassk.planned import read_pilot
+    from opencompass_gpassk.text import short_line
+
+    pilots, skipped = [], []
+    for (model, data_set), file in trials_files(path)[1].items():
+        try:
+            pilots.append(read_pilot(file, f'{model} on {data_set}'))
+        except ValueError as error:
+            skipped.append(short_line(str(error)))
+    if not pilots:
+        raise ValueError('\n'.join(skipped))
+    for reason in skipped:
+        print(f'skipped: {reason}', file=sys.stderr)
+    return pilots
 
 
 def table(outlook: Outlook) -> str:

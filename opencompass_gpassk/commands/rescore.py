@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_run_argument
+from opencompass_gpassk.commands import add_run_argument, add_trust_argument
 
 __all__ = ['add_parser', 'run']
 
@@ -16,6 +16,10 @@ Make the results of a run of OpenCompass again from its responses, after the jud
 the rules or a person's verdicts have changed; OpenCompass's -r keeps every result there is. No
 verdict that is in the store is asked for again. Data sets whose evaluator is not GPassKEvaluator
 are left as they are. The summary is printed and written anew.
+
+The run may be somebody else's: its config is read, not run, and says nothing of where a judge is.
+Missing verdicts are asked of the judge that OC_JUDGE_MODEL and OC_JUDGE_API_BASE, --judge FILE or
+--config name. Data sets and evaluators of other packages need --config or --trust-config.
 """
 
 
@@ -49,6 +53,7 @@ def add_parser(subparsers: Any) -> None:
         help='a changed config of OpenCompass: its data sets stand in for those of the same abbr '
         '(default: the config that the run was started with)',
     )
+    add_trust_argument(parser)
     parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to rescore')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
     parser.set_defaults(run=run)
@@ -73,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
         args.k,
         args.min_coverage,
         datasets=read_config(args.config)['datasets'] if args.config else (),
+        trusted=args.trust_config,
     )
-    config = read_run_config(folder)
+    config = read_run_config(folder, trusted=args.trust_config)
     made, failed = rescore(
         folder,
         config,
@@ -86,5 +92,5 @@ def run(args: argparse.Namespace) -> int:
     if not made and not failed:
         raise ValueError(f'{folder}: there is nothing to rescore in it')
     if made:
-        summarize_again(folder, config)
+        summarize_again(folder, config, trusted=args.trust_config)
     return 1 if failed else 0

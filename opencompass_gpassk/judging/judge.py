@@ -18,6 +18,7 @@ __all__ = [
     'JudgeIdentity',
     'Outcome',
     'Receive',
+    'RecordedJudge',
     'Reply',
     'Triple',
 ]
@@ -138,3 +139,37 @@ class Judge(Protocol):
         Raises:
             JudgeError: If nothing can succeed, as where the key is refused.
         """
+
+
+class RecordedJudge:
+    """A judge that is known from a run folder, which does not say where it may be asked.
+
+    Args:
+        model: Its name.
+        settings: Decoding settings that its replies depended on.
+        custom: They, or its prompt, are the user's own.
+    """
+
+    def __init__(self, model: str, settings: Mapping[str, Any], *, custom: bool) -> None:
+        self.model = model
+        self.settings = settings
+        self._custom = custom
+
+    def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Ledger) -> None:
+        """Refuse.
+
+        Raises:
+            JudgeError: If there is anything to be asked, saying how much and what to set.
+        """
+        missing = sum(1 for _ in jobs)
+        if missing and self._custom:
+            raise JudgeError(
+                f'{missing} verdicts of {self.model} are not in the store, and its prompt or '
+                'extra_body is your own, which no run folder may name: give --judge FILE, a JSON '
+                'file of its settings, or --config CONFIG'
+            )
+        if missing:
+            raise JudgeError(
+                f'{missing} verdicts of {self.model} are not in the store; to ask for them set '
+                f'OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
+            )

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from opencompass_gpassk.answers.thinking import spoken
-from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.inquiry import judgement_of
 from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Triple
 from opencompass_gpassk.judging.ledger import Ledger
@@ -79,10 +78,7 @@ class Pipeline:
         """Mode and judge, with a hash of all settings that a verdict depends on."""
         if self.judge is None:
             return 'rule' if self.settings.match == 'value' else f'rule:{self.settings.match}'
-        shown = self.settings
-        policy = [shown.candidate, shown.no_answer, shown.tail_length, shown.recheck_different]
-        digest = stable_hash([self.judge.digest, policy])
-        return f'{shown.mode}:{self.judge.judge.model}:{digest[:8]}'
+        return f'{self.settings.mode}:{self.judge.judge.model}:{self.judge.name}'
 
     def run(self, candidates: Sequence[Candidate]) -> Judged:
         """Judge T candidates.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.inquiry import Inquiry, judgement_of
-from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import (
+    Candidate,
+    Judge,
+    JudgeIdentity,
+    RecordedJudge,
+    Triple,
+)
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.progress import JudgingBar
-from opencompass_gpassk.judging.prompt import Prompt, language_of
+from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, language_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.judging.verdict import MENUS, Judgement
@@ -18,6 +25,7 @@ from opencompass_gpassk.trials import Verdict
 __all__ = ['PromptedJudge', 'make_judge']
 
 LANGUAGES = ('en', 'cn')
+MOST_PROMPTS = 30  # of a judge, of which each pair is tried
 
 
 def make_judge(settings: JudgeSettings) -> Judge:
@@ -26,6 +34,14 @@ def make_judge(settings: JudgeSettings) -> Judge:
     Raises:
         ValueError: If they name none.
     """
+    if settings.recorded:
+        decoding = {
+            'temperature': settings.temperature,
+            'max_tokens': settings.max_tokens,
+            'extra_body': dict(settings.extra_body),
+        }
+        custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
+        return RecordedJudge(settings.model_name, decoding, custom=custom)
     if isinstance(settings.model, Mapping):
         from opencompass_gpassk.judging.local import LocalJudge
 
@@ -68,18 +84,47 @@ class PromptedJudge:
         self.judge = judge
         self.store = store
         self.menu = MENUS[settings.menu]
-        self.prompts = {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
         self.readable = False  # it gave a verdict that is on the menu
-        decoding = {**judge.settings, 'menu': settings.menu}
-        self.identities = {
-            name: JudgeIdentity(judge.model, prompt.text, decoding)
-            for name, prompt in self.prompts.items()
-        }
+        self._decoding = {**judge.settings, 'menu': settings.menu}
+        self._policy = settings.policy
+        self.prompts = (
+            self._recorded_prompts(settings)
+            if settings.recorded
+            else {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
+        )
+        self.identities = self._identities(self.prompts)
 
     @property
-    def digest(self) -> str:
-        """Hexadecimal digits that name model, prompts, menu and decoding."""
-        return stable_hash([identity.digest for identity in self.identities.values()])
+    def name(self) -> str:
+        """Eight hexadecimal digits that name all that verdicts depend on beside the mode."""
+        return self._name(self.identities)
+
+    def _name(self, identities: Mapping[str, JudgeIdentity]) -> str:
+        digest = stable_hash([identity.digest for identity in identities.values()])
+        return stable_hash([digest, self._policy])[:8]
+
+    def _identities(self, prompts: Mapping[str, Prompt]) -> dict[str, JudgeIdentity]:
+        return {
+            name: JudgeIdentity(self.judge.model, prompt.text, self._decoding)
+            for name, prompt in prompts.items()
+        }
+
+    def _recorded_prompts(self, settings: JudgeSettings) -> dict[str, Prompt]:
+        """Return the prompts of an earlier judging, from the store: those that its name is of."""
+        known = self.store.judges() if self.store else []
+        texts = [
+            one.prompt
+            for one in known
+            if one.model == self.judge.model and dict(one.settings) == self._decoding
+        ][:MOST_PROMPTS]
+        built_in = settings.prompt in BUILT_IN
+        own = {name: Prompt.load(settings.prompt, name) for name in LANGUAGES} if built_in else {}
+        texts += [prompt.text for prompt in own.values()]
+        for pair in itertools.product(map(Prompt, dict.fromkeys(texts)), repeat=len(LANGUAGES)):
+            prompts = dict(zip(LANGUAGES, pair, strict=True))
+            if settings.recorded.endswith(self._name(self._identities(prompts))):
+                return prompts
+        return own or dict.fromkeys(LANGUAGES, Prompt(''))
 
     def recall(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.judging.judge import Candidate
+from opencompass_gpassk.judging.judge import Candidate, JudgeError
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.rules import final_answer
@@ -100,15 +100,30 @@ def judge_responses(
     if people:
         notes.append(f"{people} of {len(responses)} verdicts are a person's")
     reasons = _lasting(judged)
+    remedy = ''
     if reasons and pipeline.judge and store:
+        remedy = f'to ask it again: gpassk verdicts prune {shlex.quote(str(store))} --judge '
+        remedy += f'{shlex.quote(pipeline.judge.judge.model)} --unjudged --yes, '
+        remedy += f'then {after or again}'
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
-        prune = f'gpassk verdicts prune {shlex.quote(str(store))} --judge '
-        prune += f'{shlex.quote(pipeline.judge.judge.model)} --unjudged --yes'
-        notes.append(
-            f'the judge gave no verdict of {reasons.total()} responses: {shown}; to ask it again: '
-            f'{prune}, then {after or again}'
-        )
+        notes.append(f'the judge gave no verdict of {reasons.total()} responses: {shown}; {remedy}')
+    _require_verdicts(judged, remedy)
     return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
+
+
+def _require_verdicts(judged: Judged, remedy: str) -> None:
+    """Refuse a judging in which the judge gave no verdict: the figures would be of what is left.
+
+    Raises:
+        JudgeError: If it was needed, and of no answer it said right or wrong.
+    """
+    by_judge = [one for one in judged.judgements if one.source == 'judge']
+    if by_judge and all(one.verdict is Verdict.UNJUDGED for one in by_judge):
+        raise JudgeError(
+            f'no result is made, since the judge gave no verdict that can be read: '
+            f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '
+            f'judge to what this model was made for; {remedy or "then judge again"}'
+        )
 
 
 def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:

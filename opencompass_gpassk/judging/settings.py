@@ -67,6 +67,9 @@ class JudgeSettings:
         give_up_after: Seconds without any reply from any endpoint, after which judging ends.
         batch_size: Prompts at once for a judge in process; by default its config's.
         price_per_mtok: Price of a million tokens: one, or one of prompts and one of replies.
+        recorded: Signature of an earlier judging under these settings. Nobody is asked: its
+            verdicts in the store are all there are. For runs of others, see
+            :func:`opencompass_gpassk.rebuilding.recorded_judge`.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -93,6 +96,7 @@ class JudgeSettings:
     give_up_after: float = 300.0
     batch_size: int | None = None
     price_per_mtok: float | Sequence[float] | None = None
+    recorded: str = ''
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(JudgeSettings).items():
@@ -190,10 +194,16 @@ class JudgeSettings:
     def resolved(self) -> dict[str, Any]:
         """Return the same, with model and endpoints where they come from the environment."""
         given = self.as_dict()
-        if self.mode == 'rule' or isinstance(self.model, Mapping):
+        given.pop('recorded', None)
+        if self.mode == 'rule' or self.recorded or isinstance(self.model, Mapping):
             return given
         environment = {name: os.environ.get(f'OC_JUDGE_{name.upper()}') for name in PLACE}
         return {**{name: value for name, value in environment.items() if value}, **given}
+
+    @property
+    def policy(self) -> list[Any]:
+        """What verdicts depend on beside the judge: what it is shown, and of which answers."""
+        return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
 
     @property
     def model_name(self) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,19 +95,21 @@ class _Side:
         return before + plain
 
 
-def verdicts_of(result: Result, folder: Path) -> TrialTable | None:
+def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> TrialTable | None:
     """Return problems, verdicts and validity of a result, None if its trials can't be read.
 
     Args:
         result: As stored.
         folder: Where the result file lies.
+        report: Is told of trials that can't be read.
     """
     name = result.get('trials_file')
     if not isinstance(name, str) or Path(name).name != name:
         return None
     try:
         table, _ = read_trials(folder / name)
-    except (OSError, ValueError, EOFError, zlib.error, RecursionError):
+    except ValueError as error:
+        report(str(error))
         return None
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}

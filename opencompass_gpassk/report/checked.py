@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.report.benchmarks import Result
+from opencompass_gpassk.report.benchmarks import Result, is_ours
 from opencompass_gpassk.report.contents import report_tables
 from opencompass_gpassk.report.export import to_json
 from opencompass_gpassk.report.metric_keys import metric_keys
+from opencompass_gpassk.stored_files import MOST_PROBLEMS, read_object
 
-__all__ = ['check_result']
+__all__ = ['check_result', 'read_result']
 
-MOST = 1_000_000  # samples of a problem; whatever holds more was made to do harm
+MOST = 1_000_000  # samples of a result; whatever holds more was made to do harm
+MOST_K = 1024  # tables of larger ones fill the memory
+# A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
+MOST_METRICS, MOST_FIGURES = 500, 50_000
+LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
+BRIEF = 'of {} characters at most'
+NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields of which tables print all
 Test = Callable[[Any], bool]
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """Return a stored result, of whichever evaluator.
+
+    Raises:
+        FileNotFoundError: If there is none.
+        ValueError: If it can't be read, or is ours and :func:`check_result` refuses it.
+    """
+    result = read_object(path)
+    try:
+        if is_ours(result):
+            check_result(result)
+    except ValueError as error:
+        raise ValueError(f'{path}: not readable: {error}') from error
+    return result
 
 
 def check_result(result: Result) -> None:
@@ -26,8 +51,16 @@ def check_result(result: Result) -> None:
         ValueError: Naming the field, what it holds, and what it should hold.
     """
     _check_fields(result)
-    for row in result.get('details') or []:
+    _demand('names', list(result), _brief(LONGEST_NAME), BRIEF.format(LONGEST_NAME))
+    for name, value in result.items():
+        longest = LONGEST_NAME if name in NAMES else LONGEST_TEXT
+        if name != 'details':
+            _demand(name, value, _brief(longest), BRIEF.format(longest))
+    details = result.get('details') or []
+    _demand('details', len(details), _whole(0, MOST_PROBLEMS), f'at most {MOST_PROBLEMS} rows')
+    for row in details:
         _check_row(row)
+    _demand('details, n', sum(row['n'] for row in details), _whole(0), f'at most {MOST} in all')
     _check_figures(result)
     try:
         of_one = {'model': {'data set': {k: v for k, v in result.items() if k != 'details'}}}
@@ -39,8 +72,8 @@ def check_result(result: Result) -> None:
         ) from error
 
 
-def _whole(least: int) -> Test:
-    return lambda value: type(value) is int and least <= value <= MOST
+def _whole(least: int, most: int = MOST) -> Test:
+    return lambda value: type(value) is int and least <= value <= most
 
 
 def _number(value: Any) -> bool:
@@ -60,6 +93,20 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _brief(longest: int) -> Test:
+    """Tell whether no text in a value is longer, and no key longer than a name."""
+
+    def test(value: Any) -> bool:
+        if isinstance(value, str):
+            return len(value) <= longest
+        if isinstance(value, Mapping):
+            names = all(len(str(key)) <= LONGEST_NAME for key in value)
+            return names and all(map(test, value.values()))
+        return not isinstance(value, list) or all(map(test, value))
+
+    return test
+
+
 def _mapping(of: Test = lambda value: True) -> Test:
     return lambda value: isinstance(value, Mapping) and all(map(of, value.values()))
 
@@ -73,7 +120,7 @@ def _range(value: Any) -> bool:
 
 
 FIELDS: dict[str, tuple[Test, str]] = {
-    'k': (_listed(_whole(1)), 'a list of whole numbers from 1'),
+    'k': (_listed(_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}'),
     'taus': (_listed(_share), 'a list of numbers from 0 to 1'),
     'groups': (_mapping(_mapping(_scalar)), 'an object of objects of texts and numbers'),
     'counts': (_mapping(), 'an object'),
@@ -128,6 +175,10 @@ def _check_row(row: Mapping[str, Any]) -> None:
 
 
 def _check_figures(result: Result) -> None:
+    metrics = len(result.get('k') or []) * (len(result.get('taus') or []) + 2)
+    figures = metrics * (len(result.get('groups') or {}) + 1)
+    _demand('k', metrics, _whole(0, MOST_METRICS), f'at most {MOST_METRICS} with those of taus')
+    _demand('groups', figures, _whole(0, MOST_FIGURES), f'at most {MOST_FIGURES} figures')
     for label, group in {'': {}, **(result.get('groups') or {})}.items():
         for key in _keys(result, not label, 'version' in group):
             name = f'{label}/{key}' if label else key
@@ -142,9 +193,8 @@ def _keys(result: Result, whole: bool, originals: bool) -> Iterable[str]:
 def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
     try:
         good = test(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         good = False
     if not good:
-        raise ValueError(
-            f'field {name} is {repr(value)[:60]}, not {wanted}; score its responses again'
-        )
+        told = reprlib.repr(value)[:60]
+        raise ValueError(f'field {name[:60]} is {told}, not {wanted}; score its responses again')

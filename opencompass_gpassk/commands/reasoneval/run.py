@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_run_argument
+from opencompass_gpassk.commands import add_run_argument, add_trust_argument
 from opencompass_gpassk.commands.reasoneval.output import note
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
@@ -35,6 +35,7 @@ def add_action(actions: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_run_argument(parser)
+    add_trust_argument(parser)
     add_scorer_options(parser)
     parser.add_argument(
         '--threshold',
@@ -61,12 +62,12 @@ def run(args: argparse.Namespace) -> int:
     sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
-    config = read_run_config(folder)
+    config = read_run_config(folder, trusted=args.trust_config)
     make_scorer(settings, report=note)  # what is wrong with it is told once, before any work
     made, failed = rescore(
         folder,
         config,
-        Changes(reasoning=settings.as_dict()),
+        Changes(reasoning=settings.as_dict(), trusted=args.trust_config),
         models=args.only_models,
         datasets=args.only_datasets,
         report=note,
@@ -77,5 +78,5 @@ def run(args: argparse.Namespace) -> int:
             f'are in {folder / "predictions"}'
         )
     if made:
-        summarize_again(folder, config)
+        summarize_again(folder, config, trusted=args.trust_config)
     return 1 if failed else 0

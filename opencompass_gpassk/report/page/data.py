@@ -25,7 +25,7 @@ from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
 from opencompass_gpassk.report.page.sources import Found, Sources, find_results
 from opencompass_gpassk.states import State
-from opencompass_gpassk.text import one_line
+from opencompass_gpassk.text import one_line, short_line
 
 __all__ = ['MOST_TEXT', 'PageData', 'page_data']
 
@@ -94,6 +94,8 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         document, packed = _benchmark(benchmark, sources.results, faults, share)
         benchmarks.append(document)
         texts.append(packed)
+    reasons = {state.reason for _, state in sources.tasks}
+    faults = [short_line(fault) for fault in dict.fromkeys(faults) if fault not in reasons]
     document = {
         'package': __version__,
         'benchmarks': benchmarks,
@@ -107,10 +109,10 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
             for index, found in enumerate(sources.results)
         ],
         'tasks': _tasks(sources),
-        'faults': [one_line(fault) for fault in dict.fromkeys(faults)],
-        'others': [one_line(other) for other in sources.others],
+        'faults': faults,
+        'others': [short_line(other) for other in sources.others],
     }
-    return PageData(without_nan(document), texts, list(dict.fromkeys(faults)))
+    return PageData(without_nan(document), texts, faults)
 
 
 def _shown(found: Found, faults: list[str]) -> bool:
@@ -260,12 +262,11 @@ def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:
 
 def _tasks(sources: Sources) -> list[list[str]]:
     return [
-        [_name(run), one_line(state.name), one_line(str(state))]
+        [_name(run), short_line(state.name), short_line(str(state))]
         for run, state in sources.tasks
         if state.state is not State.FINISHED
     ]
 
 
 def _name(text: str) -> str:
-    line = one_line(text[: 2 * LONGEST_NAME])
-    return line if len(line) <= LONGEST_NAME else f'{line[: LONGEST_NAME - 1]}…'
+    return short_line(text, LONGEST_NAME)

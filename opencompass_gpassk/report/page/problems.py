@@ -155,8 +155,8 @@ def _problems(
         return {}, {}, []
     try:
         table, _ = read_trials(found.trials)
-    except (OSError, ValueError, EOFError, zlib.error, RecursionError) as error:
-        faults.append(f'{found.trials}: no question is shown: {error}')
+    except ValueError as error:
+        faults.append(f'{error}; no question is shown')
         return {}, {}, []
     chosen = {
         problem.problem_id: {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.jsonlines import parse_row
+from opencompass_gpassk.stored_files import SAMPLES, read_members, stored_lines
 from opencompass_gpassk.text import one_line, visible_text
 from opencompass_gpassk.trials import Trial, Verdict
 
@@ -90,24 +90,35 @@ def read_responses(
         if mark and key:
             wanted[name][key] = trial.answer
     found: dict[str, Response] = {}
+    failed: list[str] = []
+    read: set[Path] = set()
     for name, answers in wanted.items():
-        keys = list(answers)
-        path = _in_run(name, run) if run else _samples(name, beside)
-        if path is None:
-            faults.append(f'{name}: not found, so its responses are not shown')
-            continue
         try:
-            texts = _of_samples(path, keys) if '/' in keys[0] else _of_predictions(path, keys)
-        except (OSError, ValueError, RecursionError) as error:
-            faults.append(f'{path}: its responses are not shown: {error}')
-            continue
-        if run is None and not all(_gives(text, answers[key]) for key, text in texts.items()):
-            faults.append(
-                f'{path}: its responses are not shown: they hold other answers than those scored'
-            )
-            continue
-        for key, text in texts.items():
-            found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
+            found |= _read(name, answers, run, beside, read)
+        except (OSError, ValueError, RuntimeError) as error:  # a loop of links is the last
+            failed.append(f'{name}: its responses are not shown: {error}')
+    if failed:
+        more = f'; nor are those of {len(failed) - 1} other files' if len(failed) > 1 else ''
+        faults.append(f'{failed[0]}{more}')
+    return found
+
+
+def _read(
+    name: str, answers: Mapping[str, str | None], run: Path | None, beside: Path, read: set[Path]
+) -> dict[str, Response]:
+    """Return the responses in a file, and add that to those that were read."""
+    path = _in_run(name, run) if run else _samples(name, beside)
+    if path is None:
+        raise ValueError('there is no such file')
+    if path.resolve() in read:  # under thousands of names it would be read for hours
+        raise ValueError('it has two names; name a file as it is called')
+    read.add(path.resolve())
+    samples = any('/' in key for key in answers)
+    found = {}
+    for key, text in (_of_samples if samples else _of_predictions)(path, answers):
+        if run is None and not _gives(text, answers[key]):
+            raise ValueError('they hold other answers than those scored')
+        found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
     return found
 
 
@@ -134,13 +145,13 @@ def _ends(text: str, length: int) -> tuple[str, str]:
 
 def _in_run(name: str, run: Path) -> Path | None:
     path = run / name
-    inside = path.is_file() and path.resolve().is_relative_to(run.resolve())
+    inside = path.exists() and path.resolve().is_relative_to(run.resolve())
     return path if inside else None
 
 
 def _samples(name: str, beside: Path) -> Path | None:
     """Return the file of that very name; another one of its last part may be another model's."""
-    if Path(name).is_file():
+    if Path(name).exists():
         return Path(name)
     return None if Path(name).is_absolute() else _in_run(name, beside)
 
@@ -152,28 +163,24 @@ def _gives(text: str, answer: str | None) -> bool:
     return extract_answer(text) == answer
 
 
-def _of_predictions(path: Path, keys: Sequence[str]) -> dict[str, str]:
-    records = json.loads(path.read_text('utf-8', errors='surrogatepass'))
-    if not isinstance(records, dict):
-        raise ValueError(f'a prediction file is an object {{…}}, not a {type(records).__name__}')
-    rows = {key: records[key] for key in keys if isinstance(records.get(key), dict)}
-    return {
-        key: row['prediction']
-        for key, row in rows.items()
-        if isinstance(row.get('prediction'), str)
-    }
+def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    for key, record in read_members(path):
+        text = record.get('prediction') if isinstance(record, dict) else None
+        if key in keys and isinstance(text, str):
+            yield key, text
 
 
-def _of_samples(path: Path, keys: Sequence[str]) -> dict[str, str]:
+def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
     wanted: dict[int, list[int]] = defaultdict(list)
     for key in keys:
-        line, _, sample = key.partition('/')
-        if line.isdecimal() and sample.isdecimal():
-            wanted[int(line)].append(int(sample))
-    texts = {}
-    for number, line in enumerate(read_lines(str(path)), start=1):
-        samples: Any = parse_row(line).get('samples') if number in wanted else None
+        row, _, sample = key.partition('/')
+        if row.isdecimal() and sample.isdecimal():
+            wanted[int(row)].append(int(sample))
+    for number, line in enumerate(stored_lines(path, SAMPLES), start=1):
+        if number not in wanted:
+            continue
+        text = line.decode('utf-8', 'surrogateescape').removeprefix('\ufeff')
+        samples: Any = parse_row(text).get('samples')
         for index in wanted[number] if isinstance(samples, list) else []:
             if index < len(samples) and isinstance(samples[index], str):
-                texts[f'{number}/{index}'] = samples[index]
-    return texts
+                yield f'{number}/{index}', samples[index]

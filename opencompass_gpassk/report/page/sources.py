@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.config_literals import read_literal_config
 from opencompass_gpassk.report.benchmarks import Result, is_ours
-from opencompass_gpassk.report.checked import check_result
+from opencompass_gpassk.report.checked import read_result
 from opencompass_gpassk.report.page.folders import TRIALS, results_below, run_around
-from opencompass_gpassk.runs import planned_run, run_config
+from opencompass_gpassk.runs import planned_run, read_run_config
 from opencompass_gpassk.states import State, TaskState, task_states
+from opencompass_gpassk.stored_files import read_json
 
 __all__ = ['Found', 'Sources', 'find_results']
 
@@ -47,7 +46,7 @@ class Found:
     def trials(self) -> Path | None:
         """The file of trials beside the result, as far as it names one."""
         name = self.result.get('trials_file')
-        if not isinstance(name, str) or Path(name).name != name:
+        if not isinstance(name, str) or not name or Path(name).name != name:
             return None
         return self.path.with_name(name)
 
@@ -108,13 +107,13 @@ def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
     states: dict[tuple[str, str], TaskState] = {}
     root = run / 'results'
     try:
-        for state in task_states(planned_run(run, read_literal_config(run_config(run)))):
+        for state in task_states(planned_run(run, read_run_config(run))):
             states[state.model, state.dataset] = state
             if only in (None, root / state.model / f'{state.dataset}.json'):
                 sources.tasks.append((run.name, state))
     except Exception as error:  # configs and logs are anything
         sources.faults.append(f'{run}: its tasks are not known: {error}')
-    paths = {only} if only else {path for path in root.rglob('*.json') if path.is_file()}
+    paths = {only} if only else {path for path in root.rglob('*.json') if _is_file(path)}
     planned = [root / model / f'{dataset}.json' for model, dataset in states]
     for path in [*(path for path in planned if path in paths), *sorted(paths - {*planned})]:
         model, dataset = path.parent.relative_to(root).as_posix(), path.stem
@@ -135,7 +134,7 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
     """Take the results among files; what else lies there is named, but no fault of its own."""
     others = []
     for path in files:
-        meant = path == given or path.with_name(path.stem + TRIALS).exists()
+        meant = path == given or _is_file(path.with_name(path.stem + TRIALS))
         result = _read(path, sources, meant)
         if result is None:
             continue
@@ -153,26 +152,32 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
 
 
 def _take_score(path: Path, given: Path, result: Result, sources: Sources) -> None:
-    written = datetime.fromtimestamp(path.stat().st_mtime)
+    try:
+        time = f'{datetime.fromtimestamp(path.stat().st_mtime):%Y%m%d_%H%M%S}'
+    except (OverflowError, ValueError):  # a file may say that it is of the year 100,000
+        time = ''
     model, dataset = path.stem, str(result['benchmark'])
     if given.is_dir() and path.parent != given:  # as gpassk score writes several: MODEL/DATA.json
         model, dataset = path.parent.relative_to(given).as_posix(), path.stem
     if isinstance(result.get('model'), str):  # as gpassk score --model says
         model = result['model'] or model
-    sources.results.append(Found(model, dataset, result, path, f'{written:%Y%m%d_%H%M%S}'))
+    sources.results.append(Found(model, dataset, result, path, time))
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether there is something that was meant as a file, be it a pipe."""
+    try:
+        return path.exists() and not path.is_dir()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | None:
     """Return a JSON file, None if it can't be read; one not meant as a result may be a list."""
     try:
-        result = json.loads(path.read_text('utf-8', errors='surrogatepass'))
-        if not isinstance(result, dict) and not meant:
+        if not meant and not isinstance(read_json(path), dict):
             return {}
-        if not isinstance(result, dict):
-            raise ValueError(f'a result is an object {{…}}, not a {type(result).__name__}')
-        if is_ours(result):
-            check_result(result)
-    except (OSError, ValueError, RecursionError) as error:
-        sources.faults.append(f'{path}: not readable: {error}')
+        return read_result(path)
+    except (OSError, ValueError) as error:
+        sources.faults.append(str(error))
         return None
-    return result

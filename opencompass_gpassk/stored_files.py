@@ -1,0 +1,262 @@
+"""Files of a run folder, which somebody else may have written: regular ones, of bounded size.
+
+A pipe never ends, a gzip file of megabytes may hold gigabytes, and JSON may take twenty times its
+size in memory. What is read of a result, its trials, its predictions or a config is read here.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+__all__ = [
+    'CONFIG_BYTES',
+    'MOST_PROBLEMS',
+    'RESULT_BYTES',
+    'SAMPLES',
+    'TRIALS',
+    'LineBounds',
+    'open_regular',
+    'read_bytes',
+    'read_json',
+    'read_members',
+    'read_object',
+    'stored_lines',
+]
+
+MIB = 1 << 20
+
+
+class LineBounds(NamedTuple):
+    """How large a file of JSON lines may be.
+
+    Attributes:
+        size: Bytes of all lines, unpacked.
+        lines: Their number.
+        longest: Bytes of one.
+    """
+
+    size: int
+    lines: int
+    longest: int
+
+
+# A reader takes no more than a gigabyte of memory, whatever a file of this size holds.
+RESULT_BYTES = (
+    32 * MIB
+)  # "[[],[],…" takes 21 times its size; a result of 10,000 problems has 20 MiB
+CONFIG_BYTES = 4 * MIB  # parsed as Python, "[[],[],…" takes 170 times its size
+# A text with one character beyond the BMP takes four bytes for each of its characters.
+TRIALS = LineBounds(192 * MIB, 1_000_000, 4 * MIB)
+MOST_PROBLEMS = 200_000  # of a result and its trials; a page of so many takes a minute
+# Not held in memory as a whole: one member, or one line, is at a time.
+PREDICTIONS_BYTES = 4096 * MIB  # the texts of 100,000 responses of 40,000 characters
+PREDICTIONS = 1_000_000
+RECORD_CHARACTERS = 16 * MIB
+SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
+
+GZIP = b'\x1f\x8b'
+MEMBERS = 1000  # of a gzip file; empty ones would take minutes
+PIECE = MIB  # bytes that are read at once
+BLANK = re.compile(r'[ \t\n\r]*')
+DECODER = json.JSONDecoder()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read its bytes. A link to a regular file is one.
+
+    Raises:
+        FileNotFoundError: If there is none.
+        ValueError: If it is something else, such as a pipe or a device, or can't be opened.
+    """
+    try:
+        # Without a writer, a pipe would be waited for.
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:  # a name may be too long, or hold a NUL
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise _unreadable(path, reason) from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _unreadable(path, 'it is no regular file')
+    return os.fdopen(file, 'rb')
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return what a file holds.
+
+    Raises:
+        FileNotFoundError: If there is none.
+        ValueError: If it is no regular file, or holds more bytes than that.
+    """
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise _unreadable(path, f'it is larger than {_size(most)}')
+    return data
+
+
+def read_json(path: Path, most: int = RESULT_BYTES) -> Any:
+    """Return the value of a JSON file.
+
+    Raises:
+        FileNotFoundError: If there is none.
+        ValueError: If it can't be read, holds more bytes than that, or isn't JSON.
+    """
+    try:
+        return json.loads(read_bytes(path, most))
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(path, error) from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object of a JSON file, such as a result; errors are those of :func:`read_json`."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise _unreadable(path, f'it holds no object {{…}}, but a {type(found).__name__}')
+    return found
+
+
+def read_members(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each member of a JSON object, which may be larger than memory.
+
+    Raises:
+        FileNotFoundError: If there is no file.
+        ValueError: If it can't be read, isn't such an object, or is too large.
+    """
+    number = 0
+    with open_regular(path) as file:
+        try:
+            if os.fstat(file.fileno()).st_size > PREDICTIONS_BYTES:
+                raise ValueError(f'it is larger than {_size(PREDICTIONS_BYTES)}')
+            for number, member in enumerate(_members(file), start=1):
+                if number > PREDICTIONS:
+                    raise ValueError('there are too many')
+                yield member
+        except (ValueError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            remedy = 'delete it and run the inference again with -r'
+            raise _unreadable(path, f'behind {number} records, {reason}', remedy) from error
+
+
+def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
+    """Yield the lines of a file, gzipped or not, once all of it is known to be within the bounds.
+
+    Raises:
+        ValueError: If there is no file, it can't be read, is damaged, or is too large.
+    """
+    try:
+        with open_regular(path) as file:
+            _check_lines(path, _pieces(file), bounds)
+            file.seek(0)
+            rest = b''
+            for piece in _pieces(file):
+                *lines, rest = (rest + piece).split(b'\n')
+                yield from lines
+            if rest:
+                yield rest
+    except FileNotFoundError as error:
+        raise _unreadable(path, 'there is no such file') from error
+    except (zlib.error, EOFError) as error:
+        raise _unreadable(path, f'damaged gzip file: {error}') from error
+
+
+def _members(file: BinaryIO) -> Iterator[tuple[str, Any]]:
+    decoder = codecs.getincrementaldecoder('utf-8')('surrogatepass')
+    text = decoder.decode(file.read(PIECE))
+    at = _skip(text, 0)  # the place of the brace or comma before a member
+    if text[at : at + 1] != '{':
+        raise ValueError('it is no JSON object')
+    while text[at] != '}':
+        try:
+            member, at = _member(text, at)
+        except (ValueError, RecursionError):
+            # What is there of a member is read again with what follows, twice as much each time.
+            data = file.read(max(PIECE, len(text) - at))
+            if not data or len(text) - at > RECORD_CHARACTERS:
+                raise
+            text, at = text[at:] + decoder.decode(data), 0
+        else:
+            yield from member
+    if _skip(text, at + 1) < len(text) or file.read(PIECE).strip():
+        raise ValueError('something follows the JSON object')
+
+
+def _member(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
+    """Return the member behind a brace or comma, none at the end; and the place behind it."""
+    at = _skip(text, at + 1)
+    if text[at : at + 1] == '}':
+        return [], at
+    name, at = DECODER.raw_decode(text, at)
+    at = _skip(text, at)
+    if not isinstance(name, str) or text[at : at + 1] != ':':
+        raise ValueError('a record has no name')
+    value, at = DECODER.raw_decode(text, _skip(text, at + 1))
+    at = _skip(text, at)
+    if text[at : at + 1] not in {',', '}'}:
+        raise ValueError('a record does not end')
+    return [(name, value)], at
+
+
+def _skip(text: str, at: int) -> int:
+    """Return the place of the next character that is not blank."""
+    match = BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> None:
+    size = lines = line = 0
+    for piece in pieces:
+        first = piece.find(b'\n')
+        size += len(piece)
+        lines += piece.count(b'\n')
+        line += first if first >= 0 else len(piece)
+        for number, most, name in (
+            (size, bounds.size, _size(bounds.size)),
+            (line, bounds.longest, f'{_size(bounds.longest)} in a line'),
+            (lines, bounds.lines, f'{bounds.lines} lines'),
+        ):
+            if number > most:
+                raise _unreadable(path, f'it holds more than {name}')
+        if first >= 0:
+            line = len(piece) - piece.rfind(b'\n') - 1
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what a file holds; of a gzipped one, what is packed in it."""
+    data = file.read(PIECE)
+    if not data.startswith(GZIP):
+        while data:
+            yield data
+            data = file.read(PIECE)
+        return
+    for _ in range(MEMBERS):
+        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        while not member.eof:
+            piece = member.decompress(data, PIECE)
+            if not piece and not data:
+                raise EOFError('it is cut off')
+            yield piece
+            data = member.unconsumed_tail or member.unused_data or file.read(PIECE)
+        data = data.lstrip(b'\0')
+        if not data:
+            return
+    raise EOFError(f'it has more than {MEMBERS} parts')
+
+
+def _unreadable(
+    path: Path, why: object, remedy: str = 'delete it and make it again'
+) -> ValueError:
+    return ValueError(f'{path}: not readable: {why}; {remedy}')
+
+
+def _size(size: int) -> str:
+    return f'{size >> 20} MiB'

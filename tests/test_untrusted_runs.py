@@ -1,0 +1,338 @@
+"""A run folder that somebody sent: nothing in it runs, and no key goes where it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judge_server import JudgeServer
+from sent_run import SentRun
+
+from opencompass_gpassk.cli import main
+from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.judging.prompted import make_judge
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.rebuilding import recorded_reasoning
+
+JUDGED = {'mode': 'cascade', 'model': 'stub'}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SentRun:
+    """The run, with nothing in the environment that names a judge."""
+    monkeypatch.chdir(tmp_path)
+    for name in ('MODEL', 'API_BASE', 'API_KEY'):
+        monkeypatch.delenv(f'OC_JUDGE_{name}', raising=False)
+    return SentRun(tmp_path / 'outputs/20260101_000000')
+
+
+def place(monkeypatch: pytest.MonkeyPatch, server: JudgeServer, model: str = 'stub') -> None:
+    """Name a judge in the environment."""
+    monkeypatch.setenv('OC_JUDGE_MODEL', model)
+    monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
+
+
+def judged_elsewhere(run: SentRun, server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Score the run with a judge whose place is gone from the environment afterwards."""
+    with monkeypatch.context() as here:
+        place(here, server)
+        assert main(['rescore', str(run.folder), '--judge', 'cascade']) == 0
+
+
+@pytest.mark.parametrize(
+    'command',
+    [
+        ['status'],
+        ['score'],
+        ['rescore'],
+        ['rescore', '--judge', 'rule'],
+        ['reasoneval', 'run', '--model', 'demo'],
+        ['report'],
+        ['compare'],
+        ['audit'],
+        ['plan'],
+    ],
+    ids=' '.join,
+)
+def test_no_command_runs_what_a_folder_holds(
+    run: SentRun, tmp_path: Path, command: list[str]
+) -> None:
+    """A line that was appended to the config, which is Python."""
+    assert main(['rescore', str(run.folder)]) == 0
+    run.write(f'\nopen({str(tmp_path / "ran")!r}, "w").close()\n')
+    words = 1 if command[0] != 'reasoneval' else 2
+    main([*command[:words], str(run.folder), *command[words:]])
+    assert not (tmp_path / 'ran').exists()
+
+
+def set_type(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset.update(attack)
+
+
+def set_evaluator(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset['eval_cfg']['evaluator'] = attack
+
+
+def set_look_alike(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['type'] = 'attacker.GPassKEvaluator'
+
+
+def set_judge(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['judge'] = attack
+
+
+def set_nested_judge(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['judge'] = {
+        'type': 'opencompass.evaluator.GenericLLMEvaluator',
+        'dataset_cfg': attack,
+        'judge_cfg': attack,
+    }
+
+
+def set_judge_model(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['judge'] = {'mode': 'llm', 'model': attack}
+
+
+def set_own_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['pred_postprocessor'] = attack
+
+
+def set_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset['eval_cfg']['pred_postprocessor'] = attack
+
+
+def set_model_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
+    run.model['pred_postprocessor'] = attack
+
+
+def set_gold_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset['eval_cfg']['dataset_postprocessor'] = attack
+
+
+def set_scorer(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['reasoning'] = {'type': attack['type'], 'options': {'cmd': attack['cmd']}}
+
+
+def set_step_model(run: SentRun, attack: dict[str, Any]) -> None:
+    run.evaluator['reasoning'] = {
+        'model': 'attacker/model',
+        'model_kwargs': {'trust_remote_code': True},
+    }
+
+
+def set_range(run: SentRun, attack: dict[str, Any]) -> None:
+    code = f'[0:1] if __import__("subprocess").getoutput({attack["cmd"]!r}) else [0:1]'
+    run.dataset['reader_cfg']['test_range'] = code
+
+
+def set_hub(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset.update(version='202412', hub='attacker/data', languages=None)
+
+
+def set_role(run: SentRun, attack: dict[str, Any]) -> None:
+    run.dataset['eval_cfg']['pred_role'] = 'BOT'
+    run.model.update(type=attack['type'], meta_template={'round': []})
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        *(set_type, set_evaluator, set_look_alike, set_judge, set_nested_judge, set_judge_model),
+        *(set_own_postprocessor, set_postprocessor, set_model_postprocessor),
+        *(set_gold_postprocessor, set_scorer, set_step_model, set_range, set_hub, set_role),
+    ],
+)
+def test_a_literal_config_makes_nothing_but_known_classes(
+    run: SentRun,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[SentRun, dict[str, Any]], None],
+) -> None:
+    """OpenCompass's registries import whatever a type says, and call it."""
+    change(run, {'type': 'subprocess.getoutput', 'cmd': f'touch {tmp_path / "ran"}'})
+    run.write()
+    assert main(['rescore', str(run.folder)]) == 1
+    assert not (tmp_path / 'ran').exists()
+    assert not run.result_path.exists()
+    error = capsys.readouterr().err
+    assert '--trust-config' in error or 'is not its evaluator' in error
+
+
+def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> None:
+    """Neither by one of the config's, nor by arguments that OpenCompass evaluates or posts to."""
+    attack = f'__import__("subprocess").getoutput("touch {tmp_path / "ran"}")'
+    group = {'name': 'all', 'subsets': ['sample-n2'], 'transforms': {'sample-n2': attack}}
+    with JudgeServer() as server:
+        for kind in ('subprocess.getoutput', 'opencompass_gpassk.summarizer.GPassKSummarizer'):
+            run.further = {
+                'summarizer': {'type': kind, 'cmd': attack, 'summary_groups': [group]},
+                'lark_bot_url': server.url,
+            }
+            run.write()
+            assert main(['rescore', str(run.folder)]) == 0
+        assert server.calls == 0
+    assert not (tmp_path / 'ran').exists()
+    assert list((run.folder / 'summary').glob('gpassk_*.md'))
+
+
+@pytest.mark.parametrize('name', ['../../../out', '/tmp/out', 'a/../../../out', 'x' * 100_000])
+def test_nothing_is_written_outside_of_the_run(
+    run: SentRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Names of models and data sets become paths."""
+    run.model['abbr'] = name
+    run.write()
+    before = {path for path in tmp_path.rglob('*') if run.folder not in path.parents}
+    assert main(['rescore', str(run.folder)]) == 1
+    assert {path for path in tmp_path.rglob('*') if run.folder not in path.parents} == before
+    assert len(capsys.readouterr().err) < 1000
+
+
+def test_nothing_is_written_through_a_link(run: SentRun, tmp_path: Path) -> None:
+    """One that leads out of the run."""
+    (tmp_path / 'elsewhere').mkdir()
+    (run.folder / 'results').symlink_to(tmp_path / 'elsewhere')
+    assert main(['rescore', str(run.folder)]) == 1
+    assert not list((tmp_path / 'elsewhere').iterdir())
+
+
+def test_the_config_of_ones_own_run_may_be_trusted(run: SentRun, tmp_path: Path) -> None:
+    """Then it is run, as OpenCompass does."""
+    run.write(f'\nopen({str(tmp_path / "ran")!r}, "w").close()\n')
+    assert main(['rescore', str(run.folder), '--trust-config']) == 0
+    assert (tmp_path / 'ran').exists()
+
+
+def test_a_key_goes_nowhere_that_a_file_says(
+    run: SentRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither to a server that a result names, nor from a variable that it names."""
+    monkeypatch.setenv('MY_CLOUD_SECRET', 'sk-of-mine-123456')
+    assert main(['rescore', str(run.folder)]) == 0
+    with JudgeServer() as theirs, JudgeServer() as ours:
+        place_said = {'api_base': theirs.url, 'api_key_env': 'MY_CLOUD_SECRET'}
+        run.change_result(judging={'mode': 'cascade', 'settings': {**JUDGED, **place_said}})
+        run.evaluator['judge'] = {**JUDGED, **place_said}
+        run.write()
+        for command in (['rescore'], ['rescore', '--judge', 'llm'], ['rescore', '--tau', '1']):
+            assert main([command[0], str(run.folder), *command[1:]]) == 1
+        error = capsys.readouterr().err
+        assert '1 verdicts of stub are not in the store' in error
+        assert 'OC_JUDGE_MODEL=stub and OC_JUDGE_API_BASE' in error
+        assert main(['reasoneval', 'run', str(run.folder), '--model', 'demo']) == 1
+        place(monkeypatch, ours)
+        assert main(['rescore', str(run.folder)]) == 0
+        assert theirs.calls == 0
+        assert ours.calls > 0
+        assert 'sk-of-mine' not in json.dumps(dict(ours.headers))
+
+
+def test_what_is_sent_is_nothing_that_a_file_says(
+    run: SentRun, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file of a prompt is not read, and fields of a request are not sent."""
+    secret = tmp_path / 'secret.txt'
+    secret.write_text('the password, {gold}, {answer}')
+    assert main(['rescore', str(run.folder)]) == 0
+    with JudgeServer() as server:
+        place(monkeypatch, server)
+        for more in ({'prompt': str(secret)}, {'extra_body': {'tools': ['shell']}}):
+            run.change_result(judging={'mode': 'cascade', 'settings': {**JUDGED, **more}})
+            assert main(['rescore', str(run.folder)]) == 1
+        assert server.calls == 0
+
+
+def test_a_judged_run_is_rescored_where_its_judge_is(
+    run: SentRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where no judge is named at all, if every verdict is in the store: nobody is asked."""
+    with JudgeServer() as server:
+        judged_elsewhere(run, server, monkeypatch)
+        calls, before = server.calls, run.result()
+        assert calls > 0
+        assert main(['rescore', str(run.folder), '--tau', '1']) == 0
+        assert run.result()['signature']['judge'] == before['signature']['judge']
+        assert run.result()['judging']['ledger']['saved']['store'] == calls
+        with monkeypatch.context() as here:
+            place(here, server)
+            assert main(['rescore', str(run.folder), '--tau', '0.5', '1']) == 0
+        with monkeypatch.context() as here:
+            place(here, server, model='another')  # at which this judge is not to be had
+            assert main(['rescore', str(run.folder)]) == 0
+        assert server.calls == calls
+        (run.folder / 'verdicts.sqlite').unlink()
+        assert main(['rescore', str(run.folder)]) == 1
+        place(monkeypatch, server)
+        assert main(['rescore', str(run.folder)]) == 0
+        assert server.calls == 2 * calls
+
+
+def test_verdicts_under_a_prompt_of_ones_own_are_found(
+    run: SentRun, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the signature; the file of the prompt, and what was sent besides, are not needed."""
+    prompt = tmp_path / 'prompt.txt'
+    prompt.write_text('Is {answer} the same as {gold}?')
+    with JudgeServer(lambda text: r'\boxed{yes}') as server:
+        settings = {'model': 'stub', 'api_base': server.url, 'prompt': str(prompt)}
+        (tmp_path / 'judge.json').write_text(json.dumps({**settings, 'extra_body': {'seed': 1}}))
+        assert main(['rescore', str(run.folder), '--judge', 'judge.json']) == 0
+        calls, before = server.calls, run.result()
+        prompt.unlink()
+        for _ in range(2):  # the second time from what the first one recorded
+            assert main(['rescore', str(run.folder), '--tau', '1']) == 0
+            assert run.result()['signature']['judge'] == before['signature']['judge']
+        assert server.calls == calls == 1
+
+
+@pytest.mark.parametrize('command', ['rescore', 'score'])
+def test_a_judge_that_gave_no_verdict_makes_no_result(
+    run: SentRun,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    """However few were asked: else the figures are those of the answers that nobody judged."""
+    with JudgeServer(lambda text: 'I like both.') as server:
+        place(monkeypatch, server)
+        for _ in range(2):  # also where what it said is in the store
+            assert main([command, str(run.folder), '--judge', 'cascade']) == 1
+            assert 'no verdict that can be read' in capsys.readouterr().err
+        assert server.calls == 2  # the one answer, and once more since it was not read
+    assert not run.result_path.exists()
+    assert (run.folder / 'verdicts.sqlite').exists()
+
+
+def test_no_model_of_steps_is_loaded_on_the_word_of_a_file(
+    run: SentRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But that of the demonstration, and one that the environment names."""
+    assert main(['reasoneval', 'run', str(run.folder), '--model', 'demo']) == 0
+    assert main(['rescore', str(run.folder), '--tau', '1']) == 0
+    recorded = run.result()['reasoning']
+    assert recorded['settings'] == {'model': 'demo'}
+    kwargs = {'dtype': 'float32', 'trust_remote_code': True}
+    theirs = {'model': 'attacker/model', 'model_kwargs': kwargs}
+    run.change_result(reasoning={**recorded, 'settings': theirs})
+    assert main(['rescore', str(run.folder)]) == 1
+    assert 'GPASSK_STEP_MODEL=attacker/model' in capsys.readouterr().err
+    monkeypatch.setenv('GPASSK_STEP_MODEL', 'attacker/model')
+    assert recorded_reasoning(theirs)['model_kwargs'] == {'dtype': 'float32'}
+
+
+def test_a_judge_of_steps_is_asked_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user says nothing, scores are those of the store."""
+    judge = {'mode': 'llm', 'model': 'a', 'api_base': 'http://theirs/v1', 'max_tokens': 64}
+    monkeypatch.delenv('OC_JUDGE_MODEL', raising=False)
+    monkeypatch.delenv('OC_JUDGE_API_BASE', raising=False)
+    found = recorded_reasoning({'judge': {**judge, 'api_key_env': 'MY_SECRET'}})['judge']
+    assert {'api_base', 'api_key_env'}.isdisjoint(found)
+    with pytest.raises(JudgeError, match='1 verdicts of a are not in the store'):
+        make_judge(JudgeSettings.of(found)).ask([('key', 'prompt')], lambda *_: False, Ledger())
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://ours/v1')
+    found = recorded_reasoning({'judge': judge})['judge']
+    assert JudgeSettings.of(found).endpoints == ['http://ours/v1']
