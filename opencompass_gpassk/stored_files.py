@@ -52,9 +52,9 @@ class LineBounds(NamedTuple):
 RESULT_BYTES = (
     32 * MIB
 )  # "[[],[],…" takes 21 times its size; a result of 10,000 problems has 20 MiB
-CONFIG_BYTES = 4 * MIB  # parsed as Python, "[[],[],…" takes 170 times its size
+CONFIG_BYTES = 3 * MIB // 2  # parsed as Python, "[],[],…" takes 600 times its size
 # A text with one character beyond the BMP takes four bytes for each of its characters.
-TRIALS = LineBounds(192 * MIB, 1_000_000, 4 * MIB)
+TRIALS = LineBounds(160 * MIB, 1_000_000, 4 * MIB)
 MOST_PROBLEMS = 200_000  # of a result and its trials; a page of so many takes a minute
 # Not held in memory as a whole: one member, or one line, is at a time.
 PREDICTIONS_BYTES = 4096 * MIB  # the texts of 100,000 responses of 40,000 characters
@@ -111,9 +111,10 @@ def read_json(path: Path, most: int = RESULT_BYTES) -> Any:
         FileNotFoundError: If there is none.
         ValueError: If it can't be read, holds more bytes than that, or isn't JSON.
     """
+    data = read_bytes(path, most)
     try:
-        return json.loads(read_bytes(path, most))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
         raise _unreadable(path, error) from error
 
 
@@ -144,7 +145,7 @@ def read_members(path: Path) -> Iterator[tuple[str, Any]]:
         except (ValueError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else error
             remedy = 'delete it and run the inference again with -r'
-            raise _unreadable(path, f'behind {number} records, {reason}', remedy) from error
+            raise _unreadable(path, f'after {number} records, {reason}', remedy) from error
 
 
 def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
@@ -213,6 +214,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> None:
+    """Raise a ValueError above a bound; no line is too long that lies within a piece."""
     size = lines = line = 0
     for piece in pieces:
         first = piece.find(b'\n')
@@ -259,4 +261,4 @@ def _unreadable(
 
 
 def _size(size: int) -> str:
-    return f'{size >> 20} MiB'
+    return f'{size / MIB:g} MiB'

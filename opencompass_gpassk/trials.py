@@ -105,20 +105,21 @@ class TrialTable:
             raise ValueError(
                 f'problem_id {twice.problem_id!r} occurs twice; give every problem its own id'
             )
-        identities: set[tuple[str, int]] = set()
         for trial in self.trials:
             if trial.problem_id not in index:
                 raise ValueError(f'a trial names problem_id {trial.problem_id!r}, which is unknown')
-            identity = (trial.problem_id, trial.replica)
-            if identity in identities:
-                raise ValueError(
-                    f'problem_id {trial.problem_id!r} has replica {trial.replica} twice; '
-                    'number the samples of a problem from 0'
-                )
-            identities.add(identity)
         self.problem_index: NDArray[np.int64] = np.array(
             [index[trial.problem_id] for trial in self.trials], dtype=np.int64
         )
+        replicas = np.array([trial.replica for trial in self.trials], dtype=np.int64)
+        order = np.lexsort((replicas, self.problem_index))
+        known = (np.diff(self.problem_index[order]) == 0) & (np.diff(replicas[order]) == 0)
+        if known.any():
+            trial = self.trials[order[1:][known][0]]
+            raise ValueError(
+                f'problem_id {trial.problem_id!r} has replica {trial.replica} twice; '
+                'number the samples of a problem from 0'
+            )
 
     def __len__(self) -> int:
         return len(self.trials)

@@ -33,8 +33,8 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
     'num_tokens': (int, float, NoneType),
     'values': (dict,),
 }
-MOST_ENTRIES = {'groups': 32, 'values': 8}  # of a problem and of a trial
-MOST_NAMES = 100_000  # of groups and values in a file
+MOST_ENTRIES = {'groups': 32, 'values': 5}  # of a problem and of a trial
+MOST_NAMES = 5000  # of groups and values in a file
 LONGEST = 200  # characters of a message
 REMEDY = 'make it again with gpassk rescore or gpassk score -o'
 
@@ -107,7 +107,7 @@ def _checked(
                 names.setdefault(key, key): _entry(name, one, names) for key, one in value.items()
             }
             if len(value) > MOST_ENTRIES[name] or len(names) > MOST_NAMES:
-                raise ValueError(f'field {name} has more names than any data set')
+                raise ValueError(f'field {name} holds more names than any data set has')
     return row
 
 

@@ -16,6 +16,7 @@ from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.paired import (
     compare_means,
     holm,
+    least_p_value,
     rank_intervals,
     sign_flip_test,
 )
@@ -196,6 +197,14 @@ def test_ranks_hold_all_at_once() -> None:
         wrong += (rank_intervals(values, flips=400) != [1, 6]).any()
     assert wrong <= 10 + 3 * math.sqrt(200 * 0.05 * 0.95)
     assert wrong >= 1
+
+
+def test_thousands_of_clusters_do_not_overflow() -> None:
+    """2 to the number of clusters is beyond a float from 1024 on."""
+    steps = np.random.default_rng(0).normal(1.0, 1.0, (3000, 1))
+    with np.errstate(all='raise'):
+        (p_value,) = sign_flip_test(steps, flips=100)
+    assert p_value == least_p_value(3000, 100) == 1 / 101
 
 
 def test_a_model_without_a_result_has_every_rank() -> None:

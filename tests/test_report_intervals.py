@@ -346,13 +346,18 @@ def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
     made = table_of(STRONG, 4)
     write_trials(tmp_path / 'x.trials.jsonl.gz', made, {})
     (tmp_path / 'bad.gz').write_bytes(b'\x1f\x8b nothing')
-    read = verdicts_of({'trials_file': 'x.trials.jsonl.gz'}, tmp_path)
+    told: list[str] = []
+    read = verdicts_of({'trials_file': 'x.trials.jsonl.gz'}, tmp_path, told.append)
     assert read is not None
     assert [counts.tolist() for counts in read.counts()] == [c.tolist() for c in made.counts()]
     for name in ('bad.gz', 'missing.gz', None, 3, ''):
-        assert verdicts_of({'trials_file': name}, tmp_path) is None
+        assert verdicts_of({'trials_file': name}, tmp_path, told.append) is None
     (tmp_path / 'inner').mkdir()
-    assert verdicts_of({'trials_file': '../x.trials.jsonl.gz'}, tmp_path / 'inner') is None
+    outside = {'trials_file': '../x.trials.jsonl.gz'}
+    assert verdicts_of(outside, tmp_path / 'inner', told.append) is None
+    assert [line.partition(': not readable: ')[0] for line in told] == [
+        str(tmp_path / name) for name in ('bad.gz', 'missing.gz')
+    ]
 
 
 def test_the_files_follow_the_setting(tmp_path: Path) -> None:

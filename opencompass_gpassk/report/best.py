@@ -104,7 +104,7 @@ def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> 
         report: Is told of trials that can't be read.
     """
     name = result.get('trials_file')
-    if not isinstance(name, str) or Path(name).name != name:
+    if not isinstance(name, str) or not name or Path(name).name != name:
         return None
     try:
         table, _ = read_trials(folder / name)

@@ -18,7 +18,9 @@ __all__ = ['check_result', 'read_result']
 MOST = 1_000_000  # samples of a result; whatever holds more was made to do harm
 MOST_K = 1024  # tables of larger ones fill the memory
 # A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
-MOST_METRICS, MOST_FIGURES = 500, 50_000
+MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 500, 50_000, 50
+MOST_WARNINGS = 1000
+OTHER_METRICS = 20  # that go without k: accuracy, those of versions and of reasoning
 LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
 BRIEF = 'of {} characters at most'
 NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields of which tables print all
@@ -56,11 +58,9 @@ def check_result(result: Result) -> None:
         longest = LONGEST_NAME if name in NAMES else LONGEST_TEXT
         if name != 'details':
             _demand(name, value, _brief(longest), BRIEF.format(longest))
-    details = result.get('details') or []
-    _demand('details', len(details), _whole(0, MOST_PROBLEMS), f'at most {MOST_PROBLEMS} rows')
-    for row in details:
+    for row in result.get('details') or []:
         _check_row(row)
-    _demand('details, n', sum(row['n'] for row in details), _whole(0), f'at most {MOST} in all')
+    _check_numbers(result)
     _check_figures(result)
     try:
         of_one = {'model': {'data set': {k: v for k, v in result.items() if k != 'details'}}}
@@ -174,11 +174,23 @@ def _check_row(row: Mapping[str, Any]) -> None:
         _demand(f'{place}, count', answer.get('count', 0), _whole(0), 'a whole number')
 
 
+def _check_numbers(result: Result) -> None:
+    """Raise a ValueError if there is more of something than anything can be made of in time."""
+    groups, rows = result.get('groups') or {}, result.get('details') or []
+    metrics = len(result.get('k') or []) * (len(result.get('taus') or []) + 2) + OTHER_METRICS
+    for what, number, most in (
+        ('metrics, by k and taus', metrics, MOST_METRICS),
+        ('figures, by metric and group', metrics * (len(groups) + 1), MOST_FIGURES),
+        ('breakdowns', len({tuple(group) for group in groups.values()}), MOST_BREAKDOWNS),
+        ('warnings', len(result.get('warnings') or []), MOST_WARNINGS),
+        ('problems', len(rows), MOST_PROBLEMS),
+        ('samples', sum(row['n'] for row in rows), MOST),
+    ):
+        if number > most:
+            raise ValueError(f'it has {number} {what}, above {most}; score its responses again')
+
+
 def _check_figures(result: Result) -> None:
-    metrics = len(result.get('k') or []) * (len(result.get('taus') or []) + 2)
-    figures = metrics * (len(result.get('groups') or {}) + 1)
-    _demand('k', metrics, _whole(0, MOST_METRICS), f'at most {MOST_METRICS} with those of taus')
-    _demand('groups', figures, _whole(0, MOST_FIGURES), f'at most {MOST_FIGURES} figures')
     for label, group in {'': {}, **(result.get('groups') or {})}.items():
         for key in _keys(result, not label, 'version' in group):
             name = f'{label}/{key}' if label else key

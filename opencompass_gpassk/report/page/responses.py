@@ -109,7 +109,7 @@ def _read(
     """Return the responses in a file, and add that to those that were read."""
     path = _in_run(name, run) if run else _samples(name, beside)
     if path is None:
-        raise ValueError('there is no such file')
+        raise ValueError('not found in the run' if run else 'not found')
     if path.resolve() in read:  # under thousands of names it would be read for hours
         raise ValueError('it has two names; name a file as it is called')
     read.add(path.resolve())
