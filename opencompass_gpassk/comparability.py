@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.page.sources import Found
-from opencompass_gpassk.report.plots import shortened
+from opencompass_gpassk.text import shortened
 
 __all__ = ['cautions', 'shared_protocols', 'sides_differ']
 

@@ -10,8 +10,7 @@ from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.report.benchmarks import Result, has_verdicts, is_greedy, sample_count
 from opencompass_gpassk.report.page.sources import Found, find_results
 from opencompass_gpassk.runs import find_run
-from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import TrialTable, read_trials
 
 __all__ = ['Side', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at', 'stored_protocol']
 

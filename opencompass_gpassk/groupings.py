@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opencompass_gpassk.trials import Problem
-from opencompass_gpassk.version_groups import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL, Problem
 
 __all__ = ['Part', 'group_members', 'headline_problems', 'parts_of']
 

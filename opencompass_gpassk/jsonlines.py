@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import sys
 import zlib
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-__all__ = ['parse_row', 'read_lines', 'row_line']
+__all__ = ['parse_row', 'read_lines', 'row_line', 'without_nan']
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 UNDECODED = re.compile('[\udc80-\udcff]')  # what surrogateescape makes of bytes that aren't UTF-8
@@ -66,3 +67,14 @@ def row_line(row: Mapping[str, Any]) -> str:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f'{constant} is no number of JSON')
+
+
+def without_nan(value: Any) -> Any:
+    """Return a value with None in place of every number that JSON has no word for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(item) for item in value]
+    return value

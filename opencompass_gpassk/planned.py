@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.groupings import headline_problems
+from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.planning import (
@@ -23,8 +24,7 @@ from opencompass_gpassk.metrics.planning import (
 )
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.metrics.within import within_problem_variance
-from opencompass_gpassk.report.export import without_nan
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import read_trials
 from opencompass_gpassk.uncertainty import ESTIMAND
 
 __all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']

@@ -36,7 +36,7 @@ TRUST = 'If the run is your own, --trust-config runs its config as OpenCompass d
 SUMMARIZER = 'opencompass_gpassk.summarizer.GPassKSummarizer'
 EVALUATORS = {
     'opencompass_gpassk.evaluator.GPassKEvaluator',
-    'opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator',
+    'opencompass_gpassk.evaluator.ReasonEvalEvaluator',
 }
 DATA_SETS = {
     f'opencompass_gpassk.datasets{module}.{name}'

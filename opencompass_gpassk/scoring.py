@@ -20,8 +20,7 @@ from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.result_warnings import response_warnings, result_warnings
 from opencompass_gpassk.results import NOBODY, figures, reasoning_figures
 from opencompass_gpassk.soundness import ReasoningColumns, scored_trials
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 from opencompass_gpassk.uncertainty import (
     IntervalSettings,
     figure_intervals,

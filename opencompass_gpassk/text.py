@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['escape_markdown', 'one_line', 'short_line', 'spreadsheet_text', 'visible_text']
+__all__ = [
+    'escape_markdown',
+    'one_line',
+    'short_line',
+    'shortened',
+    'spreadsheet_text',
+    'visible_text',
+]
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
 # What moves text about, hides it or ends a line where a reader sees none.
@@ -49,3 +56,8 @@ def visible_text(text: str) -> str:
     Tabs and line breaks remain; CR LF is one line break.
     """
     return UNSEEN.sub(lambda char: f'⟨U+{ord(char[0]):04X}⟩', text.replace('\r\n', '\n'))
+
+
+def shortened(name: str, most: int) -> str:
+    """Return a name, cut off where it has more than so many characters."""
+    return name if len(name) <= most else f'{name[: most - 1]}…'

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.metrics import understanding, variables
 from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.trials import ORIGINAL
 
 if TYPE_CHECKING:
     from opencompass_gpassk.protocol import Protocol
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     'DROP',
-    'ORIGINAL',
     'SP_ACCURACY',
     'UNDERSTANDING',
     'UNDERSTANDING_SCORE',
@@ -34,7 +34,6 @@ __all__ = [
     'monotone',
 ]
 
-ORIGINAL = 'original'
 SP_ACCURACY = 'SP accuracy'
 DROP = 'SP-RV drop'
 UNDERSTANDING = {f'{share} understanding': share for share in ('complete', 'partial', 'collapsed')}

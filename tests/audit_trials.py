@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from opencompass_gpassk.audit.trials import AuditTrial
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 __all__ = ['audit_trials', 'make_table', 'write_table']
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from made_runs import MadeRun
 
+from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.results import Protocol
 from opencompass_gpassk.scoring import make_result, store
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict

@@ -18,7 +18,7 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.report.page import sources
-from opencompass_gpassk.trials_file import read_trials, write_trials
+from opencompass_gpassk.trials import read_trials, write_trials
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028| a |\n# head `x` [l](javascript:1)'
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.cli import main
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 COUNTS = (0, 0, 1, 3, 8, 8, 7, 8, 0, 2)  # of 8 samples; two neighbours are translations
 

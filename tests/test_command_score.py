@@ -13,7 +13,7 @@ from real_data import DATA, needs_data
 
 from opencompass_gpassk.cli import main
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import read_trials
 
 
 def rows(n: int = 4) -> list[dict[str, Any]]:

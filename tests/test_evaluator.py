@@ -28,7 +28,7 @@ from opencompass.registry import TEXT_POSTPROCESSORS
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import read_trials
 
 
 def strict(text: str) -> Any:

@@ -18,19 +18,17 @@ from test_rescoring import result, write_config
 
 from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.cli import main
-from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_rows import select
-from opencompass_gpassk.reasoning_evaluator import ReasonEvalEvaluator
 from opencompass_gpassk.rescoring import Changes
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.soundness import ReasoningColumns
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}
 KS = [1, 2, 4]

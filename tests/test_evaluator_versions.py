@@ -14,7 +14,7 @@ from opencompass.utils import build_dataset_from_cfg
 
 from opencompass_gpassk.datasets import RVBench
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import read_trials
 
 NAMES = ['LampsInStep', 'PercentOfTens']
 

@@ -33,8 +33,7 @@ from opencompass_gpassk.stored_files import (
     read_object,
     stored_lines,
 )
-from opencompass_gpassk.trials import Trial, Verdict
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import Trial, Verdict, read_trials
 
 GOOD = ('good', 'better')
 GIB = 1 << 30

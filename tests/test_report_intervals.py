@@ -23,8 +23,7 @@ from opencompass_gpassk.report.files import write_report
 from opencompass_gpassk.report.latex import to_latex
 from opencompass_gpassk.report.model_tables import benchmark_tables
 from opencompass_gpassk.report.tables import Table, to_markdown, to_text
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
 SETTINGS = {'method': 'bca', 'resamples': 10_000, 'level': 0.95, 'of': 'problems like these'}

@@ -15,8 +15,7 @@ from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.result_warnings import result_warnings
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.scoring import audit_responses, make_result, make_table, store
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
 N = 8

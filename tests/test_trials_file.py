@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.trials_file import read_trials, write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials, write_trials
 
 
 def test_file_round_trip(tmp_path: Path) -> None:

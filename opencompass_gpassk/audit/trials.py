@@ -9,8 +9,7 @@ from pathlib import Path
 from opencompass_gpassk.judging.judge import Triple
 from opencompass_gpassk.runs import find_run
 from opencompass_gpassk.text import short_line
-from opencompass_gpassk.trials import Problem, Trial
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import Problem, Trial, read_trials
 
 __all__ = ['AuditTrial', 'RunTrials', 'clusters', 'read_run', 'trials_files']
 

@@ -13,8 +13,8 @@ from opencompass_gpassk.audit.draw import Sample
 from opencompass_gpassk.audit.sources import Opinion
 from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.metrics.agreement import VERDICTS
-from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.tables import Table, to_markdown
 from opencompass_gpassk.text import escape_markdown
 from opencompass_gpassk.trials import Verdict

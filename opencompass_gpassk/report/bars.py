@@ -13,10 +13,10 @@ from opencompass_gpassk.report.plots import (
     has_intervals,
     intervals_name,
     labelled,
-    shortened,
     shown_label,
 )
 from opencompass_gpassk.report.short_names import told_apart
+from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

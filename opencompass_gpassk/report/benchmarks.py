@@ -127,7 +127,7 @@ def is_ours(result: object) -> bool:
 def has_verdicts(result: object) -> bool:
     """Tell whether a result is ours and says which responses are right.
 
-    :class:`~opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator` scores reasoning alone.
+    :class:`~opencompass_gpassk.evaluator.ReasonEvalEvaluator` scores reasoning alone.
     """
     return is_ours(result) and result['signature'].get('judge') != NOBODY  # type: ignore[index]
 

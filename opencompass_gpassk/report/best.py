@@ -13,8 +13,7 @@ from opencompass_gpassk.report.benchmarks import Entry, Result, read_figure
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.shared_problems import Aligned, aligned
 from opencompass_gpassk.soundness import SOUND, VALIDITY
-from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import TrialTable, read_trials
 
 __all__ = ['AVERAGE', 'GREEDY', 'Best', 'Trials', 'best_entries', 'verdicts_of']
 

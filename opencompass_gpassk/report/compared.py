@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.problem_changes import Change
 from opencompass_gpassk.regression import Check
-from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.page.sources import Found
 from opencompass_gpassk.uncertainty import ESTIMAND, IntervalSettings
 

@@ -11,9 +11,8 @@ from opencompass_gpassk.comparison import Difference
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.regression import Check
 from opencompass_gpassk.report.compared import Compared
-from opencompass_gpassk.report.plots import shortened
 from opencompass_gpassk.report.tables import Cell, Table
-from opencompass_gpassk.text import one_line
+from opencompass_gpassk.text import one_line, shortened
 from opencompass_gpassk.uncertainty import ESTIMAND
 
 __all__ = ['check_lines', 'comparison_tables', 'p_text']

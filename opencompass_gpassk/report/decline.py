@@ -20,11 +20,11 @@ from opencompass_gpassk.report.plots import (
     add_legend,
     labelled,
     number,
-    shortened,
     shown_label,
 )
 from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.report.tables import DIFFICULTY, Cell, Table, group_order
+from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,18 +9,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.report.benchmarks import (
-    Result,
-    Results,
-    is_ours,
-    read_figure,
-    sample_count,
-)
+from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.report.benchmarks import Result, Results, is_ours, read_figure, sample_count
 from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.text import one_line, spreadsheet_text
 
-__all__ = ['tidy_rows', 'to_csv', 'to_json', 'without_nan']
+__all__ = ['tidy_rows', 'to_csv', 'to_json']
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
@@ -194,14 +189,3 @@ def _finite(value: float) -> float | None:
 def _group_fields(result: Result) -> Iterable[str]:
     groups = (result.get('groups') or {}).values()
     return (name for group in groups for name in group if name != 'problems')
-
-
-def without_nan(value: Any) -> Any:
-    """Return a value with None in place of every number that JSON has no word for."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): without_nan(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without_nan(item) for item in value]
-    return value

@@ -29,9 +29,9 @@ from opencompass_gpassk.report.plots import (
     add_legend,
     labelled,
     plot_band,
-    shortened,
     shown_label,
 )
+from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.short_names import told_apart
-from opencompass_gpassk.text import one_line
+from opencompass_gpassk.text import one_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -30,7 +30,6 @@ __all__ = [
     'plot_band',
     'plot_thresholds',
     'save_figure',
-    'shortened',
     'shown_label',
 ]
 
@@ -197,8 +196,3 @@ def shown_label(name: str) -> str:
     """Return a name that matplotlib shows as it stands: no formula, not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line
-
-
-def shortened(name: str, most: int) -> str:
-    """Return a name, cut off where it has more than so many characters."""
-    return name if len(name) <= most else f'{name[: most - 1]}…'

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.plots import COLOURS, MARKERS, add_legend, shortened, shown_label
+from opencompass_gpassk.report.plots import COLOURS, MARKERS, add_legend, shown_label
+from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

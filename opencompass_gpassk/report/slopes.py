@@ -24,9 +24,9 @@ from opencompass_gpassk.report.plots import (
     intervals_name,
     labelled,
     number,
-    shortened,
     shown_label,
 )
+from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 from opencompass_gpassk.uncertainty import ESTIMAND
 

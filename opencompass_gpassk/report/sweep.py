@@ -19,9 +19,9 @@ from opencompass_gpassk.report.plots import (
     intervals_name,
     labelled,
     number,
-    shortened,
     shown_label,
 )
+from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from typing import Any
 
 from opencompass_gpassk.datasets.rows import Row, optional_text, read_rows, text_field
 from opencompass_gpassk.rv.generation import PosedQuestion
-from opencompass_gpassk.version_groups import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL
 
 __all__ = ['read_posed', 'write_line']
 

@@ -11,7 +11,7 @@ from typing import Any
 from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP, versions
 from opencompass_gpassk.rv.question import Question, question_named, questions
 from opencompass_gpassk.rv.wording import latex
-from opencompass_gpassk.version_groups import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL
 
 __all__ = ['PosedQuestion', 'generate', 'pose']
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
+from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.report.benchmarks import Benchmark, Entry, has_verdicts, join_benchmarks
-from opencompass_gpassk.report.export import without_nan
 from opencompass_gpassk.report.notes import benchmark_notes
 from opencompass_gpassk.report.page.columns import (
     column_notes,

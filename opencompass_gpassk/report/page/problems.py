@@ -22,8 +22,7 @@ from opencompass_gpassk.report.page.responses import (
 )
 from opencompass_gpassk.report.page.sources import Found
 from opencompass_gpassk.text import one_line, visible_text
-from opencompass_gpassk.trials import Problem, Trial
-from opencompass_gpassk.trials_file import read_trials
+from opencompass_gpassk.trials import Problem, Trial, read_trials
 
 __all__ = ['PageProblem', 'Solved', 'collect_problems', 'packed_texts']
 
