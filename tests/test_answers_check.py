@@ -23,9 +23,8 @@ from opencompass_gpassk.answers.check import (
     compare,
     compare_quickly,
 )
-from opencompass_gpassk.answers.numbers import parse_number
+from opencompass_gpassk.answers.numbers import Relation, parse_number
 from opencompass_gpassk.answers.pool import CheckResult, check_pairs
-from opencompass_gpassk.answers.relation import Relation
 
 ROOT = Path(__file__).parent.parent
 PAIRS = json.loads((ROOT / 'tests/cases/answers_pairs.json').read_text('utf-8'))

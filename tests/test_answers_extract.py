@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 
+from opencompass_gpassk.answers.check import stated_value
 from opencompass_gpassk.answers.extract import extract_answer, last_statement
-from opencompass_gpassk.answers.statements import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
 

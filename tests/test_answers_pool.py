@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.answers import pool
+from opencompass_gpassk.answers.numbers import Relation
 from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_pairs
-from opencompass_gpassk.answers.relation import Relation
 
 SAME = CheckResult(Relation.SAME, None)
 DIFFERENT = CheckResult(Relation.DIFFERENT, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from long_texts import BAIT, is_linear
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.trials import Verdict
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.reasoneval.protected import Protected
 from opencompass_gpassk.reasoneval.steps import split_steps
 

@@ -4,21 +4,265 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from opencompass_gpassk.answers.expressions import (
     compare_equations,
     compare_expressions,
     compare_rounded,
+    is_scalar,
 )
-from opencompass_gpassk.answers.form import Form, Kind
-from opencompass_gpassk.answers.kinds import compare_kinds
-from opencompass_gpassk.answers.lists import compare_lists, compare_ordered, compare_unordered
-from opencompass_gpassk.answers.names import names_agree, renamed
+from opencompass_gpassk.answers.form import Form, Kind, words
 from opencompass_gpassk.answers.normalise import unspaced
-from opencompass_gpassk.answers.numbers import compare_numbers
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.numbers import Relation, all_of, compare_numbers
 
-__all__ = ['compare_forms']
+__all__ = [
+    'compare_forms',
+    'compare_kinds',
+    'compare_lists',
+    'compare_ordered',
+    'compare_unordered',
+    'coordinate_names',
+    'names_agree',
+    'renamed',
+    'spread',
+]
+
+LIST_LIMIT = 200
+
+
+def compare_ordered(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
+    """Compare coordinates and the like."""
+    if len(gold) != len(answer):
+        return Relation.DIFFERENT
+    return all_of(compare(a, b) for a, b in zip(gold, answer, strict=True))
+
+
+def compare_unordered(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
+    """Compare solutions and the like, whose order says nothing."""
+    if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
+        return Relation.UNKNOWN
+    if len(gold) != len(answer):
+        return _compare_repeated(gold, answer, compare)
+    left = list(answer)
+    doubts = False
+    for part in gold:
+        relations = [compare(part, other) for other in left]
+        if Relation.SAME in relations:
+            left.pop(relations.index(Relation.SAME))
+        elif Relation.UNKNOWN in relations:
+            doubts = True
+        else:
+            return Relation.DIFFERENT
+    return Relation.UNKNOWN if doubts else Relation.SAME
+
+
+def compare_lists(gold: Form, answer: Form, compare: Compare) -> Relation:
+    """Compare lists and sets, whose elements may have names: x = 1, y = 2."""
+    first, second = spread(gold), spread(answer)
+    known = [_by_name(parts) for parts in (first, second)]
+    if known[0] and known[1]:
+        if known[0].keys() != known[1].keys():
+            return Relation.UNKNOWN
+        return all_of(compare(part, known[1][name]) for name, part in known[0].items())
+    if known[0] or known[1]:  # x = 1, y = 2 against 1, 2
+        if any(part.name for part in (second if known[0] else first)):
+            return Relation.UNKNOWN
+        return compare_ordered(first, second, compare)
+
+    def compare_elements(part: Form, other: Form) -> Relation:
+        nested = (part.kind is Kind.SET) != (other.kind is Kind.SET)  # {1, {2}} is not {1, 2}
+        return Relation.UNKNOWN if nested else compare(part, other)
+
+    return compare_unordered(first, second, compare_elements)
+
+
+def spread(form: Form) -> list[Form]:
+    """Return the elements of a list or set, of which some may stand for two values (±)."""
+    if form.kind not in (Kind.LIST, Kind.SET):
+        return [form]
+    parts: list[Form] = []
+    for part in form.parts:
+        parts += part.parts if part.text == '±' else [part]
+    return parts
+
+
+def _by_name(parts: Sequence[Form]) -> dict[str, Form] | None:
+    """Return elements by their names if each has one of its own, else None."""
+    found = {part.name: part for part in parts}
+    return None if '' in found or len(found) < len(parts) else found
+
+
+def _compare_repeated(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
+    """Compare lists of different lengths: a solution may stand there twice."""
+    for first, second in ((gold, answer), (answer, gold)):
+        for part in first:
+            relations = {compare(part, other) for other in second}
+            if relations == {Relation.DIFFERENT}:
+                return Relation.DIFFERENT
+    points = all(part.kind is Kind.TUPLE for part in (*gold, *answer))
+    return Relation.SAME if points else Relation.UNKNOWN
+
+
+FUNCTION = re.compile(r'([a-zA-Z])\(([a-z])\)')
+COORDINATES = re.compile(r"\(([\w\\,']+)\)")
+
+
+def names_agree(gold: str, answer: str) -> bool:
+    """Tell whether two names may mean the same: f(x) and f(t) or y, but not x and y."""
+    first, second = FUNCTION.fullmatch(gold), FUNCTION.fullmatch(answer)
+    if first and second:
+        return first[1] == second[1]
+    return bool(first or second) and 'y' in (gold, answer)
+
+
+def renamed(gold: Form, answer: Form) -> Form:
+    """Return the answer with the argument of its function called as in the gold answer."""
+    first, second = FUNCTION.fullmatch(gold.name), FUNCTION.fullmatch(answer.name)
+    if not first or not second or first[2] == second[2] or answer.kind is not Kind.EXPRESSION:
+        return answer
+    # a letter that is no part of a command; where the new one is taken, it would be confused
+    if re.search(rf'(?<![a-zA-Z\\]){first[2]}(?![a-zA-Z])', answer.text):
+        return answer
+    text = re.sub(rf'(?<![a-zA-Z\\]){second[2]}(?![a-zA-Z])', first[2], answer.text)
+    return replace(answer, text=text, name=gold.name)
+
+
+def coordinate_names(name: str) -> list[str]:
+    """Return x and y of ``(x,y)``; nothing of any other name."""
+    match = COORDINATES.fullmatch(name)
+    return match[1].split(',') if match else []
+
+
+# Words that may stand for a number.
+QUANTITY = re.compile(
+    r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b'
+    r'|hundred|half|third|quarter|thousand|double|twice|infinit'
+    r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
+    r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
+)
+# Truth values, which 0 and 1 are.
+TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
+
+Compare = Callable[[Form, Form], Relation]
+
+
+def compare_kinds(gold: Form, answer: Form, compare: Compare) -> Relation:
+    """Compare answers of two kinds; ``compare`` compares their parts."""
+    pair = frozenset({gold.kind, answer.kind})
+    if Kind.SET in pair and Kind.LIST not in pair and len(gold.parts or answer.parts) == 1:
+        one = [form.parts[0] if form.kind is Kind.SET else form for form in (gold, answer)]
+        return compare(one[0], one[1])
+    if pair in PAIRS:
+        return PAIRS[pair](gold, answer, compare)
+    if Kind.CHOICE in pair or Kind.TEXT in pair:
+        return _compare_words(gold, answer)
+    if gold.kind is Kind.RELATION and answer.kind is Kind.NUMBER:
+        return Relation.DIFFERENT
+    if Kind.RELATION in pair:
+        first, second = _equation(gold), _equation(answer)
+        return compare(first, second) if first and second else Relation.UNKNOWN
+    if '::' in (gold.text, answer.text) or pair == {Kind.LIST, Kind.UNION}:
+        return Relation.UNKNOWN
+    if Kind.EXPRESSION in pair:
+        text = gold.text if gold.kind is Kind.EXPRESSION else answer.text
+        return Relation.DIFFERENT if is_scalar(text) else Relation.UNKNOWN
+    return Relation.DIFFERENT
+
+
+def _column(gold: Form, answer: Form, compare: Compare) -> Relation:
+    """Compare coordinates with a matrix, which may be a vector."""
+    matrix = gold if gold.kind is Kind.MATRIX else answer
+    if matrix.text.endswith('x1') or matrix.text.startswith('1x'):
+        return compare_ordered(gold.parts, answer.parts, compare)
+    return Relation.UNKNOWN
+
+
+def _named(gold: Form, answer: Form, compare: Compare) -> Relation:
+    """Compare coordinates or an interval with a list; only names tell the order of a list."""
+    listed, point = (gold, answer) if gold.kind is Kind.LIST else (answer, gold)
+    names = [part.name for part in listed.parts]
+    if point.text != '()' or listed.text or len(set(names)) < len(names) or '' in names:
+        return Relation.UNKNOWN
+    if names != (coordinate_names(point.name) or sorted(names)):
+        return Relation.UNKNOWN
+    return compare_ordered(gold.parts, answer.parts, compare)
+
+
+def _bracketed(gold: Form, answer: Form, compare: Compare) -> Relation:
+    """Compare a set with coordinates or an interval, for which it may have been taken."""
+    relation = compare_ordered(gold.parts, answer.parts, compare)
+    return Relation.DIFFERENT if relation is Relation.DIFFERENT else Relation.UNKNOWN
+
+
+def _expressed(gold: Form, answer: Form, _: Compare) -> Relation:
+    """Compare a matrix with an expression, such as a product of one."""
+    return compare_expressions(gold.latex(), answer.latex())
+
+
+def _comma(gold: Form, answer: Form, _: Compare) -> Relation:
+    """Compare a decimal with two whole numbers, which may be a decimal with a comma."""
+    number, pair = (gold.number, answer) if gold.number else (answer.number, gold)
+    decimal = number is not None and number.places > 0
+    return Relation.UNKNOWN if decimal and len(pair.parts) == 2 else Relation.DIFFERENT
+
+
+def _choices(gold: Form, answer: Form, _: Compare) -> Relation:
+    """Compare several choices, ``A, C``, with letters in a row, ``AC``."""
+    listed, letters = (gold, answer) if gold.kind is Kind.LIST else (answer, gold)
+    if all(part.kind is Kind.CHOICE for part in listed.parts):
+        same = sorted(part.text for part in listed.parts) == sorted(letters.text)
+        return Relation.SAME if same else Relation.UNKNOWN
+    return Relation.DIFFERENT if is_scalar(letters.text) else Relation.UNKNOWN
+
+
+PAIRS: dict[frozenset[Kind], Callable[[Form, Form, Compare], Relation]] = {
+    frozenset({Kind.LIST, Kind.SET}): compare_lists,
+    frozenset({Kind.TUPLE, Kind.MATRIX}): _column,
+    frozenset({Kind.LIST, Kind.TUPLE}): _named,
+    frozenset({Kind.TUPLE, Kind.SET}): _bracketed,
+    frozenset({Kind.MATRIX, Kind.EXPRESSION}): _expressed,
+    frozenset({Kind.LIST, Kind.NUMBER}): _comma,
+    frozenset({Kind.LIST, Kind.EXPRESSION}): _choices,
+}
+
+
+def _equation(form: Form) -> Form | None:
+    """Read ``y = 2x`` and ``x < 3``, which were taken for a value and an interval, as relations."""
+    if form.kind is Kind.RELATION:
+        return form
+    name = Form(Kind.EXPRESSION, form.name)
+    if not form.name or not form.parts:
+        value = Form(form.kind, form.text, number=form.number)
+        scalar = form.kind in (Kind.NUMBER, Kind.EXPRESSION)
+        return Form(Kind.RELATION, '=', (name, value)) if form.name and scalar else None
+    if form.kind is not Kind.TUPLE or len(form.parts) != 2:
+        return None
+    low, high = form.parts
+    if low.text.replace(' ', '') == '-\\infty':
+        return Form(Kind.RELATION, '\\le' if form.text[1] == ']' else '<', (name, high))
+    if high.text.replace(' ', '') == '\\infty':
+        return Form(Kind.RELATION, '\\le' if form.text[0] == '[' else '<', (low, name))
+    return None
+
+
+def _compare_words(gold: Form, answer: Form) -> Relation:
+    """Compare words or a choice with something else."""
+    if {gold.kind, answer.kind} == {Kind.CHOICE, Kind.EXPRESSION}:
+        texts = [form.text.strip('() ').lower() for form in (gold, answer)]
+        if texts[0] == texts[1]:
+            return Relation.SAME
+    if words(gold.text) and words(gold.text) == words(answer.text):
+        return Relation.SAME
+    for number, text in ((gold, answer), (answer, gold)):
+        if number.kind is Kind.NUMBER and text.kind is Kind.TEXT and not _names_number(text.text):
+            return Relation.DIFFERENT
+    return Relation.UNKNOWN
+
+
+def _names_number(text: str) -> bool:
+    return bool(QUANTITY.search(text) or TRUTH.search(text))
+
 
 INFINITE = {'\\infty': 1, '-\\infty': -1}
 SCALAR = {Kind.NUMBER, Kind.EXPRESSION}

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 
-from opencompass_gpassk.answers.relation import Relation
+__all__ = ['Number', 'Relation', 'all_of', 'compare_numbers', 'parse_number']
 
-__all__ = ['Number', 'compare_numbers', 'parse_number']
+
+class Relation(str, Enum):
+    """Whether an answer is the gold answer; ``unknown`` where no rule can tell."""
+
+    SAME = 'same'
+    DIFFERENT = 'different'
+    UNKNOWN = 'unknown'
+
+
+def all_of(relations: Iterable[Relation]) -> Relation:
+    """Return what holds of a whole whose parts compare like this."""
+    found = Relation.SAME
+    for relation in relations:
+        if relation is Relation.DIFFERENT:
+            return relation
+        if relation is Relation.UNKNOWN:
+            found = relation
+    return found
+
 
 # No answer has so many, and what is computed of it stays below the 4300 that Python will print.
 DIGITS_LIMIT = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Reply, Triple
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.progress import JudgingBar

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.inquiry import judgement_of
 from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Triple
 from opencompass_gpassk.judging.ledger import Ledger

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from opencompass_gpassk.answers.braces import command_spans
-from opencompass_gpassk.answers.extract import BOXES
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import BOXES, spoken
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['MENUS', 'Judgement', 'Menu', 'Reading', 'read_letters', 'read_verdict']

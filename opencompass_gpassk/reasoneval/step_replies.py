@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.defusing import QUOTED, defuse, neutralise
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Solution

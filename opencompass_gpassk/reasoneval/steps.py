@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from opencompass_gpassk.answers.thinking import CHANNEL, CHANNEL_END, THINK_TAG, spoken
+from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.announcements import joined, parted
 from opencompass_gpassk.reasoneval.markers import marked_steps
 from opencompass_gpassk.reasoneval.protected import Protected

@@ -14,7 +14,7 @@ from typing import Any
 from opencompass.datasets.livemathbench import LiveMathBenchEvaluator
 from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator
 
-from opencompass_gpassk.answers.thinking import spoken
+from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.verdict import MENUS, Reading, read_letters, read_verdict
 from opencompass_gpassk.trials import Verdict
 
