@@ -74,5 +74,5 @@ setup(
     python_requires='>=3.10,<3.13',
     install_requires=REQUIREMENTS,
     extras_require=EXTRAS,
-    entry_points={'console_scripts': ['gpassk=opencompass_gpassk.cli:main']},
+    entry_points={'console_scripts': ['gpassk=opencompass_gpassk.commands.main:main']},
 )

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 
-GPASSK = [sys.executable, '-m', 'opencompass_gpassk.cli']
+GPASSK = [sys.executable, '-m', 'opencompass_gpassk.commands.main']
 ROWS: list[dict[str, Any]] = [
     {'gold': '\\frac{1}{2}', 'prediction': 'So the answer is \\boxed{0.5}.', 'label': True},
     {'gold': '12', 'prediction': '答案是 13。', 'label': False},

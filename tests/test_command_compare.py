@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.page import sources
 from opencompass_gpassk.trials import read_trials, write_trials
 
@@ -122,7 +122,14 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
         'accuracy',
     ]
     process = subprocess.Popen(
-        [sys.executable, '-m', 'opencompass_gpassk.cli', *arguments, '--resamples', '500'],
+        [
+            sys.executable,
+            '-m',
+            'opencompass_gpassk.commands.main',
+            *arguments,
+            '--resamples',
+            '500',
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, 'OMP_NUM_THREADS': '1'},

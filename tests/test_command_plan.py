@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 COUNTS = (0, 0, 1, 3, 8, 8, 7, 8, 0, 2)  # of 8 samples; two neighbours are translations

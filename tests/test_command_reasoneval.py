@@ -20,7 +20,7 @@ import tiny_reward_model
 from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     scorer_settings,
@@ -392,7 +392,7 @@ def test_training_takes_its_arguments_and_loads_nothing_before(
     """Help comes without torch and numpy; a run that can't be is an error without a traceback."""
     code = (
         'import sys\n'
-        'from opencompass_gpassk.cli import main\n'
+        'from opencompass_gpassk.commands.main import main\n'
         'try:\n'
         "    main(['reasoneval', 'train', '--help'])\n"
         'except SystemExit:\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 
 
 def test_questions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.trials import read_trials
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.storage.contents import records, restore
 from opencompass_gpassk.judging.storage.lines import read_verdict_rows, verdict_line

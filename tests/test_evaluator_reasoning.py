@@ -17,7 +17,7 @@ from scripted_steps import ScriptedSteps, validity_in
 from test_rescoring import result, write_config
 
 from opencompass_gpassk.bounds import bounds
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.measured import headline_trials

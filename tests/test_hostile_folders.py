@@ -182,7 +182,7 @@ def in_little_memory(tmp_path: Path, *arguments: object) -> subprocess.Completed
 
 def gpassk(tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     """Run the command."""
-    return in_little_memory(tmp_path, '-m', 'opencompass_gpassk.cli', *arguments)
+    return in_little_memory(tmp_path, '-m', 'opencompass_gpassk.commands.main', *arguments)
 
 
 def require_one_line_each(told: Sequence[str], kinds: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ def write_samples(path: Path) -> None:
 
 def start(samples: Path, judge: Path, folder: Path) -> subprocess.Popen[str]:
     """Start ``gpassk score`` with a judge."""
-    command = [sys.executable, '-m', 'opencompass_gpassk.cli', 'score', str(samples)]
+    command = [sys.executable, '-m', 'opencompass_gpassk.commands.main', 'score', str(samples)]
     settings = ['--judge', str(judge), '-k', '2', '-o', str(folder / 'result.json')]
     return subprocess.Popen(
         [*command, *settings], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

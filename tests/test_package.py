@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import opencompass_gpassk
-from opencompass_gpassk.cli import build_parser
+from opencompass_gpassk.commands.main import build_parser
 
 
 def test_import_is_light() -> None:

@@ -14,7 +14,7 @@ import pytest
 from real_data import DATA, needs_data
 from sklearn.metrics import f1_score, roc_auc_score
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.reasoneval.meta import evaluate_files, evaluate_scores
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, LabelledSolution, find_sets, read_set
 from opencompass_gpassk.reasoneval.recorded_scores import RecordedScores, find_scores, read_scores

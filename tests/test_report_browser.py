@@ -16,7 +16,7 @@ import pytest
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 from report_browser import CHROMIUM, browser, opened, until
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.cells import shown_cell
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import TEMPLATES, write_page

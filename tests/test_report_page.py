@@ -20,7 +20,7 @@ from long_texts import is_linear
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import json_in_html, render_page
 from opencompass_gpassk.report.page.mathematics import ELEMENTS, segments

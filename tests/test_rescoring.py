@@ -11,7 +11,7 @@ from eval_task import COUNTS, N, Sums, config, counts, data_set, evaluate, predi
 from judge_server import JudgeServer
 from scripted_judge import ScriptedJudge, refusing, right_if
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore

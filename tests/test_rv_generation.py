@@ -85,7 +85,7 @@ def test_the_default_rows_are_the_same_on_every_machine() -> None:
     assert Counter(json.loads(row)['original'] for row in rows) == {False: 1150, True: 230}
     assert sha256(''.join(rows).encode()).hexdigest() == GOLDEN
     environment = {**os.environ, 'PYTHONHASHSEED': '7'}
-    command = [sys.executable, '-m', 'opencompass_gpassk.cli', 'rv', 'generate']
+    command = [sys.executable, '-m', 'opencompass_gpassk.commands.main', 'rv', 'generate']
     elsewhere = subprocess.run(command, capture_output=True, env=environment, check=True)
     assert sha256(elsewhere.stdout).hexdigest() == GOLDEN
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from made_runs import MadeRun
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.runs import Run, find_run, planned_run, read_run_config
 from opencompass_gpassk.states import State, task_states
 
@@ -247,7 +247,8 @@ def test_the_command_does_not_import_opencompass(tmp_path: Path) -> None:
     """A status is told at once."""
     MadeRun(tmp_path / '20260101_000000', ['m'], ['a'])
     code = (
-        f'import sys; from opencompass_gpassk.cli import main; main(["status", {str(tmp_path)!r}]);'
+        'import sys; from opencompass_gpassk.commands.main import main; '
+        f'main(["status", {str(tmp_path)!r}]);'
         'assert not {"torch", "opencompass"} & set(sys.modules)'
     )
     subprocess.run([sys.executable, '-c', code], check=True, capture_output=True)

@@ -11,7 +11,7 @@ import pytest
 from judge_server import JudgeServer
 from sent_run import SentRun
 
-from opencompass_gpassk.cli import main
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.ledger import Ledger
 from opencompass_gpassk.judging.prompted import make_judge

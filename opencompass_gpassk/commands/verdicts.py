@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from opencompass_gpassk.trials import Verdict
+
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.storage.contents import Selection
+    from opencompass_gpassk.judging.storage.contents import JudgeCount, Selection
     from opencompass_gpassk.judging.storage.rows import Record
     from opencompass_gpassk.judging.store import VerdictStore
 
-__all__ = ['add_parser', 'run']
+__all__ = ['add_parser', 'count_lines', 'record_line', 'run']
 
 DESCRIPTION = """\
 Look after a verdict store: what judges said of (question, gold, answer) triples, and people.
@@ -128,8 +132,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _list(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.report.verdicts import record_line
-
     with _reading(path) as (store, damaged):
         for record in _selected(store, args, damaged.append):
             print(record_line(record))
@@ -138,7 +140,6 @@ def _list(args: argparse.Namespace, path: Path) -> int:
 
 def _count(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.storage.contents import count_verdicts
-    from opencompass_gpassk.report.verdicts import count_lines
 
     with _reading(path) as (store, damaged):
         print('\n'.join(count_lines(count_verdicts(store, report=damaged.append))))
@@ -285,3 +286,53 @@ def _counted(number: int, noun: str) -> str:
 
 def _note(message: str) -> None:
     print(message, file=sys.stderr)
+
+
+SHOWN = 60  # characters of a text
+COUNTED = [*(verdict.value for verdict in Verdict), 'prompt tokens', 'completion tokens']
+
+
+def record_line(record: Record) -> str:
+    """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
+    said = record.said
+    time = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
+    who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
+    texts = [f'gold {_short(record.triple.gold)}', f'answer {_short(record.triple.answer)}']
+    texts += [_short(told)] if (told := said.reason or note) else []
+    question = _short(record.triple.question)
+    return '  '.join([f'{said.verdict.value:9}', time, _short(who), ' | '.join(texts), question])
+
+
+def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
+    """Return a table with a row for each judge, and for people."""
+    from opencompass_gpassk.hashing import text_hash
+    from opencompass_gpassk.text import one_line
+
+    table = [['judge', 'prompt', *COUNTED, 'settings']]
+    total = 0
+    for one in counts:
+        found = [one.verdicts.get(verdict, 0) for verdict in Verdict]
+        total += sum(found)
+        numbers = map(str, [*found, one.prompt_tokens, one.completion_tokens])
+        if one.judge is None:
+            table.append(['human', '', *numbers, ''])
+        else:
+            settings = json.dumps(dict(one.judge.settings), sort_keys=True)
+            prompt = text_hash([one.judge.prompt])
+            table.append([one_line(one.judge.model), prompt, *numbers, settings])
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        cells = [
+            cell.rjust(width) if name in COUNTED else cell.ljust(width)
+            for name, cell, width in zip(table[0], row, widths, strict=True)
+        ]
+        lines.append('  '.join(cells).rstrip())
+    return [*lines, f'{total} verdicts']
+
+
+def _short(text: str) -> str:
+    from opencompass_gpassk.text import one_line
+
+    line = one_line(text[: 10 * SHOWN])
+    return line if len(line) <= SHOWN else f'{line[: SHOWN - 1]}…'

@@ -23,7 +23,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for module in sorted(info.name for info in pkgutil.iter_modules(commands.__path__)):
+    modules = {info.name for info in pkgutil.iter_modules(commands.__path__)} - {'main'}
+    for module in sorted(modules):
         importlib.import_module(f'{commands.__name__}.{module}').add_parser(subparsers)
     return parser
 
