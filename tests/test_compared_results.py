@@ -12,19 +12,19 @@ import pytest
 from made_results import make_version_result
 from made_sweep import SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.comparability import shared_protocols
-from opencompass_gpassk.compared_results import (
+from opencompass_gpassk.compare.aligned import aligned
+from opencompass_gpassk.compare.differences import compare
+from opencompass_gpassk.compare.results import (
     pair_data_sets,
     read_side,
     results_at,
+    shared_protocols,
     stored_protocol,
 )
-from opencompass_gpassk.comparison import compare
 from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.sources import Found
 from opencompass_gpassk.results import figures
-from opencompass_gpassk.shared_problems import aligned
 
 
 def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> Found:

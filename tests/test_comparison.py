@@ -12,15 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.comparison import Difference, compare, distinguishable, lower_is_better
-from opencompass_gpassk.drawn_down import drawn_down
-from opencompass_gpassk.problem_changes import fisher_exact, problem_changes
+from opencompass_gpassk.compare.aligned import aligned, drawn_down
+from opencompass_gpassk.compare.differences import (
+    Difference,
+    check_metrics,
+    compare,
+    distinguishable,
+    lower_is_better,
+)
+from opencompass_gpassk.compare.problems import fisher_exact, problem_changes
 from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.regression import check_metrics
 from opencompass_gpassk.report.compared import Compared
 from opencompass_gpassk.report.comparison import comparison_tables
 from opencompass_gpassk.results import figures
-from opencompass_gpassk.shared_problems import aligned
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.uncertainty import IntervalSettings
 

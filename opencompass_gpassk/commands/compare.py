@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.compared_results import Pair
+    from opencompass_gpassk.compare.results import Pair
     from opencompass_gpassk.report.compared import Compared
     from opencompass_gpassk.report.page.sources import Found
     from opencompass_gpassk.report.tables import Table
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from opencompass_gpassk.regression import check_metrics
+    from opencompass_gpassk.compare.differences import check_metrics
     from opencompass_gpassk.report.compared import comparison_document
     from opencompass_gpassk.report.comparison import check_lines, comparison_tables
     from opencompass_gpassk.text import short_line
@@ -171,7 +171,7 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> No
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
-    from opencompass_gpassk.compared_results import chosen_models, pair_data_sets, results_at
+    from opencompass_gpassk.compare.results import chosen_models, pair_data_sets, results_at
 
     first = results_at(args.a, _note)
     second = None if args.b is None else results_at(args.b, _note)
@@ -189,12 +189,16 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
-    from opencompass_gpassk.comparability import cautions, shared_protocols, sides_differ
-    from opencompass_gpassk.compared_results import read_side
-    from opencompass_gpassk.comparison import compare
-    from opencompass_gpassk.problem_changes import problem_changes
+    from opencompass_gpassk.compare.aligned import aligned
+    from opencompass_gpassk.compare.differences import compare
+    from opencompass_gpassk.compare.problems import problem_changes
+    from opencompass_gpassk.compare.results import (
+        cautions,
+        read_side,
+        shared_protocols,
+        sides_differ,
+    )
     from opencompass_gpassk.report.compared import Compared
-    from opencompass_gpassk.shared_problems import aligned
 
     a, b = map(read_side, pair)
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))

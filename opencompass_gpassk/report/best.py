@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opencompass_gpassk.comparison import Standing, distinguishable
+from opencompass_gpassk.compare.aligned import Aligned, aligned
+from opencompass_gpassk.compare.differences import Standing, distinguishable
 from opencompass_gpassk.protocol import Protocol, accuracy_key
 from opencompass_gpassk.report.benchmarks import Entry, Result, read_figure
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.shared_problems import Aligned, aligned
 from opencompass_gpassk.soundness import SOUND, VALIDITY
 from opencompass_gpassk.trials import TrialTable, read_trials
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.compare.differences import Check, Difference
+from opencompass_gpassk.compare.problems import Change
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.problem_changes import Change
-from opencompass_gpassk.regression import Check
 from opencompass_gpassk.report.page.sources import Found
 from opencompass_gpassk.uncertainty import ESTIMAND, IntervalSettings
 
@@ -32,7 +31,7 @@ class Compared:
         level: Coverage of the intervals.
         k: Of the G-Pass@k at τ = 1 of each problem, None where there is none.
         drawn: What is counted → problems of which tests take no more than both models have, see
-            :class:`~opencompass_gpassk.shared_problems.Aligned`.
+            :class:`~opencompass_gpassk.compare.aligned.Aligned`.
     """
 
     name: str

@@ -7,9 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from opencompass_gpassk.comparison import Difference
+from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.metrics.gpassk import threshold
-from opencompass_gpassk.regression import Check
 from opencompass_gpassk.report.compared import Compared
 from opencompass_gpassk.report.tables import Cell, Table
 from opencompass_gpassk.text import one_line, shortened

@@ -74,7 +74,7 @@ def _alike(one: Values, other: Values) -> bool:
     """Tell whether two entries have as many judged responses to each problem that both have.
 
     If not, the differences of estimates are not symmetric where nothing tells the models apart,
-    as the test takes for granted. :mod:`~opencompass_gpassk.drawn_down` draws trials for that;
+    as the test takes for granted. :mod:`~opencompass_gpassk.compare.aligned` draws trials for that;
     the page has only their counts.
     """
     both = (one > 0) & (other > 0)

@@ -1,0 +1,1 @@
+"""Models on the same problems: how they differ, and whether chance explains it."""
