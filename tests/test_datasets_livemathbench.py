@@ -13,7 +13,7 @@ from opencompass.registry import LOAD_DATASET
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, GPassKDataset, LiveMathBench
-from opencompass_gpassk.datasets.livemathbench import VERSIONS
+from opencompass_gpassk.datasets.livemathbench import PART_SIZES
 from opencompass_gpassk.datasets.settings import VERSIONS as SETTINGS_VERSIONS
 
 COLUMNS = {
@@ -196,7 +196,7 @@ def test_settings_know_the_same_versions() -> None:
     """The configs' settings, which import nothing heavy, name the same versions and languages."""
     assert {
         version: tuple(dict.fromkeys(language for _, language in parts))
-        for version, parts in VERSIONS.items()
+        for version, parts in PART_SIZES.items()
     } == SETTINGS_VERSIONS
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.datasets import RVBench
-from opencompass_gpassk.datasets.examples import few_shot_prompt
-from opencompass_gpassk.datasets.prompts import make_prompt
+from opencompass_gpassk.datasets.prompts import few_shot_prompt, make_prompt
 from opencompass_gpassk.rv.files import write_line
 from opencompass_gpassk.rv.generation import generate
 

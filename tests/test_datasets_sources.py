@@ -14,7 +14,8 @@ import pytest
 import requests
 from opencompass.utils import datasets_info
 
-from opencompass_gpassk.datasets import AIME, LiveMathBench, hubs, sources
+from opencompass_gpassk.datasets import AIME, LiveMathBench, sources
+from opencompass_gpassk.datasets import sources as hubs
 
 AIME_ROWS = [{'problem': f'p{i}', 'answer': str(i)} for i in range(30)]
 

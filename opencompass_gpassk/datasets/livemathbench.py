@@ -9,11 +9,9 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.counts import check_counts
-from opencompass_gpassk.datasets.parts import Part
-from opencompass_gpassk.datasets.rows import Row, optional_text, text_field
+from opencompass_gpassk.datasets.rows import Part, Row, check_counts, optional_text, text_field
+from opencompass_gpassk.datasets.settings import PART_SIZES
 from opencompass_gpassk.datasets.sources import Sources, load_rows
-from opencompass_gpassk.datasets.versions import VERSIONS
 
 __all__ = ['LiveMathBench']
 
@@ -62,8 +60,8 @@ class LiveMathBench(GPassKDataset):
             ValueError: If a setting is out of its range, if a selected part is missing, or if a
                 row lacks a field, naming file, line and field.
         """
-        if version not in VERSIONS:
-            raise ValueError(f'version is {version!r}; choose one of {", ".join(VERSIONS)}')
+        if version not in PART_SIZES:
+            raise ValueError(f'version is {version!r}; choose one of {", ".join(PART_SIZES)}')
         if version == 'sample' and path:
             raise ValueError(
                 f"path is {path!r}, but version 'sample' comes with this package; name the "
@@ -116,7 +114,7 @@ class LiveMathBench(GPassKDataset):
 def _select(
     version: str, splits: Sequence[str] | None, languages: Sequence[str] | None
 ) -> dict[tuple[str, str], int | None]:
-    parts = VERSIONS[version]
+    parts = PART_SIZES[version]
     for name, chosen, known in (
         ('splits', splits, dict.fromkeys(split for split, _ in parts)),
         ('languages', languages, dict.fromkeys(language for _, language in parts)),
@@ -140,7 +138,7 @@ def _selection(version: str, wanted: Mapping[tuple[str, str], int | None]) -> st
     ending = ''
     for axis in (0, 1):
         whole, chosen = (
-            dict.fromkeys(key[axis] for key in keys) for keys in (VERSIONS[version], wanted)
+            dict.fromkeys(key[axis] for key in keys) for keys in (PART_SIZES[version], wanted)
         )
         if len(chosen) < len(whole):
             ending += f'-{"+".join(chosen)}'

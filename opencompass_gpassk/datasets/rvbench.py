@@ -9,7 +9,7 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.examples import EXAMPLES
+from opencompass_gpassk.datasets.prompts import EXAMPLES
 from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
 from opencompass_gpassk.rv.files import read_posed
 from opencompass_gpassk.rv.generation import PosedQuestion, generate

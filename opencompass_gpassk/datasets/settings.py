@@ -17,15 +17,37 @@ import os
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets import versions
 from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
 
-__all__ = ['VERSIONS', 'aime', 'forty_five_file', 'livemathbench', 'math500_l5', 'rvbench']
+__all__ = [
+    'PART_SIZES',
+    'VERSIONS',
+    'aime',
+    'forty_five_file',
+    'livemathbench',
+    'math500_l5',
+    'rvbench',
+]
+
+SPLITS = ('CNMO', 'CCEE', 'AMC', 'WLPMC')
+COUNTS_202412 = {'CNMO': 18, 'CCEE': 44, 'AMC': 46, 'WLPMC': 11}
+# Problems of each part, None where the authors publish no figure.
+PART_SIZES: dict[str, dict[tuple[str, str], int | None]] = {
+    'sample': {(split, language): 6 for split in SPLITS for language in ('cn', 'en')},
+    '202412': {
+        (split, language): count
+        for split, count in COUNTS_202412.items()
+        for language in ('cn', 'en')
+    },
+    '202412-hard': {('hard', 'cn'): 24, ('hard', 'en'): 21},
+    '202505': {('all', 'en'): None},
+    '202505-hard': {('hard', 'en'): None},
+}
 
 # Of LiveMathBench, with their languages.
 VERSIONS = {
     version: tuple(dict.fromkeys(language for _, language in parts))
-    for version, parts in versions.VERSIONS.items()
+    for version, parts in PART_SIZES.items()
 }
 PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
 QUICK = (16, (4, 8))

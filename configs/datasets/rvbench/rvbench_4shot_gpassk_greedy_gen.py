@@ -23,9 +23,7 @@ rvbench_4shot_settings = [
     for source in ('math', 'leetcode')
 ]
 # A model that goes on after its answer poses itself the next problem.
-rvbench_4shot_stop = [
-    __import__('opencompass_gpassk.datasets.examples', fromlist=['examples']).STOP
-]
+rvbench_4shot_stop = [__import__('opencompass_gpassk.datasets.prompts', fromlist=['examples']).STOP]
 rvbench_4shot_infer_cfg = dict(
     prompt_template=gpassk_greedy_infer_cfg['prompt_template'],
     retriever=gpassk_greedy_infer_cfg['retriever'],
