@@ -20,7 +20,7 @@ from opencompass_gpassk.alignment import (
     retry_note,
     run_folder,
 )
-from opencompass_gpassk.datasets.identity import identify
+from opencompass_gpassk.inference.requests import identify
 from opencompass_gpassk.judging.configs import check_gpus
 from opencompass_gpassk.judging.evaluators.replicas import ReplicaJudge, with_answers
 from opencompass_gpassk.judging.responses import Verdicts, judge_responses

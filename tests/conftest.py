@@ -49,9 +49,9 @@ def chat(checkpoint: Path) -> HuggingFacewithChatTemplate:
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the inferencer warns of."""
-    import opencompass_gpassk.inferencer
+    import opencompass_gpassk.inference.inferencer
 
     messages: list[str] = []
     logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
-    monkeypatch.setattr(opencompass_gpassk.inferencer, 'get_logger', lambda: logger)
+    monkeypatch.setattr(opencompass_gpassk.inference.inferencer, 'get_logger', lambda: logger)
     return messages

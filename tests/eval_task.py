@@ -22,7 +22,7 @@ from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
 N = 8

@@ -34,7 +34,9 @@ class SentRun:
             'k': [2],
             'reader_cfg': {'input_columns': ['prompt'], 'output_column': 'answer'},
             'infer_cfg': {
-                'inferencer': {'type': 'opencompass_gpassk.inferencer.GPassKGenInferencer'},
+                'inferencer': {
+                    'type': 'opencompass_gpassk.inference.inferencer.GPassKGenInferencer'
+                },
                 'prompt_template': {'type': 'opencompass.openicl.PromptTemplate'},
                 'retriever': {'type': 'opencompass.openicl.icl_retriever.ZeroRetriever'},
             },

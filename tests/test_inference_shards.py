@@ -17,9 +17,8 @@ from opencompass.tasks import OpenICLInferTask
 from opencompass.utils import build_dataset_from_cfg
 from tiny import Problems
 
-from opencompass_gpassk.datasets.identity import identify
-from opencompass_gpassk.inference.shards import shard_of
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inference.requests import identify, shard_of
 
 
 class Upstream(BaseDataset):

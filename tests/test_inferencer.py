@@ -147,7 +147,7 @@ def test_unknown_wrapper_gets_one_warning_and_no_problem_twice_in_a_batch(
             seen.append(list(inputs))
             return [f'{text}!' for text in inputs]
 
-    import opencompass_gpassk.inferencer as module
+    import opencompass_gpassk.inference.inferencer as module
 
     class Logger:
         def warning(self, text: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import run
 
-from opencompass_gpassk.inference import api
-from opencompass_gpassk.inference.failures import InferenceStoppedError
+from opencompass_gpassk.inference import openai_api as api
+from opencompass_gpassk.inference.drawing import InferenceStoppedError
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tiny import PAPER, run
 
-from opencompass_gpassk.inference.failures import InferenceStoppedError
+from opencompass_gpassk.inference.drawing import InferenceStoppedError
 
 
 class Client:

@@ -16,7 +16,7 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from opencompass_gpassk.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
 
 torch.set_num_threads(1)  # a model this small gains nothing from more
 

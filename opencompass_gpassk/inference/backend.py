@@ -5,14 +5,127 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.inference.decoding import DECODING, OURS
-from opencompass_gpassk.inference.outputs import Output, as_output
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['Backend', 'Options', 'Tap', 'UnknownBackend', 'clone', 'room']
+__all__ = [
+    'DECODING',
+    'OURS',
+    'Backend',
+    'End',
+    'Options',
+    'Output',
+    'Tap',
+    'UnknownBackend',
+    'as_output',
+    'clone',
+    'room',
+    'truncated_by',
+    'with_ends',
+]
+
+# Names that config dictionaries of model wrappers use for what a sampling protocol decides.
+#
+# Whatever else a user's config holds (stop tokens, caches, chat template settings) stays in force.
+
+LENGTHS = frozenset(
+    {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
+)
+COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # a request gets one response
+SEEDS = frozenset({'decoder_seed', 'random_seed', 'sampling_seed', 'seed'})
+PENALTIES = frozenset(
+    {
+        'diversity_penalty',
+        'frequency_penalty',
+        'length_penalty',
+        'no_repeat_ngram_size',
+        'presence_penalty',
+        'repetition_penalty',
+    }
+)
+TRUNCATIONS = frozenset(
+    {
+        'epsilon_cutoff',
+        'eta_cutoff',
+        'min_p',
+        'top_a',
+        'top_h',
+        'top_k',
+        'top_p',
+        'typical',
+        'typical_p',
+    }
+)
+SEARCHES = frozenset(
+    {
+        'beam_size',
+        'do_sample',
+        'early_stopping',
+        'num_beam_groups',
+        'num_beams',
+        'penalty_alpha',
+        'temperature',
+        'use_beam_search',
+    }
+)
+OURS = LENGTHS | COUNTS | SEEDS
+DECODING = OURS | PENALTIES | TRUNCATIONS | SEARCHES
+
+End = tuple[bool | None, int | None]  # ran into the length limit, number of tokens
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a backend returned for one request.
+
+    Attributes:
+        text: The response; '' where it is lost.
+        truncated: It ran into the length limit; None where the backend doesn't tell.
+        num_tokens: Its length in tokens; None where the backend doesn't tell.
+        lost: Why there is no response, '' if there is one.
+    """
+
+    text: str
+    truncated: bool | None = None
+    num_tokens: int | None = None
+    lost: str = ''
+
+
+def as_output(answer: Any) -> Output:
+    """Read what a wrapper returned for one request.
+
+    Raises:
+        TypeError: If it holds no single text.
+    """
+    if isinstance(answer, dict):  # OpenAISDKRollout
+        rollout = answer.get('rollout') or {}
+        reason = rollout.get('finish_reason')
+        text = answer.get('prediction', answer.get('output'))
+        tokens = rollout.get('num_tokens') or None
+    else:
+        text, reason, tokens = answer, None, None
+    if not isinstance(text, str):
+        raise TypeError(f'the model wrapper returned {type(text).__name__} instead of a text')
+    return Output(text, truncated_by(reason), tokens)
+
+
+def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
+    """Join a wrapper's answers with how the engine said they ended, if it was seen for each."""
+    outputs = [as_output(answer) for answer in answers]
+    if len(ends) != len(outputs):
+        return outputs
+    return [Output(one.text, *end) for one, end in zip(outputs, ends, strict=True)]
+
+
+def truncated_by(finish_reason: Any) -> bool | None:
+    """Tell from an engine's finish reason whether the length limit ended a response."""
+    if finish_reason in (None, '', 'error', 'abort'):
+        return None
+    return finish_reason in ('length', 'max_tokens', 'max_output_tokens')
+
 
 Options = dict[str, Any]
 

@@ -8,8 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
-from opencompass_gpassk.inference.outputs import End, Output, with_ends
+from opencompass_gpassk.inference.backend import (
+    Backend,
+    End,
+    Options,
+    Output,
+    Tap,
+    clone,
+    room,
+    with_ends,
+)
 from opencompass_gpassk.inference.requests import combined_seed
 from opencompass_gpassk.inference.sampling import Sampling
 

@@ -7,9 +7,18 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from opencompass_gpassk.inference.api import APIBackend, RequestLog
-from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
-from opencompass_gpassk.inference.outputs import End, Output, truncated_by, with_ends
+from opencompass_gpassk.inference.backend import (
+    Backend,
+    End,
+    Options,
+    Output,
+    Tap,
+    clone,
+    room,
+    truncated_by,
+    with_ends,
+)
+from opencompass_gpassk.inference.openai_api import APIBackend, RequestLog
 
 __all__ = ['LMDeployAPIBackend', 'LMDeployBackend']
 

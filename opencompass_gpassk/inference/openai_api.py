@@ -2,14 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ast
+import re
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from threading import Lock
 from typing import Any
 
-from opencompass_gpassk.inference.api import APIBackend, RequestLog
-from opencompass_gpassk.inference.backend import Tap, clone
+from opencompass_gpassk.inference.backend import (
+    Backend,
+    Options,
+    Output,
+    Tap,
+    as_output,
+    clone,
+    truncated_by,
+)
+from opencompass_gpassk.inference.drawing import reason_of
+from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['LiteLLMBackend', 'OpenAIBackend']
+__all__ = ['APIBackend', 'LiteLLMBackend', 'OpenAIBackend', 'RequestLog']
+
+REFUSAL = (
+    r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
+    r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
+)
+FINAL_STATUS = re.compile(r'\b4(?!08|09|25|29)\d\d\b')  # an error that no retry mends
+PATIENCE = 8  # further attempts while a server is busy
+LONGEST_PAUSE = 30.0  # seconds
+
+
+class APIBackend(Backend):
+    """Wrappers of APIs: each request is sent alone, with its own seed.
+
+    A parameter that the API refuses is left out from then on, with a note.
+    """
+
+    concurrent = True
+
+    def __init__(
+        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
+    ) -> None:
+        super().__init__(model, sampling, max_out_len, note)
+        self.left_out: set[str] = set()
+        self._lock = Lock()
+
+    def prepare(self, seed: int, log: RequestLog) -> Any:
+        """Return a wrapper that sends one request under the protocol, and tells ``log`` its end."""
+        raise NotImplementedError
+
+    def off(self) -> int:
+        """Return the top_k that keeps all tokens."""
+        return -1
+
+    def wanted(self, seed: int) -> dict[str, Any]:
+        """Return what is to be sent: all parameters, since servers have defaults of their own."""
+        if self.sampling.mode == 'greedy':
+            sent: dict[str, Any] = {**self.sampling.parameters, 'temperature': 0.0, 'top_k': 1}
+        elif self.sampling.mode == 'sampled':
+            chosen = self.sampling.parameters
+            sent = {**chosen, 'top_k': chosen['top_k'] or self.off(), 'seed': seed}
+        else:
+            sent = {'seed': seed}
+        return {name: value for name, value in sent.items() if name not in self.left_out}
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Send a parameter no longer, and say so."""
+        with self._lock:
+            if name in self.left_out or name not in self.wanted(0):
+                return
+            self.left_out.add(name)
+            who = f'{type(self.model).__name__} {getattr(self.model, "path", "")}'.strip()
+            effect = ''
+            if name == 'seed':
+                effect = ': a repeated run will draw other samples'
+            elif name == 'temperature' and self.sampling.mode == 'greedy':
+                effect = ': this model can NOT be decoded greedily'
+                self.applied = {'model': True}
+            elif self.sampling.mode == 'sampled':
+                effect = ': responses are drawn with the value of the API instead'
+                self.applied = {key: v for key, v in self.applied.items() if key != name}
+            self.note(f'{who}: the API does not take {name} ({reason}); it is left out{effect}')
+
+    def workers(self, batch_size: int) -> int:
+        """Return how many requests may run beside each other."""
+        return min(batch_size, getattr(self.model, 'max_workers', None) or batch_size)
+
+    def stream(
+        self, requests: Iterable[Request], options: Options, workers: int
+    ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Draw requests beside each other; yield each as it is finished."""
+        left = iter(requests)
+        running: dict[Future[Output], Request] = {}
+        with ThreadPoolExecutor(max_workers=workers) as pool:
+            while True:
+                for request in islice(left, workers - len(running)):
+                    running[pool.submit(self._request, request, options)] = request
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                yield [(running.pop(future), future.result()) for future in done]
+
+    def generate(
+        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
+    ) -> list[Output]:
+        """Draw one response to each entry, one after another."""
+        return [self._ask(entry, seed, options) for entry, seed in zip(entries, seeds, strict=True)]
+
+    def _request(self, request: Request, options: Options) -> Output:
+        try:
+            return self._ask(request.entry, request.seed, options)
+        except Exception as error:
+            return Output('', lost=reason_of(error))
+
+    def _ask(self, entry: Any, seed: int, options: Options) -> Output:
+        while True:
+            log = RequestLog(self.model)
+            sent = self.wanted(seed)
+            model = self.prepare(seed, log)
+            log.listen(model)
+            try:
+                output = as_output(self.call(model, [entry], options, self.max_out_len)[0])
+            except Exception as error:
+                refused = [name for name in sent if _refuses(log.last or str(error), name)]
+                if refused:
+                    for name in refused:
+                        self.leave_out(name, (log.last or str(error))[:200])
+                    continue
+                if truncated_by(log.finish_reason):
+                    # All tokens went into thinking that the API keeps to itself.
+                    return Output('', True, log.num_tokens)
+                return Output('', lost=log.reason or reason_of(error))
+            if not output.text and log.reason and log.finish_reason is None:
+                return Output('', lost=log.reason)
+            if log.finish_reason is None:
+                return output
+            return replace(
+                output, truncated=truncated_by(log.finish_reason), num_tokens=log.num_tokens
+            )
+
+
+class RequestLog:
+    """What happens to one request: the wrapper's error messages, and how the response ended.
+
+    The wrappers log why a request failed and raise without saying it; some try for ever.
+
+    Attributes:
+        last: The last error message, '' if there was none.
+        finish_reason: As the API gave it.
+        num_tokens: Of the response.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.last = ''
+        self.finish_reason: str | None = None
+        self.num_tokens: int | None = None
+        self._retries = max(1, getattr(model, 'retry', 1) or 1)
+        self._attempts = 0
+
+    @property
+    def reason(self) -> str:
+        """The last error message in one short line."""
+        return ' '.join(self.last.split())[:500]
+
+    def listen(self, model: Any) -> None:
+        """Watch a wrapper that sends one request."""
+        if hasattr(model, 'logger'):
+            model.logger = _Logger(model.logger, self)
+        if hasattr(model, 'acquire'):
+            acquire = model.acquire
+
+            def counted() -> Any:
+                self._attempt()
+                return acquire()
+
+            model.acquire = counted
+
+    def read(self, response: str) -> None:
+        """Read how a response ended from what the plain HTTP wrapper logs of it."""
+        with suppress(ValueError, SyntaxError, LookupError, TypeError, AttributeError):
+            answer = ast.literal_eval(response)
+            self.finish_reason = answer['choices'][0].get('finish_reason')
+            self.num_tokens = (answer.get('usage') or {}).get('completion_tokens')
+
+    def _attempt(self) -> None:
+        self._attempts += 1
+        late = self._attempts - self._retries
+        if late <= 0:
+            return
+        if late > PATIENCE or FINAL_STATUS.search(self.last[:200]):
+            raise RuntimeError(self.last or f'no answer in {self._attempts - 1} attempts')
+        time.sleep(min(2.0**late, LONGEST_PAUSE))
+
+
+class _Logger:
+    """A logger that passes messages on and remembers errors."""
+
+    def __init__(self, logger: Any, log: RequestLog) -> None:
+        self._logger = logger
+        self._log = log
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._logger, name)
+
+    def error(self, message: Any, *args: Any, **kwargs: Any) -> None:
+        text = _text(message, args)
+        # The SDK wrappers log first where and then what: only the second is a reason.
+        if not text.startswith('error occurs at'):
+            self._log.last = text
+        self._logger.error(text)
+
+    def debug(self, message: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(message, str) and message.startswith('{') and "'choices'" in message:
+            self._log.read(message)
+        self._logger.debug(message, *args, **kwargs)
+
+    def warning(self, message: Any, *args: Any, **kwargs: Any) -> None:
+        text = _text(message, args)
+        if text.startswith('Invalid prompt'):
+            self._log.last = text
+        self._logger.warning(text)
+
+
+def _text(message: Any, args: tuple[Any, ...]) -> str:
+    try:
+        return str(message) % args if args else str(message)
+    except (TypeError, ValueError):  # a wrapper's own slip
+        return ' '.join([str(message), *map(str, args)])
+
+
+def _refuses(message: str, name: str) -> bool:
+    """Tell whether an error message says that a parameter is not taken, near its name."""
+    word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
+    near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
+    return re.search(near, message, re.IGNORECASE) is not None
+
 
 OFFICIAL = ('api.openai.com', 'openai.azure.com')
 REASONING = ('o1', 'o3', 'o4', 'gpt-5')

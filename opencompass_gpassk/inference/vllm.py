@@ -6,8 +6,17 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend, Options, Tap, clone, room
-from opencompass_gpassk.inference.outputs import End, Output, truncated_by, with_ends
+from opencompass_gpassk.inference.backend import (
+    Backend,
+    End,
+    Options,
+    Output,
+    Tap,
+    clone,
+    room,
+    truncated_by,
+    with_ends,
+)
 
 __all__ = ['VLLMBackend']
 

@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.inference.backend import Backend, Tap, UnknownBackend
-from opencompass_gpassk.inference.failures import draw, reason_of
-from opencompass_gpassk.inference.outputs import Output
+from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
+from opencompass_gpassk.inference.drawing import draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.configs import (
@@ -149,7 +148,7 @@ class LocalJudge:
             LocalJudge._loaded = None  # room for another model
             from opencompass.utils import build_model_from_cfg
 
-            from opencompass_gpassk.inference.wrappers import backend_of
+            from opencompass_gpassk.inference.backends import backend_of
 
             try:
                 check_model_gpus(self.config)

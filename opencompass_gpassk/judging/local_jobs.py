@@ -8,9 +8,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from opencompass_gpassk.inference.backend import Backend
-from opencompass_gpassk.inference.failures import FailureWatch
-from opencompass_gpassk.inference.outputs import Output
+from opencompass_gpassk.inference.backend import Backend, Output
+from opencompass_gpassk.inference.drawing import FailureWatch
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Receive, Reply
 from opencompass_gpassk.judging.ledger import Ledger

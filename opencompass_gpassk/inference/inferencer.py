@@ -1,0 +1,230 @@
+"""OpenCompass's inferencer interface: a data set's sampling protocol on any model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from opencompass.openicl.icl_inferencer import GenInferencer
+from opencompass.registry import ICL_INFERENCERS
+from opencompass.utils import build_dataset_from_cfg, get_logger
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.inference.backend import Backend, Output
+from opencompass_gpassk.inference.backends import backend_of
+from opencompass_gpassk.inference.drawing import Drawing, InferenceStoppedError, how_to_ask_again
+from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
+from opencompass_gpassk.inference.requests import (
+    Request,
+    identities_in_task,
+    request_seed,
+    shard_of,
+)
+from opencompass_gpassk.inference.sampling import PAPER, Sampling
+from opencompass_gpassk.running import running_task
+
+__all__ = ['GPassKGenInferencer']
+
+_NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+
+
+@ICL_INFERENCERS.register_module()
+class GPassKGenInferencer(GenInferencer):
+    """Draws responses under the protocol of the data set, whatever the model's config says.
+
+    Each draw is seeded by the run's seed and its own problem and replica, so that a run can be
+    repeated, and replicas, shards and resumed parts never repeat one another's samples.
+
+    Args:
+        model: The wrapper that OpenCompass built; it is not changed.
+        max_out_len: Most tokens a response may have.
+        sampling: ``dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)``, the
+            default and the protocol of arXiv 2412.13147, of which what is left out is neutral;
+            ``'greedy'``; or ``'model'`` for the model config's own.
+        seed: Of the run.
+        max_failures: So many failed requests, one after another, end the run with an error. Where
+            an API works on w requests at once, which fail together, w - 1 more are needed.
+        **kwargs: As in OpenCompass's ``GenInferencer``.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        max_out_len: int,
+        sampling: str | Mapping[str, Any] = PAPER,
+        seed: int = 0,
+        max_failures: int = 20,
+        **kwargs: Any,
+    ) -> None:
+        if isinstance(max_out_len, bool) or not isinstance(max_out_len, int) or max_out_len < 1:
+            raise ValueError(
+                f'max_out_len is {max_out_len!r}; set it to a number of tokens in the inferencer '
+                'of the data set or in the config of the model'
+            )
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ValueError(f'seed is {seed!r}; it must be a whole number')
+        if max_failures < 1:
+            raise ValueError(f'max_failures is {max_failures}; it must be at least 1')
+        if kwargs.get('multiround'):
+            raise ValueError(
+                'multiround is set; GPassKGenInferencer draws single responses, use '
+                "OpenCompass's GenInferencer for conversations"
+            )
+        super().__init__(model, max_out_len, **kwargs)
+        self.sampling = Sampling.parse(sampling)
+        self.seed = seed
+        self.max_failures = max_failures
+        self.logger = get_logger()
+
+    def inference(
+        self,
+        retriever: Any,
+        ice_template: Any = None,
+        prompt_template: Any = None,
+        output_json_filepath: str | None = None,
+        output_json_filename: str | None = None,
+    ) -> list[str]:
+        """Draw a response to each row of the test set and write the prediction file.
+
+        Returns:
+            The responses, in the order of the rows; a lost one is ''.
+
+        Raises:
+            InferenceStoppedError: If too many requests failed one after another, or all did.
+        """
+        if self.dump_only_message_path:
+            return super().inference(
+                retriever, ice_template, prompt_template, output_json_filepath, output_json_filename
+            )
+        folder = Path(output_json_filepath or self.output_json_filepath)
+        name = output_json_filename or self.output_json_filename
+        config = getattr(running_task(), 'dataset_cfg', None)
+        requests = self._requests(retriever, ice_template, prompt_template, config)
+        backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
+        progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
+        restored, saved = self._restore(progress, requests)
+        drawing = Drawing(
+            requests=requests,
+            backend=backend,
+            options={'stopping_criteria': self.stopping_criteria, 'min_out_len': self.min_out_len},
+            batch_size=self.batch_size or 1,
+            max_failures=self.max_failures,
+            progress=progress if self.is_main_process else None,
+            record=lambda request, output: self._record(request, output, backend),
+            warn=self.logger.warning,
+            saved=saved,
+            failed_before=set(restored) - set(saved),
+        )
+        with torch.no_grad():
+            drawing.finish()
+        lost = drawing.lost
+        if lost and len(lost) == len(requests):
+            reason = next(iter(lost.values()))['lost']
+            raise InferenceStoppedError(
+                f'all {len(lost)} requests failed, the first with: {reason}. Mend the model or '
+                'its address and key, then resume with opencompass CONFIG -r'
+            )
+        if self.is_main_process:
+            write_predictions(folder / name, saved | lost)
+            if not lost:
+                progress.remove()
+        if lost:
+            whole = shard_of(config)[0] if config else {}
+            self.logger.warning(
+                f'{folder / name}: {len(lost)} of {len(requests)} responses are lost; '
+                + how_to_ask_again(folder / name, whole.get('abbr', Path(name).stem))
+            )
+        return [(saved | lost)[request.index]['prediction'] for request in requests]
+
+    def _restore(
+        self, progress: Progress, requests: list[Request]
+    ) -> tuple[dict[int, Record], dict[int, Record]]:
+        """Return the records of an earlier run, with those of lost requests and without."""
+        restored = progress.restore(requests)
+        if self.is_main_process:
+            progress.start(requests, restored)
+        saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
+        if saved:
+            self.logger.info(
+                f'{progress.path}: {len(saved)} of {len(requests)} responses are there'
+            )
+        if restored.moved:
+            self.logger.warning(
+                f'{progress.path}: {restored.moved} saved responses were made for another prompt '
+                'or under another protocol, seed or max_out_len than this run asks for; they are '
+                f'not used and kept in {progress.unused_path}. Did you mean to change the '
+                'settings? A start with the former ones finds them again'
+            )
+        return restored.records, saved
+
+    def _requests(
+        self, retriever: Any, ice_template: Any, prompt_template: Any, config: Any
+    ) -> list[Request]:
+        entries = self.get_generation_prompt_list_from_retriever_indices(
+            retriever.retrieve(),
+            retriever,
+            self.gen_field_replace_token,
+            max_seq_len=self.max_seq_len,
+            ice_template=ice_template,
+            prompt_template=prompt_template,
+        )
+        reader = retriever.dataset_reader
+        test_set = reader.dataset['test']
+        golds = test_set[reader.output_column] if reader.output_column else [None] * len(entries)
+        identities = identities_in_task(
+            test_set, config, lambda whole: build_dataset_from_cfg(whole).test
+        )
+        requests = []
+        for index, (entry, gold, (problem_id, replica)) in enumerate(
+            zip(entries, golds, identities, strict=True)
+        ):
+            prompt = self.model.parse_template(entry, mode='gen')
+            seed = request_seed(self.seed, problem_id, replica, prompt)
+            asked = [
+                problem_id,
+                replica,
+                prompt,
+                self.sampling.record,
+                self.seed,
+                self.max_out_len,
+                self.min_out_len,
+                self.stopping_criteria,
+            ]
+            key = stable_hash(asked)[:16]
+            requests.append(Request(index, problem_id, replica, entry, prompt, gold, seed, key))
+        return requests
+
+    def _record(self, request: Request, output: Output, backend: Backend) -> Record:
+        record: Record = {
+            'origin_prompt': request.prompt,
+            'prediction': output.text,
+            **({} if request.gold is None else {'gold': request.gold}),
+            'problem_id': request.problem_id,
+            'replica': request.replica,
+            'truncated': output.truncated,
+            'num_tokens': output.num_tokens,
+            'sampling': dict(backend.applied),
+        }
+        if output.lost:
+            record['lost'] = output.lost
+        elif self.dump_res_length:
+            prompt = (
+                request.prompt if isinstance(request.prompt, str) else json.dumps(request.prompt)
+            )
+            record['res_length'] = output.num_tokens or self.model.get_token_len(output.text)
+            record['all_input_length'] = self.model.get_token_len(prompt)
+        return record
+
+    def _note(self, message: str) -> None:
+        """Tell the user once a model, not once a data set."""
+        said = _NOTES.setdefault(self.model, set())
+        if message not in said:
+            said.add(message)
+            self.logger.warning(message)
