@@ -31,8 +31,7 @@ from attack_judges import ATTACKS, PROMPTS, STUBS, attack
 from long_texts import BAIT
 
 from opencompass_gpassk.answers.extract import extract_answer, last_statement
-from opencompass_gpassk.judging.defusing import neutralise
-from opencompass_gpassk.judging.prompt import Prompt
+from opencompass_gpassk.judging.prompt import Prompt, neutralise
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.step_replies import read_steps

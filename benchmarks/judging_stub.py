@@ -13,8 +13,8 @@ from typing import Any
 
 from judging_trials import Candidate, is_right
 
-from opencompass_gpassk.judging.judge import Receive, Reply
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging.judge import Ledger, Receive
 
 SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'
 LATENCY, AT_ONCE = 0.05, 64

@@ -21,11 +21,10 @@ from opencompass_gpassk.alignment import (
     run_folder,
 )
 from opencompass_gpassk.inference.requests import identify
-from opencompass_gpassk.judging.configs import check_gpus
-from opencompass_gpassk.judging.evaluators.replicas import ReplicaJudge, with_answers
-from opencompass_gpassk.judging.responses import Verdicts, judge_responses
+from opencompass_gpassk.judging.evaluators import ReplicaJudge, with_answers
+from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.rules import final_answer
-from opencompass_gpassk.judging.settings import MODES, JudgeSettings
+from opencompass_gpassk.judging.settings import MODES, JudgeSettings, check_gpus
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.postprocessing import answer_test

@@ -24,9 +24,8 @@ from opencompass.utils import (
     model_abbr_from_cfg,
 )
 
-from opencompass_gpassk.judging.configs import judge_name
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.settings import MODES
+from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.predictions import read_predictions
 from opencompass_gpassk.rebuilding import (
     SUMMARIZER,

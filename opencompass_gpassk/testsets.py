@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.hashing import text_hash
-from opencompass_gpassk.judging.configs import config_hash
+from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.predictions import Response
 from opencompass_gpassk.trials import Problem
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_written_or_read_is_told_before_any_work(
     def work(*_: Any, **__: Any) -> None:
         raise AssertionError('judged')
 
-    monkeypatch.setattr('opencompass_gpassk.judging.responses.judge_responses', work)
+    monkeypatch.setattr('opencompass_gpassk.judging.pipeline.judge_responses', work)
     path = write(tmp_path / 'a.jsonl', rows())
     for argv, message in (
         ([path, '-o', str(tmp_path)], 'is a folder'),

@@ -17,8 +17,7 @@ from judge_server import JudgeServer
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.storage.contents import records
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.store import VerdictStore, records
 from opencompass_gpassk.report.model_tables import benchmark_tables
 from opencompass_gpassk.report.tables import to_text
 

@@ -21,12 +21,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_judge import ScriptedJudge
 
-from opencompass_gpassk.audit.comparison import compare
-from opencompass_gpassk.audit.draw import allocate, draw_sample
-from opencompass_gpassk.audit.judges import ask_now, look_up
-from opencompass_gpassk.audit.sources import Opinion, read_labels, recorded, rule
-from opencompass_gpassk.audit.trials import AuditTrial, clusters, read_run
-from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity, Reply
+from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging.audit import allocate, compare, draw_sample
+from opencompass_gpassk.judging.audit_sources import (
+    AuditTrial,
+    Opinion,
+    ask_now,
+    clusters,
+    look_up,
+    read_labels,
+    read_run,
+    recorded,
+    rule,
+)
+from opencompass_gpassk.judging.judge import Failure, Judge, JudgeIdentity
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
@@ -37,7 +45,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from audit_trials import audit_trials, make_table
-from opencompass_gpassk.audit.draw import draw_sample
+from opencompass_gpassk.judging.audit import draw_sample
 trials = audit_trials(make_table())
 print([one.identity for one in draw_sample('m', trials[::-1], 30, 5).trials])
 """

@@ -15,7 +15,7 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.models import OpenAISDK
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 
-from opencompass_gpassk.judging.configs import config_hash, judge_name
+from opencompass_gpassk.judging.settings import config_hash, judge_name
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Problem
 
@@ -84,7 +84,7 @@ def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
     script = (
         'import sys\n'
         'from mmengine.config import Config\n'
-        'from opencompass_gpassk.judging.configs import config_hash\n'
+        'from opencompass_gpassk.judging.settings import config_hash\n'
         'print(config_hash(Config.fromfile(sys.argv[1], format_python_code=False).judge))\n'
     )
     environment = os.environ | {'PYTHONHASHSEED': '7'}

@@ -6,10 +6,9 @@ import random
 
 import pytest
 
-from opencompass_gpassk.judging.http import endpoints
-from opencompass_gpassk.judging.http.addresses import Address, read_addresses
-from opencompass_gpassk.judging.http.endpoints import Endpoint, freest
-from opencompass_gpassk.judging.http.faults import Fault, Remedy
+from opencompass_gpassk.inference import client as endpoints
+from opencompass_gpassk.inference.client import Address, Endpoint, freest, read_addresses
+from opencompass_gpassk.inference.faults import Fault, Remedy
 
 ADDRESS = Address('http://host/v1/chat/completions', 'http://host', None)
 BUSY = Fault('overloaded', Remedy.RETRY)

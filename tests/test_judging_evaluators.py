@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.judging.evaluators.details import verdict_of_detail
-from opencompass_gpassk.judging.evaluators.replica import JudgeError, judge_replica
-from opencompass_gpassk.judging.evaluators.replies import read_box, read_letter
+from opencompass_gpassk.judging.evaluator_replies import read_box, read_letter, verdict_of_detail
+from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
 from opencompass_gpassk.trials import Verdict
 
 RIGHT, WRONG, OPEN = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED

@@ -17,15 +17,14 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.judging.http.completions import Redactor, read_completion, request_fields
-from opencompass_gpassk.judging.http.faults import (
+from opencompass_gpassk.inference.client import Redactor, Reply, read_completion, request_fields
+from opencompass_gpassk.inference.faults import (
     Fault,
     Remedy,
     error_words,
     exception_fault,
     wait_asked_for,
 )
-from opencompass_gpassk.judging.judge import Reply
 
 RESPONSES = json.loads((Path(__file__).parent / 'cases/judge_responses.json').read_text('utf-8'))
 HOST = ConnectionKey('host.example', 80, False, True, None, None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opencompass_gpassk.judging.http.jobs import FIRST_BACKOFF, LONGEST_BACKOFF, JobQueue
+from opencompass_gpassk.judging.dispatch import FIRST_BACKOFF, LONGEST_BACKOFF, JobQueue
 
 
 def test_jobs_that_failed_come_before_new_ones_once_they_are_due() -> None:

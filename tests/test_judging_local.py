@@ -12,10 +12,10 @@ from opencompass.models import HuggingFacewithChatTemplate, OpenAISDK
 from opencompass.models.base import BaseModel
 from tiny import CPU
 
-from opencompass_gpassk.judging.configs import check_model_gpus
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Reply
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger
 from opencompass_gpassk.judging.local import LocalJudge
+from opencompass_gpassk.judging.settings import check_model_gpus
 
 
 class OutOfMemoryError(RuntimeError):

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
 
-from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Reply, Triple
+from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Triple
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore

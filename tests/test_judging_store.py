@@ -18,17 +18,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_writer import JUDGE, triple
 
+from opencompass_gpassk.judging import sqlite as store_files
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.storage import files as store_files
-from opencompass_gpassk.judging.storage.contents import (
+from opencompass_gpassk.judging.sqlite import is_network
+from opencompass_gpassk.judging.store import (
     Selection,
+    StoredVerdict,
+    StoreError,
+    VerdictStore,
     count_verdicts,
     give_room_back,
     prune,
     records,
+    store_path,
 )
-from opencompass_gpassk.judging.storage.filesystems import is_network
-from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore, store_path
 from opencompass_gpassk.trials import Verdict
 
 WRITER = [sys.executable, str(Path(__file__).with_name('store_writer.py'))]

@@ -12,10 +12,17 @@ from pathlib import Path
 import pytest
 from store_writer import JUDGE, triple
 
-from opencompass_gpassk.judging.storage import files, viewing
-from opencompass_gpassk.judging.storage.contents import count_verdicts, records, restore
-from opencompass_gpassk.judging.storage.rows import Record
-from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
+from opencompass_gpassk.judging import sqlite as files
+from opencompass_gpassk.judging import sqlite as viewing
+from opencompass_gpassk.judging.records import Record
+from opencompass_gpassk.judging.store import (
+    StoredVerdict,
+    StoreError,
+    VerdictStore,
+    count_verdicts,
+    records,
+    restore,
+)
 from opencompass_gpassk.trials import Verdict
 
 RIGHT = StoredVerdict(Verdict.CORRECT, '', 'They agree: \\boxed{yes}', 500, 20)
@@ -215,7 +222,7 @@ def test_a_backup_put_in_its_place(full: Path) -> None:
 
 def test_a_replaced_verdict_keeps_its_place(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads all while others replace meets each verdict once."""
-    monkeypatch.setattr('opencompass_gpassk.judging.storage.reading.PAGE', 10)
+    monkeypatch.setattr('opencompass_gpassk.judging.records.PAGE', 10)
     with VerdictStore(full) as store, VerdictStore(full) as other:
         reading = records(store)
         first = [next(reading) for _ in range(5)]
@@ -229,7 +236,7 @@ def test_an_import_lets_others_write_in_between(
     full: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records are written some thousands at a time: others see the first before the last."""
-    monkeypatch.setattr('opencompass_gpassk.judging.storage.contents.AT_ONCE', 10)
+    monkeypatch.setattr('opencompass_gpassk.judging.store.RECORDS_AT_ONCE', 10)
     with VerdictStore(full) as store, VerdictStore(full) as other:
         seen_before: list[int] = []
         writing = store.writing

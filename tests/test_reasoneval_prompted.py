@@ -14,9 +14,10 @@ from judge_server import JudgeServer
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.judging.http import endpoints, jobs
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Receive, Reply
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference import client as endpoints
+from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging import dispatch as jobs
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.meta import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set

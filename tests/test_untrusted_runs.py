@@ -12,9 +12,8 @@ from judge_server import JudgeServer
 from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.prompted import make_judge
+from opencompass_gpassk.judging.ask import make_judge
+from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.rebuilding import recorded_reasoning
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.audit.draw import Sample
-    from opencompass_gpassk.audit.trials import RunTrials
+    from opencompass_gpassk.judging.audit import Sample
+    from opencompass_gpassk.judging.audit_sources import RunTrials
 
 __all__ = ['add_parser', 'run']
 
@@ -80,8 +80,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw, then write the sample, or compare and show."""
-    from opencompass_gpassk.audit.draw import draw_sample
-    from opencompass_gpassk.audit.trials import read_run
+    from opencompass_gpassk.judging.audit import draw_sample
+    from opencompass_gpassk.judging.audit_sources import read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
     normal_quantile(args.level)  # a bad level is an error before anybody is asked
@@ -120,8 +120,8 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 def _compare(
     args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
 ) -> int:
-    from opencompass_gpassk.audit.comparison import compare
-    from opencompass_gpassk.audit.names import is_asked, named_source
+    from opencompass_gpassk.judging.audit import compare
+    from opencompass_gpassk.judging.audit_sources import is_asked, named_source
     from opencompass_gpassk.report.audit import (
         audit_tables,
         disagreement_rows,
@@ -154,9 +154,8 @@ def _compare(
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
     """Return the store, and say which it is where a source looks into it."""
-    from opencompass_gpassk.audit.names import is_asked, needs_store
-    from opencompass_gpassk.judging.storage.paths import find_store, require_beginnable
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.audit_sources import is_asked, needs_store
+    from opencompass_gpassk.judging.store import find_store, require_beginnable, store_path
 
     if args.store:
         path = find_store(args.store)

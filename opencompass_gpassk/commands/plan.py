@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder; files that are none are named."""
-    from opencompass_gpassk.audit.trials import trials_files
+    from opencompass_gpassk.judging.audit_sources import trials_files
     from opencompass_gpassk.planned import read_pilot
     from opencompass_gpassk.text import short_line
 

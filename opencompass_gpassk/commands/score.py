@@ -178,8 +178,7 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
     """Return the file of verdicts; what people said in it counts without any judge, too."""
-    from opencompass_gpassk.judging.storage.paths import NAME, find_store, require_beginnable
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.store import NAME, find_store, require_beginnable, store_path
 
     path = find_store(args.store) if args.store else store_path(folder) or folder / NAME
     if settings.mode != 'rule':
@@ -194,7 +193,7 @@ def _score(
     path: Path | None,
     store: Path,
 ) -> dict[str, Any]:
-    from opencompass_gpassk.judging.responses import judge_responses
+    from opencompass_gpassk.judging.pipeline import judge_responses
     from opencompass_gpassk.scoring import make_result, make_table
 
     protocol = _protocol(sampled, args)

@@ -16,9 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 from opencompass_gpassk.trials import Verdict
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.storage.contents import JudgeCount, Selection
-    from opencompass_gpassk.judging.storage.rows import Record
-    from opencompass_gpassk.judging.store import VerdictStore
+    from opencompass_gpassk.judging.records import Record
+    from opencompass_gpassk.judging.store import JudgeCount, Selection, VerdictStore
 
 __all__ = ['add_parser', 'count_lines', 'record_line', 'run']
 
@@ -108,8 +107,7 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and do what was asked; return 1 if damaged verdicts were left out."""
-    from opencompass_gpassk.judging.storage.paths import find_store
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.store import find_store, store_path
 
     _check(args)
     path = find_store(args.store)
@@ -139,7 +137,7 @@ def _list(args: argparse.Namespace, path: Path) -> int:
 
 
 def _count(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.storage.contents import count_verdicts
+    from opencompass_gpassk.judging.store import count_verdicts
 
     with _reading(path) as (store, damaged):
         print('\n'.join(count_lines(count_verdicts(store, report=damaged.append))))
@@ -147,7 +145,7 @@ def _count(args: argparse.Namespace, path: Path) -> int:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.storage.lines import verdict_line
+    from opencompass_gpassk.judging.lines import verdict_line
 
     output = Path(args.output)
     if args.output != '-' and output.exists() and output.samefile(path):
@@ -162,10 +160,8 @@ def _export(args: argparse.Namespace, path: Path) -> int:
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.storage.contents import restore
-    from opencompass_gpassk.judging.storage.lines import read_verdict_rows
-    from opencompass_gpassk.judging.storage.paths import require_beginnable
-    from opencompass_gpassk.judging.store import VerdictStore
+    from opencompass_gpassk.judging.lines import read_verdict_rows
+    from opencompass_gpassk.judging.store import VerdictStore, require_beginnable, restore
 
     files = [
         read_verdict_rows(name, skip_bad=args.skip_bad, report=lambda m: _note(f'left out: {m}'))
@@ -193,8 +189,13 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 
 
 def _prune(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.storage.contents import count_selected, give_room_back, prune
-    from opencompass_gpassk.judging.store import StoreError, VerdictStore
+    from opencompass_gpassk.judging.store import (
+        StoreError,
+        VerdictStore,
+        count_selected,
+        give_room_back,
+        prune,
+    )
 
     if not (args.unjudged or args.human or args.judge or args.older_than is not None):
         raise ValueError('say what to prune: --unjudged, --judge, --older-than or --human')
@@ -232,7 +233,7 @@ def _left_out(path: Path, damaged: list[str]) -> int:
 
 
 def _selection(args: argparse.Namespace) -> Selection:
-    from opencompass_gpassk.judging.storage.contents import Selection
+    from opencompass_gpassk.judging.store import Selection
     from opencompass_gpassk.trials import Verdict
 
     pruning = args.action == 'prune'
@@ -248,7 +249,7 @@ def _selection(args: argparse.Namespace) -> Selection:
 def _selected(
     store: VerdictStore, args: argparse.Namespace, report: Callable[[str], None]
 ) -> Iterator[Record]:
-    from opencompass_gpassk.judging.storage.contents import records
+    from opencompass_gpassk.judging.store import records
 
     number = 0
     for record in records(store, _selection(args), report=report):

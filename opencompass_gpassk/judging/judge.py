@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference.client import Reply
 
 __all__ = [
     'Candidate',
@@ -16,12 +19,60 @@ __all__ = [
     'Judge',
     'JudgeError',
     'JudgeIdentity',
+    'JudgingBar',
+    'Ledger',
     'Outcome',
     'Receive',
     'RecordedJudge',
-    'Reply',
     'Triple',
 ]
+
+
+@dataclass
+class Ledger:
+    """Counts of one judging: what was paid in an earlier start stands under ``kept``.
+
+    Attributes:
+        calls: Requests that were sent, those that failed among them.
+        retries: Those of the calls that repeated an earlier one.
+        failures: Failed calls by kind.
+        prompt_tokens: As the servers counted.
+        completion_tokens: The same.
+        saved: Trials that needed no call, by what saved it: ``no answer``, ``rule``, ``human``,
+            ``identity`` (the same triple is asked about once) and ``store``.
+        kept_prompt_tokens: What the verdicts from the store cost when they were given, in an
+            earlier start or another run.
+        kept_completion_tokens: The same.
+        price_per_mtok: Price of a million prompt tokens and of a million completion tokens.
+    """
+
+    calls: int = 0
+    retries: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    saved: Counter[str] = field(default_factory=Counter)
+    kept_prompt_tokens: int = 0
+    kept_completion_tokens: int = 0
+    price_per_mtok: tuple[float, float] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ledger as it stands in a result; prices where one was given."""
+        return {
+            'calls': self.calls,
+            'retries': self.retries,
+            'failures': dict(sorted(self.failures.items())),
+            **self._tokens(self.prompt_tokens, self.completion_tokens),
+            'saved': dict(sorted(self.saved.items())),
+            'kept': self._tokens(self.kept_prompt_tokens, self.kept_completion_tokens),
+        }
+
+    def _tokens(self, prompt: int, completion: int) -> dict[str, Any]:
+        counts: dict[str, Any] = {'prompt_tokens': prompt, 'completion_tokens': completion}
+        if self.price_per_mtok is not None:
+            prices = self.price_per_mtok
+            counts['price'] = (prompt * prices[0] + completion * prices[1]) / 1e6
+        return counts
 
 
 class JudgeError(RuntimeError):
@@ -72,23 +123,6 @@ class JudgeIdentity:
     def digest(self) -> str:
         """64 hexadecimal digits, the same for equal judges in every process."""
         return stable_hash([self.model, self.prompt, dict(self.settings)])
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a judge said to one prompt.
-
-    Attributes:
-        text: Its words, thoughts included where they stand in the same text.
-        truncated: It ran into its length limit.
-        prompt_tokens: As the server counted, 0 where it didn't.
-        completion_tokens: The same.
-    """
-
-    text: str
-    truncated: bool = False
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -173,3 +207,48 @@ class RecordedJudge:
                 f'{missing} verdicts of {self.model} are not in the store; to ask for them set '
                 f'OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
             )
+
+
+class JudgingBar:
+    """A bar of tqdm on standard error: rate, time left, calls saved, failed calls.
+
+    Args:
+        total: Triples to ask about.
+        ledger: Whose counts are shown.
+        shown: Show it, else nothing.
+    """
+
+    def __init__(self, total: int, ledger: Ledger, *, shown: bool) -> None:
+        self.total = total
+        self.ledger = ledger
+        self.shown = shown and total > 0
+        self.bar: Any = None
+
+    def __enter__(self) -> JudgingBar:
+        if self.shown:
+            from tqdm import tqdm
+
+            # In a log each redrawing is a line.
+            often = 0.1 if sys.stderr.isatty() else 30.0
+            self.bar = tqdm(total=self.total, desc='judging', unit='answer', mininterval=often)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self._tell()
+            self.bar.close()
+
+    def advance(self) -> None:
+        """One more is settled."""
+        if self.bar is not None and self.bar.update():  # redrawn, which is a few times a second
+            self._tell()
+
+    def _tell(self) -> None:
+        self.bar.set_postfix(
+            saved=self.ledger.saved.total(), errors=self.ledger.failures.total(), refresh=False
+        )

@@ -3,20 +3,194 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from opencompass_gpassk.judging.http.addresses import read_addresses
+from mmengine.utils import get_object_from_string
+
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.inference.client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
-from opencompass_gpassk.judging.setting_values import checked, named, secret_in
 from opencompass_gpassk.judging.verdict import MENUS
 
-__all__ = ['MODES', 'JudgeSettings', 'configured', 'read_settings']
+__all__ = [
+    'MODES',
+    'JudgeSettings',
+    'check_gpus',
+    'check_model_gpus',
+    'checked',
+    'config_hash',
+    'configured',
+    'judge_name',
+    'named',
+    'read_settings',
+    'secret_in',
+    'sees_gpus',
+]
+
+# What changes no verdict, or may change with the machine: a hash that held it would tell apart what
+# judges alike. Secrets are left out too: not even a hash of one belongs into a file's name.
+SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
+OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
+
+# Wrappers of engines that run on GPUs alone, by how their names begin; and those of their servers.
+ENGINES = ('LMDeploy', 'LmdeployPytorch', 'TurboMind', 'VLLM')
+SERVERS = ('TurboMindAPIModel',)
+
+
+def judge_name(config: Mapping[str, Any]) -> str:
+    """Return the class name of the evaluator."""
+    kind = config['type']
+    return kind.rsplit('.', 1)[-1] if isinstance(kind, str) else kind.__name__
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """Return eight hexadecimal digits that name a config, the same in every process.
+
+    An empty ``judge_cfg`` stands for the model of the environment variable OC_JUDGE_MODEL, as in
+    OpenCompass.
+    """
+    return stable_hash(_plain(config))[:8]
+
+
+def check_gpus(config: Mapping[str, Any]) -> None:
+    """Refuse a judge that asks for GPUs in a task that has none.
+
+    OpenCompass gives an evaluation GPUs for ``eval_cfg.num_gpus``, or for a ``judge_cfg`` right in
+    ``eval_cfg.evaluator``: that of a judge lies one level deeper.
+
+    Raises:
+        ValueError: If it does.
+    """
+    gpus = _gpus(config)
+    if gpus and os.environ.get('CUDA_VISIBLE_DEVICES') == '':
+        raise ValueError(
+            f'judge: run_cfg.num_gpus of {judge_name(config)} is {gpus}, but OpenCompass gave this '
+            'evaluation no GPU (CUDA_VISIBLE_DEVICES is empty); set it beside the evaluator: '
+            f'eval_cfg=dict(num_gpus={gpus}, evaluator=dict(type=GPassKEvaluator, judge=…))'
+        )
+
+
+def check_model_gpus(config: Mapping[str, Any]) -> None:
+    """Refuse the config of a model that needs CUDA where there is no GPU to be seen.
+
+    Raises:
+        ValueError: If it does, naming how a task is given GPUs.
+    """
+    name = judge_name(config)
+    gpus = _gpus(config)
+    reasons = [f'run_cfg.num_gpus is {gpus}'] if gpus else []
+    if name.startswith(ENGINES) and name not in SERVERS:
+        reasons.append('it runs on GPUs alone')
+    place = str((config.get('model_kwargs') or {}).get('device_map', ''))
+    if 'cuda' in place:
+        reasons.append(f'model_kwargs.device_map is {place!r}')
+    if not reasons or sees_gpus():
+        return
+    raise ValueError(
+        f'judge: {name} finds no GPU ({", ".join(reasons)}; CUDA_VISIBLE_DEVICES is '
+        f'{os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives the evaluation as many as '
+        f'stand beside its evaluator: eval_cfg=dict(num_gpus={gpus or 1}, '
+        'evaluator=dict(type=GPassKEvaluator, judge=…))'
+    )
+
+
+def sees_gpus() -> bool:
+    """Tell whether torch finds a GPU that this process may use."""
+    if os.environ.get('CUDA_VISIBLE_DEVICES') == '':
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _gpus(config: Any) -> int:
+    if isinstance(config, Mapping):
+        own = (config.get('run_cfg') or {}).get('num_gpus') or 0
+        return max([own, *(_gpus(value) for value in config.values())])
+    return max((_gpus(value) for value in config), default=0) if _is_list(config) else 0
+
+
+def _plain(value: Any, name: str = '') -> Any:
+    """Return what JSON can hold of a value, naming classes and functions by where they stand."""
+    if name == 'judge_cfg' and not value:
+        return {'OC_JUDGE_MODEL': os.environ.get('OC_JUDGE_MODEL', '')}
+    if isinstance(value, Mapping):
+        kept = ((str(k), v) for k, v in value.items() if k not in SECRETS | OPERATION)
+        return {key: _plain(one, key) for key, one in kept}
+    if _is_list(value):
+        return [_plain(one) for one in value]
+    if name == 'type' and isinstance(value, str) and '.' in value:
+        # A config names a class by the module it was imported from, which is not one name alone.
+        value = get_object_from_string(value) or value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, functools.partial):
+        return [_plain(value.func), _plain(value.args), _plain(value.keywords)]
+    if hasattr(value, '__qualname__'):
+        return f'{value.__module__}.{value.__qualname__}'
+    return re.sub(r' at 0x[0-9a-f]+', '', repr(value))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+WORDS = {
+    NoneType: 'None',
+    float: 'a number',
+    int: 'an integer',
+    str: 'a text',
+    bool: 'True or False',
+}
+NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # what OpenCompass's configs have in place of a key
+
+
+def checked(name: str, value: Any, hint: Any) -> Any:
+    """Return a value as its type hint has it: 0 and 0.0 are one number, and so one judge.
+
+    Raises:
+        ValueError: If it is of another type, naming both.
+    """
+    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    kinds = [get_origin(one) or one for one in hints]
+    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
+        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
+        raise ValueError(f'{name} is a {type(value).__name__}; it is {wanted}')
+    return value
+
+
+def secret_in(value: Any) -> str:
+    """Return the name under which a config holds a key, '' if it holds none."""
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            given = one if isinstance(one, (list, tuple)) else [one]
+            real = [part for part in given if str(part or '').strip().upper() not in NO_SECRET]
+            if real and str(name) in SECRETS - {'org'}:
+                return str(name)
+    values = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list, tuple)):
+        return next((found for one in values if (found := secret_in(one))), '')
+    return ''
+
+
+def named(value: Any) -> Any:
+    """Return a config in which classes stand by name."""
+    if isinstance(value, Mapping):
+        return {str(name): named(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [named(one) for one in value]
+    return f'{value.__module__}.{value.__qualname__}' if isinstance(value, type) else value
+
 
 MODES = ('rule', 'llm', 'cascade')
 MATCHES = ('value', 'exact')

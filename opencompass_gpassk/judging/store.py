@@ -11,34 +11,146 @@ rollback journal, which is slower.
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.storage.connection import StoreFile
-from opencompass_gpassk.judging.storage.files import ChangedStoreError, StoreError
-from opencompass_gpassk.judging.storage.paths import store_path
-from opencompass_gpassk.judging.storage.reading import known_judges
-from opencompass_gpassk.judging.storage.rows import (
+from opencompass_gpassk.judging.records import (
     COLUMNS,
     HUMAN,
+    PAGE,
     DamagedRowError,
+    Judges,
     Record,
     StoredVerdict,
     encode,
     judge_key,
     judge_row,
+    known_judges,
+    read_page,
     read_reply,
+    read_sound,
     read_verdict_row,
+    readable_ids,
     triple_key,
     verdict_row,
 )
+from opencompass_gpassk.judging.sqlite import (
+    DATABASE_NAMES,
+    VERDICTS,
+    ChangedStoreError,
+    Schema,
+    StoreError,
+    StoreFile,
+)
+from opencompass_gpassk.runs import find_run
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
+__all__ = [
+    'NAME',
+    'JudgeCount',
+    'Selection',
+    'StoreError',
+    'StoredVerdict',
+    'VerdictStore',
+    'count_selected',
+    'count_verdicts',
+    'find_store',
+    'give_room_back',
+    'named_path',
+    'prune',
+    'records',
+    'require_beginnable',
+    'restore',
+    'store_path',
+]
+
+NAME = VERDICTS.name
+
+
+def store_path(run: Path | None) -> Path | None:
+    """Return where verdicts are kept: ``GPASSK_VERDICT_STORE``, else ``verdicts.sqlite`` in a run.
+
+    Raises:
+        ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
+    """
+    return named_path(VERDICTS, run)
+
+
+def named_path(schema: Schema, run: Path | None) -> Path | None:
+    """Return the store that a kind's environment variable names, else the one in a run, if any.
+
+    Raises:
+        ValueError: If the variable names a folder.
+    """
+    given = os.environ.get(schema.variable, '').strip()
+    if not given:
+        return None if run is None else run / schema.name
+    try:
+        path = Path(given).expanduser().absolute()
+    except RuntimeError as error:  # ~somebody unknown
+        raise ValueError(f'{schema.variable} is {given}: {error}') from error
+    if path.is_dir():
+        raise ValueError(
+            f'{schema.variable} is {given}, a folder; name a file in it, such as '
+            f'{path / schema.name}'
+        )
+    return path
+
+
+def find_store(given: Path | None) -> Path:
+    """Return the store that a user means.
+
+    Args:
+        given: A store's file; or a run: a timestamp folder, or the work dir, of which the newest
+            is taken, and the store that its evaluation takes (:func:`store_path`); or None, which
+            is the file in ``GPASSK_VERDICT_STORE``.
+
+    Raises:
+        ValueError: If nothing is meant, or there is no run in a folder.
+    """
+    path = store_path(None) if given is None else given
+    if path is None:
+        raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
+    if given is None or not path.is_dir():
+        return path
+    try:
+        run = find_run(path)
+    except ValueError:
+        if not (path / NAME).is_file():  # that of scored samples
+            raise
+        run = path
+    return store_path(run) or run / NAME
+
+
+def require_beginnable(path: Path) -> None:
+    """Refuse to begin a store where a mistyped path would have it.
+
+    OpenCompass takes whatever lies beside timestamp folders for one of them.
+
+    Raises:
+        ValueError: If there is no store, and its name is none of a database, or runs lie beside it.
+    """
+    if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
+        return
+    if path.suffix not in DATABASE_NAMES:
+        raise ValueError(
+            f'{path}: there is no verdict store; a new one is begun in a run, or in a file whose '
+            f'name ends in {", ".join(DATABASE_NAMES)}'
+        )
+    beside = path.parent if path.parent.is_dir() else path.parent.parent
+    if any(beside.glob('[0-9]*_[0-9]*/configs')):
+        raise ValueError(
+            f'{path}: {beside} holds runs, and nothing but runs may lie in it; name one of them, '
+            'or a file elsewhere'
+        )
+
 
 INSERT = f'INSERT INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
 # A replaced verdict keeps its place, so that who reads all of them meets it once.
@@ -194,3 +306,183 @@ class VerdictStore(StoreFile):
         if judge.digest not in self._judges:
             self._judges[judge.digest] = judge_key(judge), judge_row(judge)
         return self._judges[judge.digest][0]
+
+
+RECORDS_AT_ONCE = 5000  # records written in a transaction, so that others need not wait long
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which verdicts are meant; each criterion given must fit.
+
+    Attributes:
+        model: The judge's name.
+        verdict: What was said.
+        older_than: Given more than so many days ago.
+        human: Given by people (True), by judges (False).
+    """
+
+    model: str | None = None
+    verdict: Verdict | None = None
+    older_than: float | None = None
+    human: bool | None = None
+
+    def where(self) -> tuple[str, list[Any]]:
+        """Return the condition on a row of verdicts, with its parameters."""
+        conditions, values = ['1'], list[Any]()
+        if self.model is not None:
+            conditions.append('judge IN (SELECT digest FROM judges WHERE model = ?)')
+            values.append(encode(self.model))
+        if self.verdict is not None:
+            conditions.append('verdict = ?')
+            values.append(self.verdict.value)
+        if self.older_than is not None:
+            conditions.append('created < ?')
+            values.append(time.time() - 86400 * self.older_than)
+        if self.human is not None:
+            conditions.append('judge = ?' if self.human else 'judge != ?')
+            values.append(HUMAN)
+        return ' AND '.join(conditions), values
+
+
+@dataclass
+class JudgeCount:
+    """How many verdicts a judge gave, and what they cost.
+
+    Attributes:
+        judge: None stands for people.
+        verdicts: How many of each.
+        prompt_tokens: Of all its verdicts.
+        completion_tokens: The same.
+    """
+
+    judge: JudgeIdentity | None
+    verdicts: dict[Verdict, int] = field(default_factory=dict)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def records(
+    store: VerdictStore,
+    selection: Selection | None = None,
+    *,
+    report: Callable[[str], None] | None = None,
+) -> Iterator[Record]:
+    """Yield what is in a store in the order in which it came, replies included.
+
+    Args:
+        store: Where it is.
+        selection: Which verdicts; by default all.
+        report: Is told of each damaged verdict, which is left out. Without it, one is an error.
+
+    Raises:
+        StoreError: If the file is damaged, or can't be read.
+    """
+    where, values = (selection or Selection()).where()
+    judges: Judges = {HUMAN: None}
+    if report is None:
+        last = -1
+        while True:
+            with store.reading() as connection:
+                page = read_page(connection, judges, where, values, last)
+            if not page:
+                return
+            yield from (record for _, record in page)
+            last = page[-1][0]
+    with store.reading() as connection:
+        ids = iter(readable_ids(connection))
+    while chunk := list(itertools.islice(ids, PAGE)):
+        with store.reading() as connection:
+            found = list(read_sound(connection, judges, where, values, chunk, report))
+        yield from found
+
+
+def restore(
+    store: VerdictStore, given: Iterable[Record], *, replace: bool = False
+) -> tuple[int, int]:
+    """Put records into a store.
+
+    A person's verdict takes the place of an earlier one. Others may write in between: should it
+    break off, some thousands are in, and to do it again puts in the rest.
+
+    Args:
+        store: Where to.
+        given: What.
+        replace: Let a judge's verdict take the place of an earlier one too.
+
+    Returns:
+        How many were written, and how many were not since there is one already.
+
+    Raises:
+        StoreError: If they can't be written.
+    """
+    written = total = 0
+    pending = iter(given)
+    while chunk := list(itertools.islice(pending, RECORDS_AT_ONCE)):
+        with store.writing() as connection:
+            for record in chunk:
+                human = record.judge is None
+                written += store.write(connection, record, replace=replace or human)
+        total += len(chunk)
+    return written, total - written
+
+
+def count_verdicts(
+    store: VerdictStore, *, report: Callable[[str], None] | None = None
+) -> list[JudgeCount]:
+    """Return what each judge said, and people.
+
+    Args:
+        store: Where it is.
+        report: Is told of each damaged verdict, as in :func:`records`.
+
+    Raises:
+        StoreError: If the file is damaged, or can't be read.
+    """
+    found: dict[str, JudgeCount] = {}
+    for record in records(store, report=report):
+        key = record.judge.digest if record.judge else ''
+        count = found.setdefault(key, JudgeCount(record.judge))
+        verdict = record.said.verdict
+        count.verdicts[verdict] = count.verdicts.get(verdict, 0) + 1
+        count.prompt_tokens += record.said.prompt_tokens
+        count.completion_tokens += record.said.completion_tokens
+    return list(found.values())
+
+
+def count_selected(store: VerdictStore, selection: Selection) -> int:
+    """Return how many verdicts are meant.
+
+    Raises:
+        StoreError: If the file is damaged, or can't be read.
+    """
+    where, values = selection.where()
+    with store.reading() as connection:
+        rows = connection.execute(f'SELECT count(*) FROM verdicts WHERE {where}', values)
+        return int(rows.fetchone()[0])
+
+
+def prune(store: VerdictStore, selection: Selection) -> int:
+    """Throw verdicts away, with texts that nothing refers to any more; return how many.
+
+    Raises:
+        StoreError: If the file is damaged, or can't be written.
+    """
+    where, values = selection.where()
+    with store.writing() as connection:
+        gone = connection.execute(f'DELETE FROM verdicts WHERE {where}', values).rowcount
+        for table in ('triple', 'judge'):
+            connection.execute(
+                f'DELETE FROM {table}s WHERE digest NOT IN (SELECT {table} FROM verdicts)'
+            )
+    return gone
+
+
+def give_room_back(store: VerdictStore) -> None:
+    """Make the file as small as what is in it.
+
+    Raises:
+        StoreError: If others write to it all the time, or the disk has no room for a copy.
+    """
+    with store.reading() as connection:
+        connection.execute('VACUUM')

@@ -13,11 +13,8 @@ from dataclasses import fields
 from typing import Any
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.aside import ask_aside
-from opencompass_gpassk.judging.judge import Judge
-from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.progress import JudgingBar
-from opencompass_gpassk.judging.prompted import make_judge
+from opencompass_gpassk.judging.ask import ask_aside, make_judge
+from opencompass_gpassk.judging.judge import Judge, JudgingBar, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -110,7 +107,7 @@ class PromptedStepJudge:
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
-        The judge is asked in a thread meanwhile (:func:`~.aside.ask_aside`); what was yielded can
+        The judge is asked in a thread meanwhile (:func:`~.ask.ask_aside`); what was yielded can
         be kept at once.
 
         Args:

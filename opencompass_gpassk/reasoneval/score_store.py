@@ -16,11 +16,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from opencompass_gpassk.judging.storage.connection import StoreFile
-from opencompass_gpassk.judging.storage.files import StoreError
-from opencompass_gpassk.judging.storage.paths import named_path
-from opencompass_gpassk.judging.storage.rows import DamagedRowError
-from opencompass_gpassk.judging.storage.schema import Schema
+from opencompass_gpassk.judging.records import DamagedRowError
+from opencompass_gpassk.judging.sqlite import Schema, StoreError, StoreFile
+from opencompass_gpassk.judging.store import named_path
 from opencompass_gpassk.reasoneval.score_rows import checksum_of, read_scores, solution_key
 from opencompass_gpassk.reasoneval.scorer_contract import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores

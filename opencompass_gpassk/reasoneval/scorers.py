@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.judging.configs import sees_gpus
-from opencompass_gpassk.judging.setting_values import named
+from opencompass_gpassk.judging.settings import named, sees_gpus
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from opencompass_gpassk.judging.setting_values import named, secret_in
-from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 __all__ = ['DEMO', 'WHO', 'ReasoningSettings']

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from opencompass_gpassk.judging.inquiry import excerpt, reason_of
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Outcome
-from opencompass_gpassk.judging.ledger import Ledger
-from opencompass_gpassk.judging.progress import JudgingBar
+from opencompass_gpassk.judging.ask import excerpt, reason_of
+from opencompass_gpassk.judging.judge import Failure, JudgeError, JudgingBar, Ledger, Outcome
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Solution
 from opencompass_gpassk.reasoneval.step_findings import StepFinding

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.judging.defusing import QUOTED, defuse, neutralise
+from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Solution
 

@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.audit.comparison import Comparison
-from opencompass_gpassk.audit.draw import Sample
-from opencompass_gpassk.audit.sources import Opinion
-from opencompass_gpassk.audit.trials import AuditTrial
 from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.judging.audit import Comparison, Sample
+from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.tables import Table, to_markdown
 from opencompass_gpassk.text import escape_markdown

@@ -3,19 +3,195 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from opencompass_gpassk.judging.http.endpoints import Endpoint, Ticket, freest
-from opencompass_gpassk.judging.http.faults import MISPLACED, Fault, Remedy
-from opencompass_gpassk.judging.http.jobs import Job, JobQueue
-from opencompass_gpassk.judging.http.suspicion import PROBE, Suspicion
-from opencompass_gpassk.judging.http.underway import Underway
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Outcome, Receive, Reply
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference.client import Endpoint, Reply, Ticket, freest
+from opencompass_gpassk.inference.faults import MISPLACED, Fault, Remedy
+from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Outcome, Receive
 
-__all__ = ['Asking', 'Limits', 'Send']
+__all__ = ['PROBE', 'Asking', 'Job', 'JobQueue', 'Limits', 'Send', 'Suspicion', 'Underway']
+
+FIRST_BACKOFF = 0.5  # seconds
+LONGEST_BACKOFF = 30.0
+
+
+@dataclass
+class Job:
+    """One prompt, and how often it was sent and failed.
+
+    Attributes:
+        harmless: It is asked to find out whether a judge answers at all, and nobody's job.
+    """
+
+    key: Hashable
+    prompt: str
+    calls: int = 0
+    failures: int = 0
+    harmless: bool = False
+
+
+class JobQueue:
+    """Jobs that are due, those that failed before new ones.
+
+    Args:
+        jobs: (key, prompt), of which one is taken when it is asked for.
+        most_waiting: No new job is taken while so many that failed wait.
+    """
+
+    def __init__(self, jobs: Iterable[tuple[Hashable, str]], most_waiting: int) -> None:
+        self._fresh = iter(jobs)
+        self._waiting: list[tuple[float, int, Job]] = []  # a heap
+        self._order = itertools.count()  # between jobs that are due at the same time
+        self._most_waiting = most_waiting
+
+    @property
+    def due_at(self) -> float | None:
+        """When the first of the waiting jobs is due, None where none waits."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def take(self, now: float) -> Job | None:
+        """Return a job that is due, None if there is none at the moment."""
+        if self._waiting and self._waiting[0][0] <= now:
+            return heapq.heappop(self._waiting)[2]
+        if len(self._waiting) < self._most_waiting:
+            for key, prompt in self._fresh:
+                return Job(key, prompt)
+        return None
+
+    def put_back(self, job: Job, until: float) -> None:
+        """Let a job wait until a moment."""
+        heapq.heappush(self._waiting, (until, next(self._order), job))
+
+    def put_off(self, job: Job, now: float) -> None:
+        """Let a job wait after a failure: the longer, the more it had; evenly spread."""
+        longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
+        self.put_back(job, now + random.uniform(0, longest))
+
+    def drain(self) -> Iterator[Job]:
+        """Take everything that is left, due or not."""
+        while self._waiting:
+            yield heapq.heappop(self._waiting)[2]
+        for key, prompt in self._fresh:
+            yield Job(key, prompt)
+
+
+# Refusals that may be the fault of a setting, the key or the server: held back for a while.
+#
+# They are believed once the endpoint that they came from gives a reply. Where no prompt brings one,
+# a
+# harmless prompt that is none of the jobs must.
+
+MOST = 8  # refusals and not one reply: time to look into it
+PROBE = 'What is 1 + 1?'
+
+
+class Suspicion:
+    """Holds refusals of one endpoint, lest prompts be blamed for what would meet any of them.
+
+    Args:
+        roomy: Prompts of fewer characters should fit; one that is too long is suspicious. That is
+            ``max_tokens``, which alone may be more than the server's context has.
+
+    Attributes:
+        looking: A harmless prompt is on its way.
+    """
+
+    def __init__(self, roomy: int) -> None:
+        self.looking = False
+        self._held: list[tuple[float, Job, Fault]] = []
+        self._roomy = roomy
+        self._lifted = False
+
+    def holds(self, job: Job, fault: Fault, now: float) -> bool:
+        """Tell whether a refusal that came just now is held back.
+
+        After a reply no setting is to blame any longer; that the key is forbidden to be used may
+        change at any time.
+        """
+        too_long = fault.kind == 'too long' and len(job.prompt) < self._roomy
+        suspicious = not self._lifted and (too_long or fault.kind == 'refused')
+        if not (suspicious or fault.forbids):
+            return False
+        self._held.append((now, job, fault))
+        return True
+
+    @property
+    def holding(self) -> bool:
+        """Something is held back."""
+        return bool(self._held)
+
+    def due(self, idle: bool) -> bool:
+        """Tell whether it is time for a harmless prompt: for a few refusals, or if all is done."""
+        return not self.looking and len(self._held) >= (1 if idle else MOST)
+
+    def lift(self, sent: float) -> list[tuple[Job, Fault]]:
+        """Return what can be believed after a reply to what was sent at a moment.
+
+        That a key may be used shows only what was sent after it seemed forbidden.
+        """
+        self._lifted = True
+        open_ones = [one for one in self._held if one[2].forbids and one[0] > sent]
+        believed = [
+            (job, fault) for at, job, fault in self._held if not fault.forbids or at <= sent
+        ]
+        self._held = open_ones
+        return believed
+
+    def drop(self) -> list[Job]:
+        """Return the jobs whose refusals can't be believed, and hold nothing."""
+        held, self._held = self._held, []
+        return [job for _, job, _ in held]
+
+
+class Underway:
+    """Requests on their way, in the event loop that runs.
+
+    Attributes:
+        changed: Is set when one has ended.
+        error: What ends everything at once: of a request, or whatever is put here.
+    """
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+        self.error: BaseException | None = None
+        self._jobs: dict[asyncio.Task[None], Job] = {}
+
+    def start(self, job: Job, work: Coroutine[Any, Any, None]) -> None:
+        """Send a job on its way."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._jobs[task] = job
+        task.add_done_callback(self._ended)
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield the jobs on their way."""
+        return iter(self._jobs.values())
+
+    async def let_end(self, seconds: float) -> None:
+        """Wait for them, but not after one that fails."""
+        if self._jobs:
+            tasks = list(self._jobs)
+            await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+
+    async def call_back(self) -> list[Job]:
+        """Call all of them back; return the jobs that nothing came of."""
+        tasks = dict(self._jobs)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [job for task, job in tasks.items() if task.cancelled()]
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._jobs.pop(task, None)
+        if not task.cancelled() and task.exception():
+            self.error = self.error or task.exception()
+        self.changed.set()
+
 
 GRACE = 10.0  # seconds in which requests on their way may end after one that stops everything
 WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too

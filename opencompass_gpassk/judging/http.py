@@ -11,19 +11,18 @@ from typing import Any
 
 import aiohttp
 
-from opencompass_gpassk.judging.http.addresses import read_addresses
-from opencompass_gpassk.judging.http.asking import Asking, Limits
-from opencompass_gpassk.judging.http.completions import (
+from opencompass_gpassk.inference.client import (
+    Endpoint,
     Redactor,
+    Reply,
+    read_addresses,
     read_completion,
     request_fields,
     well_formed,
 )
-from opencompass_gpassk.judging.http.endpoints import Endpoint
-from opencompass_gpassk.judging.http.faults import Fault, Remedy, exception_fault
-from opencompass_gpassk.judging.http.suspicion import PROBE
-from opencompass_gpassk.judging.judge import Receive, Reply
-from opencompass_gpassk.judging.ledger import Ledger
+from opencompass_gpassk.inference.faults import Fault, Remedy, exception_fault
+from opencompass_gpassk.judging.dispatch import PROBE, Asking, Limits
+from opencompass_gpassk.judging.judge import Ledger, Receive
 
 __all__ = ['HttpJudge']
 

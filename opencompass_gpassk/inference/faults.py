@@ -14,8 +14,6 @@ from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit
 
-import aiohttp
-
 __all__ = [
     *('MISPLACED', 'Fault', 'Remedy'),
     *('error_words', 'exception_fault', 'status_fault', 'wait_asked_for'),
@@ -92,6 +90,8 @@ class Fault:
 
 def exception_fault(error: BaseException) -> Fault:
     """Tell what an exception of a request means; every one may pass."""
+    import aiohttp
+
     words = _own_words(error)
     number = getattr(error, 'errno', None)
     if number in OWN_LIMITS:
@@ -112,6 +112,8 @@ def _own_words(error: BaseException) -> str:
     aiohttp quotes headers and bodies, of which a part may be half a key, and whole URLs, which may
     hold a password or a token.
     """
+    import aiohttp
+
     name = type(error).__name__
     if isinstance(error, aiohttp.ClientResponseError):
         return f'{name}: {error.status}'

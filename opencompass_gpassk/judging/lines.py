@@ -4,17 +4,49 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from opencompass_gpassk.jsonlines import parse_row, read_lines, row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.storage.labels import read_label
-from opencompass_gpassk.judging.storage.rows import Record, StoredVerdict
+from opencompass_gpassk.judging.records import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['VerdictRows', 'read_verdict_rows', 'verdict_line']
+__all__ = ['LABEL_FIELDS', 'VerdictRows', 'read_label', 'read_verdict_rows', 'verdict_line']
+
+LABEL_FIELDS = ('human', 'verdict', 'label')
+WORDS = {
+    'true': Verdict.CORRECT,
+    'correct': Verdict.CORRECT,
+    'false': Verdict.INCORRECT,
+    'incorrect': Verdict.INCORRECT,
+    'unjudged': Verdict.UNJUDGED,
+}
+
+
+def read_label(row: Mapping[str, Any]) -> Verdict | None:
+    """Return a row's label, None where it isn't filled in.
+
+    The label is the first of ``human``, ``verdict`` and ``label`` that is there: true, false,
+    ``"correct"``, ``"incorrect"``, or ``"unjudged"`` where the person can't tell.
+
+    Raises:
+        ValueError: If there is no such field, or it holds something else, with remedy.
+    """
+    name = next((name for name in LABEL_FIELDS if name in row), None)
+    if name is None:
+        raise ValueError(f'no field {" or ".join(LABEL_FIELDS)}; it holds the label')
+    label = row[name]
+    if label is None or (isinstance(label, str) and not label.strip()):
+        return None
+    if not isinstance(label, (bool, str)) or str(label).strip().lower() not in WORDS:
+        raise ValueError(
+            f'field {name} is {json.dumps(label)[:60]}; give true or false, "correct" or '
+            '"incorrect", or "unjudged"'
+        )
+    return WORDS[str(label).strip().lower()]
+
 
 LATEST = 2.5e11  # in the year 9892
 JUDGE_FIELDS = ('model', 'prompt', 'settings')
@@ -61,7 +93,7 @@ def read_verdict_rows(
 
     A row that names a judge, by ``model``, ``prompt`` and ``settings``, is its verdict; any other
     is a person's: ``question``, ``gold``, ``answer`` and a label
-    (:func:`~opencompass_gpassk.judging.storage.labels.read_label`). A file without any row is one
+    (:func:`~opencompass_gpassk.judging.lines.read_label`). A file without any row is one
     without disagreements.
 
     Args:

@@ -1,1 +1,0 @@
-"""How far verdicts can be trusted: two sources of them compared on a sample of a run."""

@@ -1,0 +1,493 @@
+"""Endpoints of a judge: how many requests each takes at once, and when it is left alone.
+
+Time is passed in as seconds of one monotonic clock, so that nothing here waits.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from opencompass_gpassk.inference.faults import (
+    LONGEST_DETAIL,
+    LONGEST_READ,
+    Fault,
+    Remedy,
+    error_words,
+    status_fault,
+)
+from opencompass_gpassk.text import one_line
+
+__all__ = [
+    'Address',
+    'Endpoint',
+    'Redactor',
+    'Reply',
+    'Ticket',
+    'freest',
+    'read_addresses',
+    'read_completion',
+    'request_fields',
+    'well_formed',
+]
+
+CHAT = '/chat/completions'
+PLAIN = re.compile(r'([a-z]{1,9}://[\w.-]+(:\d+)?)(/[^\s?#@]*)?', re.ASCII)
+
+
+class Address(NamedTuple):
+    """One endpoint.
+
+    Attributes:
+        url: Where requests go.
+        name: Scheme, host and port, which is all that is ever shown.
+        proxy: URL of the proxy on the way, None for none.
+    """
+
+    url: str
+    name: str
+    proxy: str | None
+
+
+def read_addresses(bases: str | Iterable[str]) -> list[Address]:
+    """Read ``api_base``: URLs with or without ``/chat/completions``, each kept once.
+
+    A proxy comes from the environment (``https_proxy``, ``no_proxy`` and their like); this machine
+    itself is never reached through one.
+
+    Raises:
+        ValueError: If there is none, or one isn't http or https, or may hold a secret.
+    """
+    given = bases.split(',') if isinstance(bases, str) else list(bases)
+    named = {base.strip(): place for place, base in enumerate(given, 1) if base.strip()}
+    if not named:
+        raise ValueError("api_base of judge names no endpoint; give one as 'http://host:8000/v1'")
+    addresses = [_read(base, place) for base, place in named.items()]
+    return list({address.url: address for address in addresses}.values())
+
+
+def _read(base: str, place: int) -> Address:
+    try:
+        parts = urlsplit(base)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if host is None or parts.scheme not in ('http', 'https') or re.search(r'\s', base):
+        raise ValueError(
+            f"{_shown(base, place)} is no URL such as 'http://host:8000/v1'; set it to one"
+        )
+    if re.search('[@?#]', base):
+        raise ValueError(
+            f'{_shown(base, place)} holds a user, a password, a query or a fragment; leave it out: '
+            'configs are written to the work dir, a key is read from the environment alone'
+        )
+    path = parts.path.rstrip('/').removesuffix(CHAT).rstrip('/')
+    bracketed = f'[{host}]' if ':' in host else host
+    name = f'{parts.scheme}://{bracketed}' + (f':{port}' if port else '')
+    return Address(name + path + CHAT, name, _proxy(parts.scheme, host, port))
+
+
+def _shown(base: str, place: int) -> str:
+    """Name an entry; what isn't plainly an address may be a key in the wrong place."""
+    plain = PLAIN.fullmatch(base)
+    return f'entry {place} of api_base of judge' + (f' ({plain[1]})' if plain else '')
+
+
+def _proxy(scheme: str, host: str, port: int | None) -> str | None:
+    if _is_this_machine(host) or proxy_bypass(f'{host}:{port}' if port else host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get('all') or ''
+    if proxy and '://' not in proxy:
+        proxy = f'http://{proxy}'
+    if not proxy.startswith(('http://', 'https://')):
+        return None  # aiohttp speaks no SOCKS
+    try:
+        parts = urlsplit(proxy)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or '@' in parts.path + parts.query + parts.fragment:
+        raise ValueError(
+            f'the proxy for {scheme} in the environment is no URL such as '
+            "'http://user:password@host:3128'; write / ? # and @ in a password as %2F %3F %23 %40"
+        )
+    return proxy
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == 'localhost' or host.endswith('.localhost')
+    return address.is_loopback or address.is_unspecified
+
+
+START = 16  # requests at once before anything is known
+SMALLEST_WINDOW = 16  # latencies that a median is taken of
+SLOWDOWN = 2.0  # a server that queues takes twice as long for twice as many requests
+FORGETTING = 1.01  # the best median rises by this a window: replies may have become longer
+SHRINKING = 0.7
+# Shares of recent requests that the server was too busy for. Some servers say so at random: a
+# limit that shrank each time would come down to a handful of requests.
+TOLERATED = 0.1
+EXCESSIVE = 0.2
+OVERLOADS = {'overloaded', 'timeout'}
+PATIENCE = 10  # failures in a row; at 30 % random failures one in 170,000 runs of ten
+FIRST_REST = 1.0  # seconds
+LONGEST_REST = 60.0
+SHORTEST_PAUSE = 0.05
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 30.0
+RECOVERING = 0.8
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One request on its way: when it was sent, and whether it tries a rested endpoint."""
+
+    sent: float
+    probe: bool
+
+
+class Endpoint:
+    """One endpoint.
+
+    The limit of requests at once starts at 16 and rises by one a reply as long as it is reached and
+    the latency holds: the median of the last window of replies, and this reply's own, are at most
+    twice that of the best window. It shrinks to 70 %, once a round trip, when the server is too
+    busy for a fifth of the requests; from then on it rises by one a round trip, unless that share
+    is above a tenth. After ten failures in a row the endpoint rests, from one second to a minute,
+    and is then tried with one request at a time until one succeeds. One that is too busy for a
+    single request is left alone for a quarter of a second, twice as long each time; replies are
+    followed by such a pause too, which each of them makes a fifth shorter until it is none.
+
+    Attributes:
+        address: Where it is.
+        max_concurrency: Requests at once, at most.
+        limit: Requests at once, at present.
+        in_flight: Requests on their way.
+        failures: In a row.
+        failing_since: When the first of them came back.
+        last_fault: What was wrong last.
+        has_replied: It gave a reply at least once.
+        blamed: Something is wrong with it rather than with what it was asked: it is asked nothing
+            but what is harmless until it replies.
+        hopeless: See :meth:`lose_hope`.
+    """
+
+    def __init__(self, address: Address, max_concurrency: int) -> None:
+        self.address = address
+        self.max_concurrency = max_concurrency
+        self.limit = float(min(START, max_concurrency))
+        self.in_flight = 0
+        self.failures = 0
+        self.failing_since: float | None = None
+        self.last_fault: Fault | None = None
+        self.has_replied = False
+        self.blamed = False
+        self.hopeless = False
+        self._rest = 0.0
+        self._rests_until = 0.0
+        self._closed_until = 0.0
+        self._pause = 0.0
+        self._probes = 0
+        self._shrunk_at = self._full_at = float('-inf')
+        self._busy_share = 0.0
+        self._slow_start_ends = float('inf')
+        self._limit_before = self.limit
+        self._worked_at = float('-inf')
+        self._latencies: list[float] = []
+        self._window = SMALLEST_WINDOW
+        self._best = float('inf')
+        self._latency_holds = True
+
+    @property
+    def suspect(self) -> bool:
+        """It failed so often that it rests, or is tried with one request."""
+        return self._rest > 0
+
+    @property
+    def opens_at(self) -> float:
+        """When it may be sent requests again, a moment in the past if it may now."""
+        return max(self._rests_until, self._closed_until)
+
+    def has_room(self, now: float) -> bool:
+        """Tell whether it may be sent a request."""
+        if now < self.opens_at:
+            return False
+        return self._probes == 0 if self.suspect else self.in_flight < int(self.limit)
+
+    def start(self, now: float) -> Ticket:
+        """Count a request that is sent."""
+        ticket = Ticket(now, self.suspect)
+        self.in_flight += 1
+        self._probes += ticket.probe
+        if self.in_flight >= int(self.limit):
+            self._full_at = now
+        return ticket
+
+    def drop(self, ticket: Ticket) -> None:
+        """Uncount a request that is on its way no more, whatever came of it."""
+        self.in_flight -= 1
+        self._probes -= ticket.probe
+
+    def replied(self, ticket: Ticket, now: float) -> None:
+        """Note a reply: the limit may rise."""
+        self.works(now)
+        self.has_replied = True
+        self.blamed = False
+        self._space_out(now, RECOVERING * self._pause)
+        self._note_busy(False)
+        latency = now - ticket.sent
+        holds = self._latency_holds and latency <= SLOWDOWN * self._best
+        calm = self._busy_share <= TOLERATED and not self._pause
+        if holds and calm and ticket.sent <= self._full_at:
+            step = 1.0 if self.limit < self._slow_start_ends else 1.0 / self.limit
+            self.limit = min(self.limit + step, float(self.max_concurrency))
+        self._note_latency(latency)
+
+    def works(self, now: float) -> None:
+        """Note that the server works, even if it gave no reply to this prompt."""
+        if self.suspect:
+            # It begins anew, and soon has as many requests as before the failures, unless those
+            # were what it couldn't bear.
+            busy = self.last_fault is not None and self.last_fault.kind == 'overloaded'
+            self.limit = 1.0 if busy else min(self._limit_before, START)
+            self._slow_start_ends = max(self._limit_before * SHRINKING * (not busy), self.limit)
+        self.failures = 0
+        # While it wants to be left alone, nothing shows that it goes on working.
+        self.failing_since = now if now < self._closed_until else None
+        self.hopeless = False
+        self._rest = self._rests_until = 0.0
+        self._worked_at = now
+
+    def failed(self, ticket: Ticket, now: float, fault: Fault) -> None:
+        """Note a failure that may pass: the limit may shrink, the endpoint may be rested."""
+        self.last_fault = fault
+        if self.failing_since is None:
+            self.failing_since = now
+        if fault.wait:
+            self._closed_until = max(self._closed_until, now + fault.wait)
+        if ticket.sent >= self._worked_at:  # after the last sign that the server works
+            self._limit_before = self._limit_before if self.failures else self.limit
+            self.failures += 1
+        # Requests that were sent before the limit shrank say nothing about the new one.
+        if fault.kind in OVERLOADS and ticket.sent > self._shrunk_at:
+            self._note_busy(True)
+            if fault.kind == 'overloaded' and self.limit < 2 and not fault.wait:
+                self._space_out(now, max(FIRST_PAUSE, 2 * self._pause))
+            if self._busy_share > EXCESSIVE:
+                self.limit = self._slow_start_ends = max(1.0, self.limit * SHRINKING)
+                self._shrunk_at = now
+                self._busy_share = 0.0
+        worn_out = self.blamed or self.failures >= PATIENCE
+        if ticket.probe or (worn_out and not self.suspect):
+            self._rest = min(2 * self._rest or FIRST_REST, LONGEST_REST)
+            self._rests_until = now + self._rest
+
+    def lose_hope(self, now: float, give_up_after: float) -> None:
+        """Note whether it has done nothing but fail for so many seconds; nothing is on its way.
+
+        It stays hopeless until it replies: another request may be on its way when another endpoint
+        is looked at.
+        """
+        failing = self.failing_since is not None and now >= self.failing_since + give_up_after
+        self.hopeless = self.hopeless or (failing and self.in_flight == 0)
+
+    def _space_out(self, now: float, pause: float) -> None:
+        self._pause = min(pause, LONGEST_PAUSE) if pause >= SHORTEST_PAUSE else 0.0
+        self._closed_until = max(self._closed_until, now + self._pause)
+
+    def _note_busy(self, busy: bool) -> None:
+        self._busy_share += (busy - self._busy_share) / max(SMALLEST_WINDOW, self.limit)
+
+    def _note_latency(self, seconds: float) -> None:
+        self._latencies.append(seconds)
+        if len(self._latencies) >= self._window:
+            middle = median(self._latencies)
+            self._latency_holds = middle <= SLOWDOWN * self._best
+            self._best = min(middle, FORGETTING * self._best)
+            self._latencies.clear()
+            self._window = max(SMALLEST_WINDOW, int(self.limit))
+
+
+def freest(endpoints: Iterable[Endpoint], now: float) -> Endpoint | None:
+    """Return the endpoint with room whose limit is used least, None if none has room.
+
+    None of those that are blamed is chosen.
+    """
+    open_ones = [one for one in endpoints if one.has_room(now) and not one.blamed]
+    return min(open_ones, key=lambda one: one.in_flight / one.limit, default=None)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a judge said to one prompt.
+
+    Attributes:
+        text: Its words, thoughts included where they stand in the same text.
+        truncated: It ran into its length limit.
+        prompt_tokens: As the server counted, 0 where it didn't.
+        completion_tokens: The same.
+    """
+
+    text: str
+    truncated: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+SHORTEST_SECRET = 6  # 'EMPTY' and 'none' are what servers without keys are given
+OWN_FIELDS = {
+    'model': 'set model instead',
+    'messages': 'they hold the prompt',
+    'stream': 'replies are read whole',
+}
+
+
+class Redactor:
+    """Replaces a key wherever it stands in a text.
+
+    Keys of fewer than six characters are placeholders, which may be words of a reply.
+    """
+
+    def __init__(self, key: str | None) -> None:
+        secret = key if key and len(key) >= SHORTEST_SECRET else None
+        # Hosts come back in lower case.
+        self._key = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
+
+    def __call__(self, text: str) -> str:
+        return self._key.sub('[key]', text) if self._key else text
+
+    def excerpt(self, text: str) -> str:
+        """Return the beginning of a text on one printable line, without the key."""
+        # The key goes first: one that is cut in two would not be found.
+        return one_line(self(text)[:LONGEST_READ])[:LONGEST_DETAIL]
+
+    def finds_key(self, fields: Mapping[str, Any]) -> bool:
+        """Tell whether the key stands anywhere in fields that JSON can hold."""
+        return self._key is not None and any(map(self._key.search, _texts(fields)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = [*map(str, value), *value.values()]
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _texts(one)
+    else:
+        yield str(value)
+
+
+def request_fields(
+    model: str, temperature: float, max_tokens: int, extra_body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of a request besides its messages; those that are None are left out.
+
+    Raises:
+        ValueError: If ``extra_body`` sets what isn't its own, or what JSON can't hold.
+    """
+    for name, reason in OWN_FIELDS.items():
+        if name in extra_body:
+            raise ValueError(f'extra_body of judge sets {name!r}, which it must not: {reason}')
+    fields = {'model': model, 'temperature': temperature, 'max_tokens': max_tokens, **extra_body}
+    try:
+        json.dumps(fields, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'extra_body of judge does not fit into JSON: {error}') from None
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def well_formed(text: str) -> str:
+    """Return a text that UTF-8 can hold: lone surrogates become question marks."""
+    return text.encode('utf-8', 'replace').decode()
+
+
+def read_completion(
+    status: int, headers: Mapping[str, str], raw: bytes
+) -> tuple[Reply | Fault, int, int]:
+    """Read a response.
+
+    Returns:
+        The reply, or what is wrong; and the tokens of prompt and completion, which are paid for
+        either way.
+    """
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        text = raw.decode('utf-8', 'replace') or 'an empty body'
+        # What was cut off may be a good reply: its words tell nothing, whatever they speak of.
+        if status < 300:
+            return Fault('bad reply', Remedy.RETRY, f'{status}: {text}'), 0, 0
+        return status_fault(status, headers, None, text), 0, 0
+    choice = _choice(body)
+    usage = body.get('usage') if isinstance(body, Mapping) else None
+    prompt, completion = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
+    if status != 200 or choice is None:
+        status = _status_within(status, body)
+        return status_fault(status, headers, body, 'no choices'), prompt, completion
+    return _read_choice(choice, usage, prompt, completion), prompt, completion
+
+
+def _read_choice(
+    choice: Mapping[str, Any], usage: Any, prompt: int, completion: int
+) -> Reply | Fault:
+    message = choice['message']
+    text = _text(message.get('content'))
+    reason = choice.get('finish_reason')
+    if text is None:
+        return Fault('bad reply', Remedy.RETRY, 'the content is no text')
+    if reason == 'content_filter' or (not text and message.get('refusal')):
+        words = message.get('refusal') or 'the reply was held back by a content filter'
+        return Fault('filtered', Remedy.SKIP, str(words))
+    used = usage.get('completion_tokens') if isinstance(usage, Mapping) else None
+    if not text and reason == 'length' and used == 0:
+        # LMDeploy's way to say that prompt and max_tokens together exceed the session's length.
+        return Fault('too long', Remedy.SKIP, 'no room for a single token of a reply')
+    return Reply(well_formed(text), reason == 'length', prompt, completion)
+
+
+def _choice(body: Any) -> Mapping[str, Any] | None:
+    """Return the first choice, None where there is none, or an error beside it."""
+    if not isinstance(body, Mapping) or _is_error(body.get('error')):
+        return None
+    choices = body.get('choices')
+    first = choices[0] if isinstance(choices, list) and choices else None
+    fits = isinstance(first, Mapping) and isinstance(first.get('message'), Mapping)
+    return first if fits else None
+
+
+def _is_error(error: Any) -> bool:
+    """Tell whether the field says anything: good replies of some servers have an empty one."""
+    return any(error.values()) if isinstance(error, Mapping) else bool(error)
+
+
+def _status_within(status: int, body: Any) -> int:
+    """Return the status in an error that came with status 200; gateways do that."""
+    error = isinstance(body, Mapping) and (body.get('error') or (error_words(body) and body))
+    code = error.get('code') if isinstance(error, Mapping) else None
+    if status == 200 and isinstance(code, int) and 400 <= code < 600:
+        return code
+    return status
+
+
+def _text(content: Any) -> str | None:
+    if content is None or isinstance(content, str):
+        return content or ''
+    if not isinstance(content, list):
+        return None
+    parts = [part.get('text', '') for part in content if isinstance(part, Mapping)]
+    return ''.join(part for part in parts if isinstance(part, str))
+
+
+def _count(usage: Any, name: str) -> int:
+    value = usage.get(name) if isinstance(usage, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,520 @@
+"""Sources of verdicts that an audit compares: what was recorded, rules, judges, people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.judging.ask import PromptedJudge, make_judge
+from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple
+from opencompass_gpassk.judging.lines import read_label
+from opencompass_gpassk.judging.rules import judge_answers
+from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
+from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.runs import find_run
+from opencompass_gpassk.text import one_line, short_line
+from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
+
+__all__ = [
+    'AuditTrial',
+    'Labels',
+    'Opinion',
+    'Opinions',
+    'RunTrials',
+    'Source',
+    'ask_now',
+    'clusters',
+    'is_asked',
+    'look_up',
+    'named_source',
+    'needs_store',
+    'read_labels',
+    'read_run',
+    'recorded',
+    'rule',
+    'trials_files',
+]
+
+ENDING = '.trials.jsonl.gz'
+UNNAMED = 'samples'  # the model whose trials lie in no folder of its own
+STRATA = ('split', 'language', 'level')  # of the problems' groups
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTrial:
+    """A trial with all that a source of verdicts asks of it.
+
+    Attributes:
+        model: Who answered.
+        data_set: The data set's name.
+        problem: What was asked.
+        trial: What was answered, and what was said of it when it was scored.
+    """
+
+    model: str
+    data_set: str
+    problem: Problem
+    trial: Trial
+
+    @property
+    def identity(self) -> tuple[str, str, str, int]:
+        """Model, data set, problem and replica."""
+        return self.model, self.data_set, self.trial.problem_id, self.trial.replica
+
+    @property
+    def triple(self) -> Triple:
+        """What a verdict is about."""
+        return Triple(self.problem.question, self.problem.gold, self.trial.answer or '')
+
+    @property
+    def stratum(self) -> tuple[str, ...]:
+        """Recorded verdict, data set, and the problem's split, language and level."""
+        groups = self.problem.groups
+        return self.trial.verdict.value, self.data_set, *(groups.get(name, '') for name in STRATA)
+
+
+@dataclass(frozen=True)
+class RunTrials:
+    """The trials of a run.
+
+    Attributes:
+        folder: Where the run lies.
+        by_model: Model → its trials on all its data sets.
+    """
+
+    folder: Path
+    by_model: dict[str, list[AuditTrial]]
+
+
+def clusters(trials: Sequence[AuditTrial]) -> list[int]:
+    """Return a number for each trial, shared by the trials of a problem and of its translations.
+
+    A run may have one problem in several data sets, as where it samples with two decoding settings:
+    problems of one question are one, and so are those that a data set calls versions of another.
+    """
+    above: dict[tuple[str, ...], tuple[str, ...]] = {}  # a forest of names, rooted in itself
+
+    def root(name: tuple[str, ...]) -> tuple[str, ...]:
+        above.setdefault(name, name)
+        while above[name] != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    names = []
+    for one in trials:
+        problem = one.problem
+        name = one.data_set, problem.cluster or problem.problem_id
+        if question := ' '.join(problem.question.split()):
+            above[root((question,))] = root(name)
+        names.append(name)
+    numbers: dict[tuple[str, ...], int] = {}
+    return [numbers.setdefault(root(name), len(numbers)) for name in names]
+
+
+def read_run(
+    path: Path,
+    models: Collection[str] = (),
+    data_sets: Collection[str] = (),
+    *,
+    report: Callable[[str], None] = print,
+) -> RunTrials:
+    """Read the trials of every model in a run.
+
+    Args:
+        path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
+            folder with a folder for each model, or one trials file.
+        models: Those to read; by default all.
+        data_sets: The same.
+        report: Is told of each file that can't be read, if another can.
+
+    Raises:
+        ValueError: If there are none, or none can be read, naming them.
+    """
+    found: dict[str, list[AuditTrial]] = {}
+    faults: list[str] = []
+    folder, there = trials_files(path)
+    for (model, data_set), file in there.items():
+        if (models and model not in models) or (data_sets and data_set not in data_sets):
+            continue
+        try:
+            table, _ = read_trials(file)
+        except ValueError as error:
+            faults.append(short_line(str(error)))
+            continue
+        problems = {problem.problem_id: problem for problem in table.problems}
+        found.setdefault(model, []).extend(
+            AuditTrial(model, data_set, problems[trial.problem_id], trial) for trial in table.trials
+        )
+    if faults and not found:
+        raise ValueError('\n'.join(faults))
+    for fault in faults:
+        report(fault)
+    if not found:
+        names = ', '.join(f'{model} on {data_set}' for model, data_set in sorted(there))
+        raise ValueError(f'{path}: no trials of the models and data sets asked for; it has {names}')
+    return RunTrials(folder, found)
+
+
+def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
+    """Return a run's folder, and (model, data set) → file of the trials in it."""
+    if path.is_file():
+        run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
+        if known:
+            return Path(run), {(model, _data_set(path)): path}
+        return path.parent, {(UNNAMED, _data_set(path)): path}
+    if not path.is_dir():
+        raise ValueError(f'{path}: there is no such folder or file')
+    try:
+        folders = [find_run(path)]  # which the other commands take too
+    except ValueError:  # runs that were moved without their configs, or no run at all
+        folders = [path, *sorted(path.glob('*/'), reverse=True)]
+    roots = [*((folder, folder / 'results') for folder in folders), (folders[0], folders[0])]
+    for folder, root in roots:
+        files = sorted(root.rglob(f'*{ENDING}'))
+        if files:
+            return folder, {(_model(file, root), _data_set(file)): file for file in files}
+    raise ValueError(
+        f'{folders[0]}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator '
+        f'has scored, or a file *{ENDING} such as gpassk score -o writes'
+    )
+
+
+def _model(file: Path, root: Path) -> str:
+    folder = file.parent.relative_to(root).as_posix()  # a model's name may hold slashes
+    return UNNAMED if folder == '.' else folder
+
+
+def _data_set(file: Path) -> str:
+    return file.name.removesuffix(ENDING)
+
+
+NOT_LABELLED = 'not labelled'
+
+
+class Opinion(NamedTuple):
+    """What a source says of a trial.
+
+    Attributes:
+        verdict: Right, wrong or not judged.
+        reason: Why it is unjudged.
+        reply: A judge's own words, '' where there are none.
+    """
+
+    verdict: Verdict
+    reason: str = ''
+    reply: str = ''
+
+
+Source = Callable[[Sequence[AuditTrial]], list[Opinion]]
+
+
+def recorded(trials: Sequence[AuditTrial]) -> list[Opinion]:
+    """Return what was said of the trials when they were scored."""
+    return [Opinion(one.trial.verdict, one.trial.reason) for one in trials]
+
+
+def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
+    """Return what the rules say of the trials' answers now."""
+    triples = [one.triple for one in trials]
+    judgements = judge_answers([t.gold for t in triples], [t.answer for t in triples])
+    return [Opinion(judgement.verdict, judgement.reason) for judgement in judgements]
+
+
+class Labels:
+    """People's labels, as a source of verdicts.
+
+    A label that states question, gold and answer is about these, wherever they occur; one that
+    doesn't is about the trial it names.
+
+    Args:
+        by_triple: Verdicts by what they are about.
+        by_identity: Verdicts by model, data set, problem and replica.
+    """
+
+    def __init__(
+        self,
+        by_triple: Mapping[Triple, Verdict],
+        by_identity: Mapping[tuple[str, str, str, int], Verdict],
+    ) -> None:
+        self.by_triple = by_triple
+        self.by_identity = by_identity
+
+    def __call__(self, trials: Sequence[AuditTrial]) -> list[Opinion]:
+        """Return the labels of trials; those without one are unjudged."""
+        found = [
+            self.by_triple.get(one.triple) or self.by_identity.get(one.identity) for one in trials
+        ]
+        return [Opinion(one) if one else Opinion(Verdict.UNJUDGED, NOT_LABELLED) for one in found]
+
+    def unused(self, trials: Iterable[AuditTrial]) -> int:
+        """Return how many labels are about none of the trials."""
+        every = list(trials)
+        triples, identities = {one.triple for one in every}, {one.identity for one in every}
+        return len(self.by_triple.keys() - triples) + len(self.by_identity.keys() - identities)
+
+
+def read_labels(path: str) -> Labels:
+    """Read a file of people's labels: JSON lines, gzipped or not, or ``-``.
+
+    Each row has a label (:func:`~opencompass_gpassk.judging.lines.read_label`); and
+    ``question``, ``gold`` and ``answer``, or ``model``, ``data_set``, ``problem_id`` and
+    ``replica``. Rows whose label is empty are passed over.
+
+    Raises:
+        ValueError: If a row can't be read, contradicts another, or none is filled in; with file,
+            line and field.
+    """
+    name = 'standard input' if path == '-' else path
+    triples: dict[Triple, Verdict] = {}
+    identities: dict[tuple[str, str, str, int], Verdict] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_row(line.strip())
+            verdict = read_label(row)
+            if verdict is None:
+                continue
+            about: Any = _about(row)
+            known: dict[Any, Verdict] = triples if isinstance(about, Triple) else identities
+            if known.setdefault(about, verdict) is not verdict:
+                raise ValueError(
+                    f'{verdict.value} here, but {known[about].value} in an earlier row about the '
+                    'same; keep one'
+                )
+        except ValueError as error:
+            raise ValueError(f'{name}, line {number}: {error}') from error
+    if not triples and not identities:
+        raise ValueError(
+            f'{name}: no row of it is labelled; fill in the field "human" with "correct" or '
+            '"incorrect"'
+        )
+    return Labels(triples, identities)
+
+
+def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, int]:
+    if all(isinstance(row.get(name), str) for name in Triple._fields):
+        return Triple(*(row[name] for name in Triple._fields))
+    replica = row.get('replica')
+    if isinstance(replica, int) and all(
+        isinstance(row.get(name), (str, int)) for name in ('model', 'data_set', 'problem_id')
+    ):
+        return str(row['model']), str(row['data_set']), str(row['problem_id']), replica
+    raise ValueError(
+        'it does not say what it is about; give question, gold and answer as texts, or model, '
+        'data_set, problem_id and replica'
+    )
+
+
+NOT_IN_STORE = 'not in the verdict store'
+
+
+class Opinions:
+    """Verdicts by what they are about, as a source.
+
+    Args:
+        known: What was said.
+    """
+
+    def __init__(self, known: Mapping[Triple, Opinion]) -> None:
+        self.known = known
+
+    def __call__(self, trials: Sequence[AuditTrial]) -> list[Opinion]:
+        """Return what was said of trials; those of which nothing was are unjudged."""
+        nothing = Opinion(Verdict.UNJUDGED, NOT_IN_STORE)
+        return [self.known.get(one.triple, nothing) for one in trials]
+
+
+def look_up(
+    store: VerdictStore,
+    judge: str | None,
+    trials: Iterable[AuditTrial],
+    report: Callable[[str], None],
+) -> Opinions:
+    """Return what a judge, or people, said before; of several verdicts the last counts.
+
+    Args:
+        store: Where it stands.
+        judge: The judge's name; None for people.
+        trials: Of which trials.
+        report: Is told of answers that were judged under several prompts or settings.
+
+    Raises:
+        ValueError: If the store holds no verdict of that judge, naming those it knows.
+        StoreError: If it is damaged, or can't be read.
+    """
+    triples = {one.triple for one in trials}
+    if judge is None:
+        people = store.human(triples, replies=True)
+        return Opinions({triple: _opinion(said) for triple, said in people.items()})
+    judges = store.judges()
+    meant = [one for one in judges if one.model == judge]
+    if not meant:
+        names = ', '.join(sorted({one_line(one.model) for one in judges}))
+        raise ValueError(
+            f'{store.path}: no verdict of {judge!r} in it; there are those of {names or "nobody"}'
+        )
+    last: dict[Triple, StoredVerdict] = {}
+    several = set()
+    for identity in meant:
+        for triple, said in store.get(identity, triples, replies=True).items():
+            if triple in last:
+                several.add(triple)
+            if triple not in last or _rank(last[triple]) <= _rank(said):
+                last[triple] = said
+    if several:
+        report(
+            f'{judge} judged {len(several)} of the answers under several prompts or settings: its '
+            'last verdict counts'
+        )
+    return Opinions({triple: _opinion(said) for triple, said in last.items()})
+
+
+def ask_now(
+    judge: Judge,
+    settings: JudgeSettings,
+    store: VerdictStore,
+    trials: Iterable[AuditTrial],
+    *,
+    progress: bool = False,
+) -> tuple[Opinions, Ledger]:
+    """Return what a judge says of the final answers of trials; the store is asked before it is.
+
+    Neither rules nor people are heard, since it is the judge who is audited.
+
+    Args:
+        judge: Who is asked.
+        settings: With which prompt and menu.
+        store: Keeps each verdict the moment it arrives, with the judge's own words.
+        trials: Trials, each of which gives an answer.
+        progress: Show a bar on standard error.
+
+    Raises:
+        ValueError: If the prompt can't be read.
+        JudgeError: If the judge can't be asked at all; what it said before is in the store.
+    """
+    prompted = PromptedJudge(judge, settings, store)
+    cases = {
+        one.triple: Candidate(
+            *one.triple,
+            language=one.problem.language or one.problem.groups.get('language', ''),
+        )
+        for one in trials
+    }
+    ledger = Ledger(price_per_mtok=settings.prices)
+    found = prompted.recall(cases)
+    ledger.saved['store'] = len(found)
+    pending = {triple: case for triple, case in cases.items() if triple not in found}
+    found |= prompted.ask(pending, ledger, progress=progress).judgements
+    replies = {
+        triple: said.reply
+        for identity in prompted.identities.values()
+        for triple, said in store.get(identity, cases, replies=True).items()
+    }
+    return Opinions(
+        {
+            triple: Opinion(one.verdict, one.reason, replies.get(triple, ''))
+            for triple, one in found.items()
+        }
+    ), ledger
+
+
+def _rank(said: StoredVerdict) -> tuple[bool, float]:
+    """Return what is greater for the verdict to take: one that is none stands behind all others."""
+    return said.verdict is not Verdict.UNJUDGED, said.created or 0.0
+
+
+def _opinion(said: StoredVerdict) -> Opinion:
+    return Opinion(said.verdict, said.reason, said.reply)
+
+
+Report = Callable[[str], None]
+
+
+def is_asked(name: str) -> bool:
+    """Tell whether a name means a judge that is asked now."""
+    return name.partition(':')[0] == 'judge'
+
+
+def needs_store(name: str) -> bool:
+    """Tell whether a name means verdicts that are in a store, or go into it."""
+    return is_asked(name) or name == 'human' or name.startswith('store:')
+
+
+def named_source(
+    name: str, store: Path, drawn: Sequence[AuditTrial], every: Sequence[AuditTrial], report: Report
+) -> Source:
+    """Return the source that a name means.
+
+    Args:
+        name: ``recorded``, ``rule``, ``judge``, ``judge:FILE`` (settings), ``store:MODEL``,
+            ``human`` or a file of labels.
+        store: The verdict store.
+        drawn: The trials that it will be asked about: a judge is asked at once.
+        every: The trials that they were drawn from.
+        report: Is told what a user has to know.
+
+    Raises:
+        ValueError: If the name means nothing, or what it means can't be read.
+        JudgeError: If the judge, or the store, can't be asked at all.
+    """
+    kind, _, rest = name.partition(':')
+    if name == 'recorded':
+        return recorded
+    if name == 'rule':
+        return rule
+    if is_asked(name):
+        return _ask(rest, store, drawn, report)
+    if name == 'human' or (kind == 'store' and rest):
+        return _look_up(rest or None, store, drawn, report)
+    if name != '-' and not Path(name).is_file():
+        raise ValueError(
+            f'{name}: there is no such file of labels; a source of verdicts is recorded, rule, '
+            'judge, judge:FILE, store:MODEL, human or a file'
+        )
+    return _labels(name, drawn, every, report)
+
+
+def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Opinions:
+    settings = read_settings(named or 'llm')
+    if settings.candidate != 'answer':
+        raise ValueError(
+            f"{named}: candidate is {settings.candidate!r}, but a run's trials hold the final "
+            "answers alone; leave it at 'answer'"
+        )
+    if silent := {one.data_set for one in drawn if not one.problem.question}:
+        raise ValueError(
+            f'{", ".join(sorted(silent))}: the trials do not hold their questions, which a judge '
+            'must see; audit other data sets with --dataset'
+        )
+    judge = make_judge(settings)
+    with VerdictStore(store, report=report) as kept:
+        opinions, ledger = ask_now(judge, settings, kept, drawn, progress=True)
+    failures = ''.join(f', {kind} {count}' for kind, count in ledger.failures.most_common())
+    report(f'judge: {ledger.calls} calls{failures}; verdicts are kept in {store}')
+    return opinions
+
+
+def _look_up(
+    judge: str | None, store: Path, drawn: Sequence[AuditTrial], report: Report
+) -> Opinions:
+    if not store.exists():
+        raise ValueError(f'{store}: there is no verdict store; name it with --store')
+    with VerdictStore(store, read_only=True) as kept:
+        return look_up(kept, judge, drawn, report)
+
+
+def _labels(
+    path: str, drawn: Sequence[AuditTrial], every: Sequence[AuditTrial], report: Report
+) -> Labels:
+    labels = read_labels(path)
+    if unused := labels.unused(drawn):
+        report(
+            f'{path}: {unused} labels are about no answer of the sample, {labels.unused(every)} of '
+            'them about none of the run; --trials and --seed must be those of the draw, or '
+            '--trials large enough for all'
+        )
+    return labels

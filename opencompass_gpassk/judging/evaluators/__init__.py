@@ -1,1 +1,0 @@
-"""Verdicts by any evaluator of OpenCompass, replica by replica."""

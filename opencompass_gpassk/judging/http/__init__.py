@@ -1,1 +1,0 @@
-"""A judge over HTTP: endpoints, their limits and faults, which request goes where and when."""

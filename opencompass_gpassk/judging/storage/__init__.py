@@ -1,1 +1,0 @@
-"""The files behind stores of verdicts and of scores: how they are opened, what is in them."""
