@@ -14,6 +14,7 @@ from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import (
     ADVISED,
     MOST_SAMPLES,
@@ -23,7 +24,6 @@ from opencompass_gpassk.metrics.planning import (
     plan,
 )
 from opencompass_gpassk.metrics.rates import Rates
-from opencompass_gpassk.metrics.within import within_problem_variance
 from opencompass_gpassk.trials import read_trials
 from opencompass_gpassk.uncertainty import ESTIMAND
 

@@ -14,8 +14,8 @@ from opencompass_gpassk.groupings import group_members, parts_of
 from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rates import Rates
-from opencompass_gpassk.metrics.within import fixed_problems_intervals
 from opencompass_gpassk.protocol import Protocol, accuracy_key
 from opencompass_gpassk.soundness import SOUND, sound_trials
 from opencompass_gpassk.trials import TrialTable

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means, resampled_weights
-from opencompass_gpassk.metrics.bounded import deviating_clusters, small_count_wilson
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.intervals import wilson
+from opencompass_gpassk.metrics.intervals import deviating_clusters, small_count_wilson, wilson
 from opencompass_gpassk.metrics.rates import Rates
 
 Values = NDArray[np.float64]

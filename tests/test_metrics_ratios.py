@@ -9,7 +9,7 @@ import pytest
 
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.ratios import ratio_differences, swap_residuals
+from opencompass_gpassk.metrics.paired import ratio_differences, swap_residuals
 
 
 def test_of_equal_counts_they_are_differences_of_means() -> None:

@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import (
+    fixed_problems_interval,
+    within_problem_variance,
+)
 from opencompass_gpassk.metrics.rates import Rates, pair_products
-from opencompass_gpassk.metrics.within import fixed_problems_interval, within_problem_variance
 
 NAMES = ('accuracy', 'pass@2', 'G-Pass@3_0.5', 'G-Pass@3_1.0', 'mG-Pass@3', 'G-Pass@2_1.0')
 

@@ -9,9 +9,9 @@ import pytest
 
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan
 from opencompass_gpassk.metrics.rates import Rates
-from opencompass_gpassk.metrics.within import within_problem_variance
 
 
 def test_parts_of_accuracy_are_known() -> None:

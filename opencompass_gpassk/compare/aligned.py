@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.groupings import parts_of
 from opencompass_gpassk.measured import Measured, reasoning_columns
-from opencompass_gpassk.metrics.ratios import swap_residuals
+from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
 from opencompass_gpassk.soundness import (
@@ -116,7 +116,7 @@ class Block:
         clusters: Shape (U,): what shares a number belongs to one question.
         tested: Shape (models, U, M), what a sign-flip test compares: the values by as many
             samples of each problem as the model with fewest has; of ratios their
-            :func:`~opencompass_gpassk.metrics.ratios.swap_residuals`.
+            :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
         weights: Shape (models, U, M), the responses that a problem's value is the mean of, where
             figures are ratios of sums over responses; None where they are means over units.
     """

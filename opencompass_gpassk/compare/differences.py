@@ -15,8 +15,13 @@ from opencompass_gpassk.columns import percent
 from opencompass_gpassk.compare.aligned import Aligned, Block
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.paired import holm, least_p_value, rank_intervals, sign_flip_test
-from opencompass_gpassk.metrics.ratios import ratio_differences
+from opencompass_gpassk.metrics.paired import (
+    holm,
+    least_p_value,
+    rank_intervals,
+    ratio_differences,
+    sign_flip_test,
+)
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
 from opencompass_gpassk.uncertainty import DIFFERENCES, IntervalSettings

@@ -5,10 +5,10 @@ sampled anew on each, where would the figure lie? Clusters of problems are resam
 samples of a problem leave unsure is in the values already, so trials are never resampled: of 16
 trials drawn again from 16, all are right less often than of 16 new ones, and G-Pass@16_1.0 would
 come out points too low. For the other question, about *these* problems, see
-:mod:`opencompass_gpassk.metrics.within`.
+:mod:`opencompass_gpassk.metrics.fixed_problems`.
 
 A bootstrap of few clusters that differ from the rest collapses, so that there
-:mod:`opencompass_gpassk.metrics.bounded` takes its place.
+:mod:`opencompass_gpassk.metrics.intervals` takes its place.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from opencompass_gpassk.metrics.bounded import bounded_mean_interval, deviating_clusters
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.metrics.intervals import (
+    bounded_mean_interval,
+    deviating_clusters,
+    normal_quantile,
+)
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = [
@@ -53,8 +56,8 @@ class Intervals:
         high: Shape (M,), upper bounds.
         method: M names of how each came about: ``bca``, ``percentile``, ``wilson`` where too few
             clusters deviate for a bootstrap (of differences see
-            :func:`~opencompass_gpassk.metrics.bounded.bounded_mean_interval`), ``none`` where there
-            is no interval.
+            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`), ``none`` where
+            there is no interval.
     """
 
     estimate: Numbers
@@ -93,8 +96,8 @@ def bootstrap_means(
         method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
         fewest: Where fewer clusters deviate from the usual value, as
-            :func:`~opencompass_gpassk.metrics.bounded.deviating_clusters` counts them, the interval
-            is Wilson's; 0 to have the bootstrap wherever values differ.
+            :func:`~opencompass_gpassk.metrics.intervals.deviating_clusters` counts them, the
+            interval is Wilson's; 0 to have the bootstrap wherever values differ.
 
     Raises:
         ValueError: If a shape or a setting is wrong, or a value is out of bounds.

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.bootstrap import FEWEST
-from opencompass_gpassk.metrics.bounded import small_count_wilson, trusted_sizes
 from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.intervals import mean_variance
+from opencompass_gpassk.metrics.intervals import mean_variance, small_count_wilson, trusted_sizes
 from opencompass_gpassk.metrics.rates import Rates
 
 __all__ = ['ADVISED', 'MOST_SAMPLES', 'Plan', 'design_effect', 'pilot_rates', 'plan']
@@ -68,8 +67,8 @@ class Plan:
 
         It is Wilson's, at as many independent draws of 0 or 1 as have this variance. Where fewer
         clusters than a bootstrap needs are expected to deviate from the nearer end, these are
-        what :func:`~opencompass_gpassk.metrics.bounded.trusted_sizes` makes of it: with one or two
-        of them as many as there are clusters. So it has a width wherever there is an interval.
+        what :func:`~opencompass_gpassk.metrics.intervals.trusted_sizes` makes of it: with one or
+        two of them as many as there are clusters. So it has a width wherever there is an interval.
 
         Args:
             n: Samples of each problem; None for as many as one likes.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import ADVISED
-from opencompass_gpassk.metrics.within import within_problem_variance
 from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.best import Trials
 from opencompass_gpassk.report.plots import (
@@ -69,7 +69,8 @@ def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Gr
 
     A problem with fewer samples than asked for gives all that it has. The variance of an estimate
     from m of n samples is that over all choices of m among the n (exact, hypergeometric) and that
-    of the estimate from n (see :func:`~opencompass_gpassk.metrics.within.within_problem_variance`).
+    of the estimate from n (see
+    :func:`~opencompass_gpassk.metrics.fixed_problems.within_problem_variance`).
 
     Args:
         table: The trials.
