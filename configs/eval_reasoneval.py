@@ -31,7 +31,7 @@ with read_base():
 # Further settings may be named here:
 # configured(threshold=0.5, options=dict(batch_tokens=8192, long='window'),
 #            model_kwargs=dict(dtype='bfloat16', attn_implementation='flash_attention_2'))
-settings = __import__('opencompass_gpassk.reasoneval.configured', fromlist=['_'])
+settings = __import__('opencompass_gpassk.reasoneval.settings', fromlist=['_'])
 reasoning, step_gpus = settings.configured(), settings.configured_gpus()
 del settings
 

@@ -166,7 +166,7 @@ class ResponseEvaluator(BaseEvaluator):
         if self.reasoning is None:
             return None
         from opencompass_gpassk.reasoneval.responses import score_responses
-        from opencompass_gpassk.reasoneval.score_store import score_store_path
+        from opencompass_gpassk.reasoneval.store import score_store_path
 
         folder = self._folder()
         return score_responses(
@@ -241,7 +241,7 @@ class ResponseEvaluator(BaseEvaluator):
             store(folder.with_name(f'{folder.name}.trials.jsonl.gz'), table, result)
             steps = folder.with_name(f'{folder.name}.steps.jsonl.gz')
             if reasoning:
-                from opencompass_gpassk.reasoneval.steps_file import write_steps
+                from opencompass_gpassk.reasoneval.responses import write_steps
 
                 write_steps(steps, table.trials, reasoning)
                 result['steps_file'] = steps.name

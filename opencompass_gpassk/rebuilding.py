@@ -18,8 +18,7 @@ from typing import Any
 
 from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.reasoneval.configured import configured
-from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings
+from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
 
 __all__ = [
     'SUMMARIZER',

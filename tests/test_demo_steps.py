@@ -22,13 +22,13 @@ from opencompass_gpassk.demo.lines import is_true, reworked
 from opencompass_gpassk.demo.step_labels import DELIMITER, labelled_steps
 from opencompass_gpassk.demo.train_steps import LOUD, STEP_CLASSIFIER, deepened, train_steps
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
+from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.meta import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.prompt import StepTokenizer
-from opencompass_gpassk.reasoneval.scorer import StepScorer
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.step_detection import detect_errors
-from opencompass_gpassk.reasoneval.step_labels import LabelledSteps, read_step_labels
 from opencompass_gpassk.reasoneval.steps import split_steps
+from opencompass_gpassk.reasoneval.tokens import StepTokenizer
+from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step_labels
 
 LABELLED = list(labelled_steps('test', 3000))
 

@@ -22,9 +22,9 @@ from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
+from opencompass_gpassk.reasoneval.rows import select
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.reasoneval.solution_rows import select
 from opencompass_gpassk.rescoring import Changes
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.soundness import ReasoningColumns

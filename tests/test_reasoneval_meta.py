@@ -15,10 +15,16 @@ from real_data import DATA, needs_data
 from sklearn.metrics import f1_score, roc_auc_score
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.reasoneval.meta import evaluate_files, evaluate_scores
+from opencompass_gpassk.reasoneval.meta import (
+    RecordedScores,
+    evaluate_files,
+    evaluate_scores,
+    find_scores,
+    labelled_rate,
+    read_scores,
+    threshold_rows,
+)
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, LabelledSolution, find_sets, read_set
-from opencompass_gpassk.reasoneval.recorded_scores import RecordedScores, find_scores, read_scores
-from opencompass_gpassk.reasoneval.thresholds import labelled_rate, threshold_rows
 
 REAL = Path(DATA or '') / 'reasoneval'
 RECORDED = ('math-shepherd_mistral-7b', 'reasoneval_llemma-34b', 'reasoneval_wizardmath-7b-v1.1')

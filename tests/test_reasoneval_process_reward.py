@@ -12,7 +12,7 @@ import tiny_reasoneval
 import torch
 from tiny_reward_model import TAG, RewardModel, publish
 
-from opencompass_gpassk.reasoneval.process_reward import ProcessRewardScorer
+from opencompass_gpassk.reasoneval.reward_model import ProcessRewardScorer
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 SOLUTIONS = [

@@ -15,17 +15,16 @@ import torch
 from tiny_reasoneval import Published, publish
 from transformers import GPT2Config, GPT2Model
 
-from opencompass_gpassk.reasoneval.fingerprints import model_name
-from opencompass_gpassk.reasoneval.model import StepClassifier
-from opencompass_gpassk.reasoneval.prompt import Encoded, StepTokenizer
-from opencompass_gpassk.reasoneval.scorer import (
+from opencompass_gpassk.reasoneval.batching import passages
+from opencompass_gpassk.reasoneval.classifier import (
     Refusal,
     Solution,
     StepScorer,
     StepScores,
     count_refusals,
 )
-from opencompass_gpassk.reasoneval.windows import passages
+from opencompass_gpassk.reasoneval.model import StepClassifier, model_name
+from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
 WORDS = [

@@ -22,14 +22,19 @@ from torch.multiprocessing import start_processes
 from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel, Trainer
 
 from opencompass_gpassk.reasoneval import train as training
+from opencompass_gpassk.reasoneval.classifier import Solution, StepScorer
+from opencompass_gpassk.reasoneval.meta import detect_errors
 from opencompass_gpassk.reasoneval.model import StepClassifier
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.prompt import StepTokenizer
-from opencompass_gpassk.reasoneval.scorer import Solution, StepScorer
-from opencompass_gpassk.reasoneval.step_detection import detect_errors
-from opencompass_gpassk.reasoneval.step_labels import LabelledSteps, read_step_labels
+from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.train import TrainingSettings, load_for_training, train
-from opencompass_gpassk.reasoneval.training_data import collate, make_examples, step_loss
+from opencompass_gpassk.reasoneval.training_data import (
+    LabelledSteps,
+    collate,
+    make_examples,
+    read_step_labels,
+    step_loss,
+)
 
 TOKENIZER = make_tokenizer('34b')
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_labels.json').read_text('utf-8'))

@@ -26,7 +26,7 @@ from opencompass_gpassk.demo.mistakes import garbled, idle_line, misread, wrong_
 from opencompass_gpassk.demo.other_questions import other_question
 from opencompass_gpassk.demo.problem import ANSWER, Problem
 from opencompass_gpassk.demo.tokenizer import PIECES
-from opencompass_gpassk.reasoneval.step_labels import LabelledSteps
+from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 __all__ = [
     'COUNT',

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 from opencompass_gpassk.demo.evaluate import MODEL
 from opencompass_gpassk.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
 from opencompass_gpassk.demo.train import BATCH, batches, loss_of, make_optimizers
-from opencompass_gpassk.reasoneval.checkpoint import DELIMITER_KEY
-from opencompass_gpassk.reasoneval.prompt import StepTokenizer
-from opencompass_gpassk.reasoneval.scorer import StepScorer
+from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.meta import detect_errors
+from opencompass_gpassk.reasoneval.model import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.step_detection import detect_errors
+from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from opencompass_gpassk.reasoneval.protected import Protected
+from opencompass_gpassk.reasoneval.formula_spans import Protected
 
 __all__ = ['marked_steps']
 

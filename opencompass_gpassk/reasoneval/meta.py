@@ -14,13 +14,16 @@ What the authors' recorded figures follow, and this does:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.jsonlines import parse_row, read_lines
 from opencompass_gpassk.metrics.detection import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,
@@ -28,15 +31,199 @@ from opencompass_gpassk.metrics.detection import (
     Detection,
     detect_invalid,
     detect_redundant,
+    macro_f1,
 )
 from opencompass_gpassk.metrics.reasoning import (
+    false_positive_rate,
+    redundancy,
     solution_redundancy,
     solution_validity,
+    validity,
 )
-from opencompass_gpassk.reasoneval.mr_math import ErrorKind, LabelledSolution, find_sets, read_set
-from opencompass_gpassk.reasoneval.recorded_scores import RecordedScores, find_scores
+from opencompass_gpassk.reasoneval.mr_math import (
+    ErrorKind,
+    LabelledSolution,
+    find_sets,
+    kind_named,
+    read_id,
+    read_set,
+)
+from opencompass_gpassk.reasoneval.solutions import Solution
+from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
-__all__ = ['MetaEvaluation', 'evaluate_files', 'evaluate_scores']
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.classifier import StepScorer
+
+__all__ = [
+    'THRESHOLDS',
+    'MetaEvaluation',
+    'RecordedScores',
+    'ThresholdRow',
+    'detect_errors',
+    'evaluate_files',
+    'evaluate_scores',
+    'find_scores',
+    'labelled_rate',
+    'read_scores',
+    'threshold_rows',
+]
+
+# Scores of steps that an evaluator was asked for before, one JSON line a solution.
+#
+# A row is ``{"id": …, "scores": [score, …]}`` with a score a line of the solution, or a step: the
+# probabilities [negative, neutral, positive], or the one number in [0, 1] of a process reward
+# model.
+# ``"scores": null`` is a solution that the evaluator refused.
+
+SUFFIXES = re.compile(r'(\.jsonl?)?(\.gz)?$', re.I)
+DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
+REMEDY = 'give a list of one a line of the solution, or null for a refusal'
+
+
+class OtherScoresError(ValueError):
+    """A file holds other things than scores of steps."""
+
+
+@dataclass(frozen=True)
+class RecordedScores:
+    """What an evaluator said of a set.
+
+    Attributes:
+        evaluator: Who.
+        kind: Of which set.
+        classes: Whether its scores are probabilities of three classes, or else one number.
+        scores: Solution → shape (L, 3) or (L,), one score a line or a step; None for a refusal.
+    """
+
+    evaluator: str
+    kind: ErrorKind
+    classes: bool
+    scores: dict[str, Scores | None]
+
+    def values(self, solution_id: str) -> Scores | None:
+        """Return the validity or redundancy, as the kind is, of each line or step of a solution.
+
+        The one number of a reward model is the validity, and one minus it the redundancy.
+        """
+        scores = self.scores[solution_id]
+        if scores is None:
+            return None
+        if self.classes:
+            return validity(scores) if self.kind is ErrorKind.INVALID else redundancy(scores)
+        return scores if self.kind is ErrorKind.INVALID else 1 - scores
+
+
+def find_scores(
+    paths: Iterable[Path], report: Callable[[str], None] | None = None
+) -> list[RecordedScores]:
+    """Read files of scores, and those in folders, whose or whose folder's name tells the set.
+
+    A file ``invalid_errors/NAME_eval_results.json`` is of the evaluator NAME, and so is
+    ``NAME_invalid_errors.jsonl``. In a folder, files of other content are left out.
+
+    Args:
+        paths: Files or folders.
+        report: Is told what is left out.
+
+    Raises:
+        ValueError: If a file is malformed, an evaluator has two files for a set, or none is there.
+    """
+    found: dict[tuple[str, ErrorKind], tuple[Path, RecordedScores]] = {}
+    for given in paths:
+        for path in sorted(_files(given)) if given.is_dir() else [given]:
+            try:
+                scores = read_scores(path)
+            except OtherScoresError as error:
+                if path is given:
+                    raise
+                if report:
+                    report(f'left out: {error}')
+                continue
+            key = scores.evaluator, scores.kind
+            if key in found and not found[key][0].samefile(path):
+                raise ValueError(
+                    f'{found[key][0]} and {path} are both of {key[0]}; rename one, or leave it out'
+                )
+            found[key] = path, scores
+    if not found:
+        raise ValueError(
+            'there are no scores; name files such as invalid_errors/NAME_eval_results.json, or '
+            'their folder'
+        )
+    return [scores for _, scores in found.values()]
+
+
+def read_scores(path: Path) -> RecordedScores:
+    """Read the scores of an evaluator on a set.
+
+    Raises:
+        ValueError: If the names don't tell the set, or a row is malformed, naming file, line,
+            field and remedy.
+    """
+    kind = kind_named(path.name) or kind_named(path.absolute().parent.name)
+    if kind is None:
+        raise OtherScoresError(
+            f'{path}: neither its name nor its folder tells the set; put invalid_errors or '
+            'redundant_errors into one'
+        )
+    scores: dict[str, Scores | None] = {}
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        if line.strip():
+            try:
+                row = parse_row(line)
+                solution = read_id(row)
+                if solution in scores:
+                    raise ValueError(f'field id: {solution} stands twice; leave one line out')
+                scores[solution] = _scores(row)
+            except ValueError as error:
+                # A first row without such scores tells that the file is of another kind.
+                other = isinstance(error, OtherScoresError) and not scores
+                message = f'{path}, line {number}: {error}'
+                raise (OtherScoresError if other else ValueError)(message) from error
+    forms = {given.ndim for given in scores.values() if given is not None}
+    if len(forms) != 1:
+        problem = 'classes and single numbers are mixed' if forms else 'there is no score in it'
+        raise ValueError(f'{path}: {problem}; give scores of one evaluator')
+    return RecordedScores(_evaluator(path), kind, forms == {2}, scores)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob('*'):
+        if re.search(r'\.jsonl?(\.gz)?$', path.name, re.I) and path.is_file():
+            yield path
+
+
+def _evaluator(path: Path) -> str:
+    name = DECORATION.sub('', DECORATION.sub('', SUFFIXES.sub('', path.name)))
+    return name if name.strip('_.- ') else path.absolute().parent.name
+
+
+def _scores(row: dict[str, Any]) -> Scores | None:
+    given = row.get('scores', '')
+    if given is None:
+        return None
+    if not isinstance(given, list):
+        raise OtherScoresError(f'field scores is {repr(given)[:60]}; {REMEDY}')
+    if not given:
+        raise ValueError(f'field scores is []; {REMEDY}')
+    for index, score in enumerate(given):
+        triple = isinstance(score, list) and len(score) == 3 and all(map(_is_share, score))
+        if not triple and not _is_share(score):
+            raise ValueError(
+                f'field scores[{index}] is {repr(score)[:60]}; give [negative, neutral, positive] '
+                'or one number, all from 0 to 1'
+            )
+    if len({isinstance(score, list) for score in given}) > 1:
+        raise ValueError('field scores: classes and single numbers are mixed; give one of them')
+    scores = np.array(given, dtype=np.float64)
+    if scores.ndim == 2:
+        validity(scores)  # refuses what is no distribution
+    return scores
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
 
 AGGREGATE = {ErrorKind.INVALID: 'min', ErrorKind.REDUNDANT: 'max'}
 
@@ -188,3 +375,91 @@ def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores
     starts = np.cumsum([0, *(len(step) for step in solution.steps[:-1])])
     worst = np.minimum if recorded.kind is ErrorKind.INVALID else np.maximum
     return np.asarray(worst.reduceat(values, starts))
+
+
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+
+
+@dataclass(frozen=True)
+class ThresholdRow:
+    """What a threshold of validity does to solutions with right answers. Undefined is NaN.
+
+    Attributes:
+        threshold: Solutions of a lower validity are taken for wrong.
+        false_positive_rate: The share of them, which estimates the rate at which right answers
+            come of wrong reasoning.
+        precision: Share of them that people found wrong too.
+        recall: Share of those that people found wrong that are among them.
+        macro_f1: Of the two classes.
+    """
+
+    threshold: float
+    false_positive_rate: float
+    precision: float
+    recall: float
+    macro_f1: float
+
+
+def threshold_rows(
+    evaluation: MetaEvaluation, thresholds: Iterable[float] = THRESHOLDS
+) -> list[ThresholdRow]:
+    """Return what each threshold does, to choose one.
+
+    A threshold's false-positive rate is the right one where it equals :func:`labelled_rate`.
+
+    Raises:
+        ValueError: If the evaluation is of redundant steps, or a threshold isn't a share.
+    """
+    if evaluation.kind is not ErrorKind.INVALID:
+        raise ValueError('kind is redundant; a false-positive rate is of the invalid errors')
+    wrong, values = _right_answers(evaluation)
+    rows = []
+    for threshold in thresholds:
+        rate = false_positive_rate(np.full(len(values), True), values, threshold)
+        flagged = values < threshold
+        hits = int(np.sum(flagged & wrong))
+        rows.append(
+            ThresholdRow(
+                threshold=threshold,
+                false_positive_rate=rate,
+                precision=hits / flagged.sum() if flagged.any() else np.nan,
+                recall=hits / wrong.sum() if wrong.any() else np.nan,
+                macro_f1=macro_f1(wrong, flagged),
+            )
+        )
+    return rows
+
+
+def labelled_rate(evaluation: MetaEvaluation) -> float:
+    """Return the false-positive rate as people see it; NaN where no right answer has a score."""
+    wrong, _ = _right_answers(evaluation)
+    return float(wrong.mean()) if wrong.size else np.nan
+
+
+def _right_answers(evaluation: MetaEvaluation) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    used = evaluation.answer_right & ~np.isnan(evaluation.values)
+    return evaluation.errors[used], evaluation.values[used]
+
+
+def detect_errors(
+    scorer: StepScorer, solutions: Sequence[LabelledSteps]
+) -> dict[ErrorKind, Detection]:
+    """Score solutions and return how well wrong and idle steps are told among the labelled ones.
+
+    Args:
+        scorer: Its thresholds are ReasonEval's: validity 0.5, redundancy 0.15.
+        solutions: Held-out ones. Steps without label are read but don't count; those of solutions
+            that the scorer refuses are counted as unscored.
+    """
+    scores = scorer.score([Solution(each.question, each.steps) for each in solutions])
+    labels, validities, redundancies = [], [], []
+    for solution, score in zip(solutions, scores, strict=True):
+        kept = np.array([label is not None for label in solution.labels], bool)
+        labels += [label for label in solution.labels if label is not None]
+        validities += score.validity[kept].tolist()
+        redundancies += score.redundancy[kept].tolist()
+    said = np.array(labels, np.int64)
+    return {
+        ErrorKind.INVALID: detect_invalid(said == -1, np.array(validities)),
+        ErrorKind.REDUNDANT: detect_redundant(said == 0, np.array(redundancies)),
+    }

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.reasoneval.score_store import score_solutions
+from opencompass_gpassk.reasoneval.rows import SolutionRow, scored_row
 from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
-from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.reasoneval.store import score_solutions
+from opencompass_gpassk.trials import Problem, Trial
 
-__all__ = ['ResponseScores', 'ScoredResponse', 'score_responses']
+__all__ = ['ResponseScores', 'ScoredResponse', 'score_responses', 'write_steps']
 
 
 @dataclass(frozen=True)
@@ -175,3 +179,36 @@ def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
     if any(reason.may_pass for reason in reasons):
         note += '; gpassk reasoneval run RUN tries those again whose cause may pass'
     return [note]
+
+
+def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) -> None:
+    """Write a row a response with its question, steps, their scores, and its verdict.
+
+    The file appears whole or not at all.
+
+    Args:
+        path: Of the file.
+        trials: All; the lost ones have no row.
+        reasoning: The scores of those that are not lost.
+    """
+    settings = reasoning.settings
+    present = [trial for trial in trials if not trial.lost]
+    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    with gzip.open(part, 'wt', encoding='utf-8', newline='\n') as file:
+        for trial, scored in zip(present, reasoning.scored, strict=True):
+            about = {
+                'problem_id': trial.problem_id,
+                'replica': trial.replica,
+                'verdict': trial.verdict.value,
+                'answer': trial.answer,
+                'response': trial.response,
+                'question': scored.solution.question,
+            }
+            row = scored_row(
+                SolutionRow(about, scored.solution),
+                scored.scores,
+                validity_by=settings.validity_by,
+                redundancy_by=settings.redundancy_by,
+            )
+            file.write(row_line(row))
+    part.replace(path)

@@ -14,7 +14,7 @@ from typing import Any
 from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
-__all__ = ['DEMO', 'WHO', 'ReasoningSettings']
+__all__ = ['DEMO', 'WHO', 'ReasoningSettings', 'configured', 'configured_gpus']
 
 DEMO = 'demo'
 DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
@@ -57,7 +57,7 @@ class ReasoningSettings:
         type: A scorer of your own: a class, or where it stands (``package.module.Class``), with
             ``settings`` and ``stream`` as in :class:`~.scorers.SolutionScorer`.
         options: What that scorer takes further: ``batch_size``, ``position``, ``long`` … of
-            :class:`~.scorer.StepScorer`; ``step_tag``, ``good``, ``bad`` of a reward model.
+            :class:`~.classifier.StepScorer`; ``step_tag``, ``good``, ``bad`` of a reward model.
         model_kwargs: What the model is loaded with: ``dtype``, ``device_map``,
             ``attn_implementation``, ``quantization_config``.
         threshold: A right response is sound if its validity is at least this.
@@ -184,3 +184,50 @@ class ReasoningSettings:
 def _asked(judge: str | Mapping[str, Any]) -> str | dict[str, Any]:
     """Return a judge's config in which it is asked, as it is wherever steps are judged."""
     return judge if isinstance(judge, str) else {**judge, 'mode': 'llm'}
+
+
+MOST_GPUS = 64
+
+
+def configured(**settings: Any) -> dict[str, Any]:
+    """Return the settings of reasoning scores: for configs, which the environment sets up.
+
+    The step classifier is the one that GPASSK_STEP_MODEL names, a folder or an id of the hub; else
+    that of the demonstration. With GPASSK_STEP_GPUS it is loaded
+    there, in bfloat16. What is wrong is an error here, before the inference, not after it.
+
+    Args:
+        **settings: Of :class:`~.settings.ReasoningSettings`; they replace these. If they say who
+            scores, the environment doesn't.
+
+    Raises:
+        ValueError: If a setting is wrong.
+    """
+    chosen: dict[str, Any] = {}
+    if not any(settings.get(who) for who in WHO):
+        named = os.environ.get('GPASSK_STEP_MODEL', '').strip()
+        chosen = {'model': named or DEMO}
+        if Path(named).is_dir() and named:
+            chosen['model'] = str(Path(named).resolve())
+        elif named.startswith(('.', '/', '~')):
+            raise ValueError(
+                f'GPASSK_STEP_MODEL is {named!r}, where there is no folder; give that of a step '
+                'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
+            )
+    if configured_gpus() and not settings.get('judge'):
+        chosen['model_kwargs'] = {'dtype': 'bfloat16', 'device_map': 'auto'}
+    chosen |= settings
+    ReasoningSettings.of(chosen)
+    return chosen
+
+
+def configured_gpus() -> int:
+    """Return how many GPUs the scoring of a data set asks for: GPASSK_STEP_GPUS, by default none.
+
+    Raises:
+        ValueError: If it is no such number.
+    """
+    said = os.environ.get('GPASSK_STEP_GPUS', '').strip() or '0'
+    if not (said.isascii() and said.isdigit()) or int(said) > MOST_GPUS:
+        raise ValueError(f'GPASSK_STEP_GPUS is {said!r}; give a number from 0 to {MOST_GPUS}')
+    return int(said)

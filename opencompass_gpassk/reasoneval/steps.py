@@ -7,12 +7,98 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
-from opencompass_gpassk.reasoneval.announcements import joined, parted
+from opencompass_gpassk.reasoneval.formula_spans import Protected
 from opencompass_gpassk.reasoneval.markers import marked_steps
-from opencompass_gpassk.reasoneval.protected import Protected
-from opencompass_gpassk.reasoneval.sentences import sentence_starts
 
-__all__ = ['split_steps']
+__all__ = ['joined', 'parted', 'sentence_starts', 'split_steps']
+
+# The end of a sentence may stand inside quotes, emphasis or a formula that closes behind it.
+CLOSERS = r'["\'”’)\]}*_$」』）]{0,4}(?:\\[)\]])?["\'”’)*_]{0,4}'
+END = re.compile(
+    rf'(?<![.!?…])(?P<stop>[.!?…]{{1,6}}){CLOSERS}\s+(?=(?P<next>\S))'
+    r'|[。！？]{1,6}[”’」』）)*_]{0,4}\s*(?=\S)'
+)
+ABBREVIATIONS = frozenset({
+    'fig', 'figs', 'eq', 'eqs', 'eqn', 'vs', 'cf', 'dr', 'mr', 'mrs', 'ms', 'prof', 'st', 'thm',
+    'pp', 'vol', 'approx', 'resp', 'viz',
+})  # fmt: skip
+BEFORE_NUMBERS = frozenset({'no', 'nos', 'ex', 'ch', 'sec'})  # else words that end sentences
+LETTERS = re.compile(r'[A-Za-z](?:\.[A-Za-z])+')  # e.g., i.e., U.S.
+REACH = 12
+
+
+def sentence_starts(text: str) -> Iterator[int]:
+    """Yield where a sentence follows another, each at its first character.
+
+    Neither decimals, factorials, ellipses before a number or small letter, nor abbreviations
+    (e.g., i.e., Fig. 1) end one. Formulas are for the caller to keep whole.
+    """
+    for match in END.finditer(text):
+        stop = match.group('stop')
+        if stop is None or _ends(text, match.start(), stop, match.group('next')):
+            yield match.end()
+
+
+def _ends(text: str, position: int, stop: str, following: str) -> bool:
+    if following.islower() or following in '.,;:=+-/<>)]}^&|':
+        return False
+    if following.isdigit() and (len(stop) > 1 or stop in '!…'):
+        return False
+    if stop == '!' and text[max(0, position - 1) : position].isdigit():
+        return following.isupper()
+    if stop != '.':
+        return True
+    if not text[position - 1 : position].isalpha():
+        return True
+    word = text[max(0, position - REACH) : position].split()[-1].lstrip('([{"\'*_').lower()
+    if word in ABBREVIATIONS or LETTERS.fullmatch(word):
+        return False
+    return not (word in BEFORE_NUMBERS and following.isdigit())
+
+
+COLONS = (':', '：')
+HEADING = re.compile(r'\#{1,6}\s|(\*\*|__)(?![*_]).{1,200}(?<![.!?。！？])\1\Z')
+TITLE = re.compile(
+    r'(?:(?:the[^\S\n])?(?:solution|answer|proof|explanation|reasoning)'
+    r'|解|解答|解法|解析|解题过程|答案|分析|证明|证)[.。]?',
+    re.IGNORECASE,
+)
+
+
+def joined(pieces: Iterable[str]) -> list[str]:
+    """Join each piece that only announces the next with it."""
+    steps: list[str] = []
+    announcing: list[str] = []
+    for piece in pieces:
+        if _announces(piece):
+            announcing.append(piece)
+        elif announcing:
+            steps.append('\n'.join([*announcing, piece]))
+            announcing = []
+        else:
+            steps.append(piece)
+    if announcing:
+        steps.append('\n'.join(announcing))
+    return steps
+
+
+def parted(pieces: list[str]) -> tuple[list[str], list[str]]:
+    """Part the last pieces, as far as each of their lines only announces, from those before."""
+    first = len(pieces)
+    while first and all(
+        _announces(line.strip()) for line in pieces[first - 1].split('\n') if line.strip()
+    ):
+        first -= 1
+    return pieces[:first], pieces[first:]
+
+
+def _announces(piece: str) -> bool:
+    if piece.rstrip('*_').endswith(COLONS):
+        return True
+    if '\n' in piece:
+        return False
+    return bool((piece[0] in '#*_' and HEADING.match(piece)) or TITLE.fullmatch(piece))
+
 
 LINE_END = re.compile('\r\n|[\r\x0b\x0c\x85\u2028]')
 PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
@@ -40,9 +126,9 @@ def split_steps(
 
     A heading, a title such as "Solution", or a text that ends in a colon stays with what it
     announces: by itself it states nothing to be judged. Nothing is cut inside mathematics, code or
-    an environment (:class:`~opencompass_gpassk.reasoneval.protected.Protected`). All text of the
-    response is kept, in order, but for white space, rules (``---``) between steps, delimiters and
-    what is thought.
+    an environment (:class:`~opencompass_gpassk.reasoneval.formula_spans.Protected`). All text of
+    the response is kept, in order, but for white space, rules (``---``) between steps, delimiters
+    and what is thought.
     The time taken is about linear in the length of the response.
 
     Args:

@@ -8,35 +8,183 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.reasoneval.prompt import StepTokenizer
-from opencompass_gpassk.reasoneval.scorer import StepScorer
-from opencompass_gpassk.reasoneval.step_detection import detect_errors
-from opencompass_gpassk.reasoneval.step_labels import LabelledSteps, read_step_labels
-from opencompass_gpassk.reasoneval.training_arguments import add_arguments, settings_of
-from opencompass_gpassk.reasoneval.training_data import make_examples
-from opencompass_gpassk.reasoneval.training_run import (
-    last_checkpoint,
-    load_for_training,
-    make_trainer,
+from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.meta import detect_errors
+from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
+from opencompass_gpassk.reasoneval.tokens import StepTokenizer
+from opencompass_gpassk.reasoneval.training_data import (
+    Example,
+    LabelledSteps,
+    collate,
+    make_examples,
+    read_step_labels,
+    step_loss,
 )
-from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
+from opencompass_gpassk.reasoneval.training_settings import (
+    TrainingSettings,
+    add_arguments,
+    settings_of,
+)
 
 if TYPE_CHECKING:
+    from transformers import Trainer
+
     from opencompass_gpassk.reasoneval.model import StepClassifier
 
 __all__ = [
     'Trained',
     'TrainingSettings',
+    'last_checkpoint',
     'load_for_training',
+    'make_trainer',
     'run',
     'train',
 ]
+
+SIGNATURE = 'run.txt'  # what a run that goes on must have in common with the one before
+
+
+def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
+    """Load a decoder with a fresh head, or a checkpoint that has a head already, to go on with it.
+
+    Args:
+        source: A folder or an id on the hub, such as that of a language model, whose head for
+            words is left out.
+        seed: Of the fresh head's weights.
+        settings: What ``AutoModel.from_pretrained`` takes; weights are in float32 by default, as
+            small updates vanish in bfloat16.
+
+    Raises:
+        ValueError: If the checkpoint misses weights of the backbone.
+        OSError: If there is no such checkpoint.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    from opencompass_gpassk.reasoneval.model import StepClassifier
+
+    dtype = settings.pop('dtype', 'float32')
+    where = {name: settings[name] for name in WHERE if name in settings}
+    if find_layout(AutoConfig.from_pretrained(str(source), **where)):
+        return StepClassifier.load(source, dtype=dtype, **settings)
+    settings[dtype_keyword()] = dtype
+    backbone, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **settings)
+    if report['missing_keys']:
+        raise ValueError(
+            f'{source}: the checkpoint misses {sorted(report["missing_keys"])[:5]} of its '
+            'backbone; the files may be cut short, or of another model'
+        )
+    return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+
+
+def make_trainer(
+    model: StepClassifier,
+    examples: list[Example],
+    folder: Path,
+    settings: TrainingSettings,
+    progress: bool,
+) -> Trainer:
+    """Return what trains the model by the steps' loss, and keeps checkpoints in the folder.
+
+    Raises:
+        ValueError: If the processes can't share a batch, or are to share the model.
+        ImportError: If ``accelerate`` is not installed.
+    """
+    if find_spec('accelerate') is None:
+        raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
+    import torch
+    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
+
+    can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        learning_rate=settings.learning_rate,
+        num_train_epochs=settings.epochs,
+        lr_scheduler_type='cosine',
+        warmup_ratio=settings.warmup,
+        weight_decay=settings.weight_decay,
+        adam_beta1=settings.betas[0],
+        adam_beta2=settings.betas[1],
+        bf16=can if settings.bf16 is None else settings.bf16,
+        save_steps=settings.checkpoint_every,
+        save_total_limit=2,
+        seed=settings.seed,
+        logging_steps=1,
+        report_to=[],
+        dataloader_pin_memory=torch.cuda.is_available(),
+        disable_tqdm=not progress,
+        ddp_find_unused_parameters=False,
+        remove_unused_columns=False,
+        label_names=['labels'],
+    )
+    # Only now is it known how many processes there are.
+    rows, accumulation = settings.shares(arguments.world_size)
+    arguments.per_device_train_batch_size = rows
+    arguments.gradient_accumulation_steps = accumulation
+    # One process uses one GPU: the other way, threads, is slower and counts steps wrongly.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    if settings.gradient_checkpointing:
+        model.model.gradient_checkpointing_enable({'use_reentrant': False})
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=examples,
+        data_collator=collate,
+        compute_loss_func=step_loss,
+    )
+    # Both write a line to standard output for each loss.
+    trainer.remove_callback(PrinterCallback)
+    if progress:
+        trainer.remove_callback(ProgressCallback)
+        trainer.add_callback(_quiet(ProgressCallback))
+    if str(trainer.accelerator.distributed_type).split('.')[-1] in ('FSDP', 'DEEPSPEED'):
+        raise ValueError(
+            'accelerate is configured to part the model among the GPUs (FSDP or DeepSpeed); '
+            'configure it for plain multi-GPU training'
+        )
+    return trainer
+
+
+def _quiet(bar: type) -> type:
+    """Return a progress bar that shows losses behind itself."""
+
+    def on_log(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        if getattr(self, 'training_bar', None) is not None and logs and 'loss' in logs:
+            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
+
+    return type('QuietBar', (bar,), {'on_log': on_log})
+
+
+def last_checkpoint(folder: Path, signature: str) -> Path | None:
+    """Return the last whole checkpoint of a run, and note what run it is.
+
+    Raises:
+        ValueError: If the folder holds checkpoints of another run.
+    """
+    kept = folder / SIGNATURE
+    found = {
+        int(name[1]): path
+        for path in folder.glob('checkpoint-*')
+        if (name := re.fullmatch(r'checkpoint-(\d+)', path.name))
+        and (path / 'trainer_state.json').is_file()  # written last
+    }
+    if found and (not kept.is_file() or kept.read_text('utf-8') != signature):
+        raise ValueError(
+            f'{folder} holds checkpoints of a run with other data, settings or backbone; remove '
+            'it, or train into another folder'
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    kept.write_text(signature, 'utf-8')
+    return found[max(found)] if found else None
+
 
 CHECKPOINTS = 'checkpoints'
 RECENT = 10  # updates over which the loss at the end is taken
@@ -71,7 +219,7 @@ def train(
     layout: str | None = None,
     progress: bool = False,
 ) -> Trained:
-    """Train a model on step labels and save it, so that :class:`~.scorer.StepScorer` loads it.
+    """Train a model on step labels and save it, so that :class:`~.classifier.StepScorer` loads it.
 
     Several GPUs share the work if the program is started by ``accelerate launch``; each holds the
     whole model. A run that was interrupted goes on from its last checkpoint, to the same weights.

@@ -8,9 +8,13 @@ from dataclasses import asdict
 from typing import Any
 
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.reasoneval.meta import MetaEvaluation
+from opencompass_gpassk.reasoneval.meta import (
+    THRESHOLDS,
+    MetaEvaluation,
+    labelled_rate,
+    threshold_rows,
+)
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.thresholds import THRESHOLDS, labelled_rate, threshold_rows
 from opencompass_gpassk.report.tables import Cell, Table
 
 __all__ = ['meta_json', 'meta_tables', 'threshold_tables']

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from opencompass_gpassk.reasoneval.training_arguments import add_arguments
+from opencompass_gpassk.reasoneval.training_settings import add_arguments
 
 __all__ = ['add_action', 'run']
 

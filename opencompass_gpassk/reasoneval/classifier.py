@@ -11,22 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batched import BatchedScorer, Prepared
-from opencompass_gpassk.reasoneval.checkpoint import DELIMITER_KEY, POSITIONS
-from opencompass_gpassk.reasoneval.fingerprints import (
+from opencompass_gpassk.reasoneval.batching import BatchedScorer, Prepared, Rows, passages
+from opencompass_gpassk.reasoneval.model import (
+    DELIMITER_KEY,
+    POSITIONS,
     model_name,
     tokenizer_fingerprint,
     weights_fingerprint,
 )
-from opencompass_gpassk.reasoneval.passes import Rows
-from opencompass_gpassk.reasoneval.prompt import PROMPT, StepTokenizer
 from opencompass_gpassk.reasoneval.solutions import (
     Refusal,
     Solution,
     StepScores,
     count_refusals,
 )
-from opencompass_gpassk.reasoneval.windows import passages
+from opencompass_gpassk.reasoneval.tokens import PROMPT, StepTokenizer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -120,8 +119,7 @@ class StepScorer(BatchedScorer):
         """
         from transformers import AutoTokenizer
 
-        from opencompass_gpassk.reasoneval.checkpoint import WHERE
-        from opencompass_gpassk.reasoneval.model import StepClassifier
+        from opencompass_gpassk.reasoneval.model import WHERE, StepClassifier
 
         model = model or {}
         where = {name: model[name] for name in WHERE if name in model}

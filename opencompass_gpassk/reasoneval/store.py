@@ -16,17 +16,52 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from opencompass_gpassk.hashing import stable_hash
 from opencompass_gpassk.judging.records import DamagedRowError
 from opencompass_gpassk.judging.sqlite import Schema, StoreError, StoreFile
 from opencompass_gpassk.judging.store import named_path
-from opencompass_gpassk.reasoneval.score_rows import checksum_of, read_scores, solution_key
-from opencompass_gpassk.reasoneval.scorer_contract import checked_item, identity_of
-from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
+from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.scorers import SolutionScorer
 
-__all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
+__all__ = [
+    'ScoreStore',
+    'StoreError',
+    'checksum_of',
+    'read_scores',
+    'score_solutions',
+    'score_store_path',
+    'solution_key',
+]
+
+
+def solution_key(solution: Solution) -> bytes:
+    """Return what a solution is found by: a digest of its texts."""
+    return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
+
+
+def read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
+    """Return the scores in a sound row, None if they aren't those of so many steps."""
+    _, _, counted, numbers, refusal, tokens = row
+    if counted != steps:
+        return None
+    if refusal:  # one that this version doesn't know is no answer
+        known = refusal in Refusal.__members__
+        return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
+    if not steps:
+        return None
+    flat = np.frombuffer(numbers, '<f8').astype(np.float64)
+    return StepScores(flat.reshape(steps, len(flat) // steps), tokens=tokens)
+
+
+def checksum_of(row: Sequence[Any]) -> bytes:
+    """Return what tells whether a row is what was written."""
+    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
+
 
 COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
 ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'

@@ -1,0 +1,449 @@
+"""Steps judged by a language model that is asked with prompts: ReasonEval's axis without a GPU.
+
+A judge is asked for the first wrong step of a solution, and for its redundant steps: the
+prompting-based evaluators of arXiv 2404.05692, Figure 6, in words of our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.judging.ask import ask_aside, excerpt, make_judge, reason_of
+from opencompass_gpassk.judging.judge import Failure, Judge, JudgeError, JudgingBar, Ledger, Outcome
+from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
+
+__all__ = [
+    'Job',
+    'JudgedSteps',
+    'PromptedStepJudge',
+    'StepAsking',
+    'StepFinding',
+    'count_failures',
+    'fill_prompt',
+    'prompt_text',
+    'read_steps',
+    'recorded_row',
+]
+
+
+@dataclass(frozen=True)
+class StepFinding:
+    """The answer to one question about a solution, or why there is none.
+
+    Attributes:
+        steps: Indexes, from 0, of the steps that were named: the first wrong one, or all redundant
+            ones; empty if there is none. None where the judge gave no answer that can be read.
+        failure: Why not, beginning with words to count by; '' where there is an answer.
+        passing: The failure may pass; asking again later may help.
+    """
+
+    steps: tuple[int, ...] | None
+    failure: str = ''
+    passing: bool = False
+
+
+@dataclass(frozen=True)
+class JudgedSteps:
+    """What a judge found in one solution of S steps. No answer is neither right nor wrong.
+
+    Attributes:
+        count: S.
+        invalid: The first wrong step; None where it wasn't asked for.
+        redundant: The redundant steps; None where they weren't asked for.
+        refusal: Why nothing was asked about the solution; None where it was.
+    """
+
+    count: int
+    invalid: StepFinding | None = None
+    redundant: StepFinding | None = None
+    refusal: Refusal | None = None
+
+    def finding(self, kind: ErrorKind) -> StepFinding | None:
+        """Return the finding of one kind."""
+        return self.invalid if kind is ErrorKind.INVALID else self.redundant
+
+    def named(self, kind: ErrorKind) -> NDArray[np.float64]:
+        """Return 1 for each step that was named as an error of a kind, else 0, shape (S,).
+
+        All are NaN where there is no answer. Of the steps behind the first wrong one nothing was
+        asked; they stand as 0.
+        """
+        finding = self.finding(kind)
+        if finding is None or finding.steps is None:
+            return np.full(self.count, np.nan)
+        named = np.zeros(self.count)
+        named[list(finding.steps)] = 1.0
+        return named
+
+    def scores(self) -> StepScores:
+        """Return hard probabilities: of each step one class is 1 and the others are 0.
+
+        The first wrong step is negative, a redundant one else neutral, all others positive. A
+        solution without both answers is refused: it has NaN, and the refusal says whether asking
+        again may help.
+        """
+        if self.refusal is not None:
+            return StepScores.refused(self.count, self.refusal)
+        wrong, idle = (self.named(kind) for kind in (ErrorKind.INVALID, ErrorKind.REDUNDANT))
+        if np.isnan(wrong).any() or np.isnan(idle).any():
+            missing = [one for one in (self.invalid, self.redundant) if one and one.steps is None]
+            final = any(not one.passing for one in missing)
+            return StepScores.refused(self.count, Refusal.DECLINED if final else Refusal.UNJUDGED)
+        classes = np.where(wrong == 1, 0, np.where(idle == 1, 1, 2))
+        return StepScores(np.eye(len(CLASSES))[classes])
+
+
+def recorded_row(solution_id: str, judged: JudgedSteps, kind: ErrorKind) -> dict[str, Any]:
+    """Return a row of scores as ``gpassk reasoneval meta`` reads them: one number a step.
+
+    It is 0 for a step that was named, which is its validity, or one minus its redundancy, and null
+    stands for a solution without an answer. On macro F1 the threshold makes no difference, since
+    there is nothing between 0 and 1.
+
+    Args:
+        solution_id: In the labelled set.
+        judged: What was found.
+        kind: Of the set: ``invalid_errors`` or ``redundant_errors``.
+    """
+    named = judged.named(kind)
+    answered = named.size and not np.isnan(named).any()
+    return {'id': solution_id, 'scores': (1 - named).tolist() if answered else None}
+
+
+def count_failures(judged: Iterable[JudgedSteps]) -> dict[str, int]:
+    """Return how many answers are missing for which reason, the most frequent first.
+
+    A solution that nothing was asked about counts once.
+    """
+    reasons: Counter[str] = Counter()
+    for one in judged:
+        if one.refusal is not None:
+            reasons[one.refusal.value] += 1
+        for finding in (one.invalid, one.redundant):
+            if finding is not None and finding.steps is None:
+                reasons[finding.failure.partition(':')[0]] += 1
+    return dict(reasons.most_common())
+
+
+# What a judge is asked about the steps of a solution, and the one form in which it answers.
+#
+# The last line of a reply is ``\boxed{…}`` with the word none, the number of the first wrong step,
+# or
+# the numbers of all redundant steps. What is not that is no answer: nothing is guessed.
+
+FOLDER = Path(__file__).parent / 'prompts'
+PLACEHOLDER = re.compile(r'\{(question|steps|count)\}')
+END_TOKENS = re.compile(r'(?:\s{0,9}(?:<\|\w{1,40}\|>|</s>)){1,3}\Z')
+BOX = re.compile(r'\\boxed(?![A-Za-z])')
+# A box, perhaps with \text{…} in it, and what else may stand around its word or numbers.
+ANSWER = re.compile(
+    r'\\boxed\s{0,3}\{(?:\s{0,3}\\(?:text\w{0,2}|math\w{2})\s{0,3}\{(?P<inner>[^{}]*)\}\s{0,3}'
+    r'|(?P<outer>[^{}]*))\}'
+)
+NONE = 'none'
+LISTED = re.compile(r'(?:steps?\s{1,3})?([1-9][0-9]{0,8}(?:\s{0,3},\s{0,3}[1-9][0-9]{0,8})*)')
+CLOSING = ' \t\r\n*_`$.")]\\\''  # may stand behind the box, as in \[ \boxed{2} \]
+
+
+def prompt_text(kind: ErrorKind) -> str:
+    """Return the template of the prompt that asks for errors of a kind."""
+    return (FOLDER / f'{kind.value}_en.txt').read_text('utf-8')
+
+
+def fill_prompt(template: str, solution: Solution) -> str:
+    """Return the prompt about a solution, in one pass, so that nothing in it is filled again.
+
+    Each step has a heading with its number. All lines of a step are marked as quoted, so that no
+    line of it can be a heading or the end of the solution, and boxes and signs of chat templates in
+    it are neutralised. The question keeps its wording, but nothing in it can act as a turn.
+    """
+    values = {
+        'question': defuse(solution.question),
+        'steps': '\n'.join(
+            f'[Step {number}]\n{_quoted(step)}' for number, step in enumerate(solution.steps, 1)
+        ),
+        'count': str(len(solution.steps)),
+    }
+    return PLACEHOLDER.sub(lambda place: values[place[1]], template)
+
+
+def read_steps(reply: str, kind: ErrorKind, count: int) -> tuple[int, ...] | None:
+    r"""Return the steps that a reply names, None if it can't be read.
+
+    Thoughts are left out. The last line counts, and must hold one box: with none, with a number, or
+    for redundant steps with several. The time taken is linear in the reply's length.
+
+    Args:
+        reply: All that the judge said.
+        kind: What it was asked for.
+        count: Steps of the solution.
+
+    Returns:
+        Indexes from 0, rising, each once; empty if it says none. None if the box is missing, holds
+        something else, ranges or several wrong steps, or names a step that isn't there.
+
+    >>> read_steps('Step 2 adds wrongly.\n\\boxed{2}', ErrorKind.INVALID, 3)
+    (1,)
+    """
+    text = END_TOKENS.sub('', spoken(reply).rstrip()).rstrip(CLOSING)
+    line = text[max(text.rfind(end) for end in '\n\r') + 1 :]
+    boxes = list(BOX.finditer(line))
+    answer = ANSWER.fullmatch(line, boxes[0].start()) if len(boxes) == 1 else None
+    if answer is None:
+        return None
+    said = (answer['inner'] if answer['outer'] is None else answer['outer']).strip().lower()
+    if said == NONE:
+        return ()
+    listed = LISTED.fullmatch(said)
+    if listed is None:
+        return None
+    named = sorted({int(number) - 1 for number in listed[1].split(',')})
+    if named[-1] >= count or (kind is ErrorKind.INVALID and ',' in said):
+        return None
+    return tuple(named)
+
+
+def _quoted(step: str) -> str:
+    shown = neutralise(step)  # which marks the lines where there are several
+    return shown if '\n' in shown else QUOTED + shown
+
+
+UNREADABLE = 'unreadable reply of the judge'
+CUT_OFF = 'reply of the judge cut off at max_tokens'
+SUSPICIOUS = 16  # answers that can't be read, twice each, and not one that can
+
+Job = tuple[Solution, ErrorKind]
+
+
+class StepAsking:
+    """One asking of a judge: reads its replies into what is known.
+
+    Args:
+        known: What was said of each job; this adds to it.
+        ledger: Counts replies that can't be read.
+        bar: Shows how many jobs are settled.
+    """
+
+    def __init__(self, known: dict[Job, StepFinding], ledger: Ledger, bar: JudgingBar) -> None:
+        self._known = known
+        self._ledger = ledger
+        self._bar = bar
+        self._again: set[Job] = set()
+        self._unreadable = 0
+        self._readable = any(finding.steps is not None for finding in known.values())
+
+    def receive(self, job: Job, outcome: Outcome) -> bool:
+        """Take what came of a job; tell whether to ask once more.
+
+        Raises:
+            JudgeError: If the judge never gives an answer that can be read.
+        """
+        if isinstance(outcome, Failure):
+            self._settle(job, StepFinding(None, reason_of(outcome), not outcome.permanent))
+            return False
+        solution, kind = job
+        steps = read_steps(outcome.text, kind, len(solution.steps))
+        if steps is not None and not outcome.truncated:
+            self._readable = True
+            self._settle(job, StepFinding(steps))
+            return False
+        self._ledger.failures['unreadable'] += 1
+        if job not in self._again:
+            self._again.add(job)
+            return True
+        failure = CUT_OFF if outcome.truncated else f'{UNREADABLE}: {excerpt(outcome.text)}'
+        self._settle(job, StepFinding(None, failure, passing=True))  # a judge may sample
+        self._unreadable += 1
+        if self._unreadable >= SUSPICIOUS and not self._readable:
+            raise JudgeError(
+                f'the judge replied to {SUSPICIOUS} prompts, twice to each, and ended none with '
+                f'the line it is asked for ({self._known[job].failure}); ask a model that follows '
+                'instructions, or raise max_tokens'
+            )
+        return False
+
+    def _settle(self, job: Job, finding: StepFinding) -> None:
+        self._known[job] = finding
+        self._bar.advance()
+
+
+NO_REPLY = 'no reply'
+IDLE = (
+    *('match', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length', 'recheck_different'),
+    'price_per_mtok',
+)
+
+
+class PromptedStepJudge:
+    """A judge that is asked about the steps of solutions, one question a prompt.
+
+    Answers stay with the object: equal solutions are asked about once, and after a
+    :class:`JudgeError`, or failures that may pass, a second call asks for what is missing alone.
+
+    Args:
+        judge: Who is asked, or the settings that name it: model, endpoints, decoding.
+        kinds: What it is asked for, by default both: the first wrong step, and the redundant ones.
+
+    Attributes:
+        ledger: Counts calls, retries, failures and tokens of all calls.
+
+    Raises:
+        ValueError: If the settings name no judge, or hold some that have no effect here.
+    """
+
+    def __init__(
+        self, judge: Judge | JudgeSettings, *, kinds: Iterable[ErrorKind] = tuple(ErrorKind)
+    ) -> None:
+        self.asked_for = tuple(dict.fromkeys(kinds))
+        for kind in self.asked_for:
+            if not isinstance(kind, ErrorKind):
+                raise ValueError(f'kinds of PromptedStepJudge: {kind!r} is no ErrorKind')
+        if not self.asked_for:
+            raise ValueError('kinds of PromptedStepJudge: there is none; give one, or leave it out')
+        self.judge = _made(judge) if isinstance(judge, JudgeSettings) else judge
+        self.prompts = {kind: prompt_text(kind) for kind in self.asked_for}
+        self.ledger = Ledger()
+        self._known: dict[Job, StepFinding] = {}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What scores depend on beside the solution, as values that JSON holds."""
+        return {
+            'model': self.judge.model,
+            'decoding': dict(self.judge.settings),
+            'prompts': {kind.value: stable_hash(text) for kind, text in self.prompts.items()},
+        }
+
+    def find(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[JudgedSteps]:
+        """Return what the judge finds in each solution, in their order.
+
+        A reply that can't be read is asked for once more; then the solution has no answer, with the
+        reason. Solutions without any text are not asked about.
+
+        Args:
+            solutions: Equal ones are asked about once.
+            progress: Show a bar on standard error.
+
+        Raises:
+            JudgeError: If the judge can't be asked at all, or gives no answer that can be read; the
+                answers so far stay with the object.
+        """
+        jobs = self._open(solutions)
+        if jobs:
+            with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
+                asking = StepAsking(self._known, self.ledger, bar)
+                self.judge.ask(self._prompted(jobs), asking.receive, self.ledger)
+        return [self._judged(solution) for solution in solutions]
+
+    def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
+        """Return hard probabilities of each solution, as :meth:`.StepScorer.score` returns soft.
+
+        Raises:
+            JudgeError: As :meth:`find` does.
+            ValueError: If the judge is asked for one kind alone.
+        """
+        self._require_both()
+        return [judged.scores() for judged in self.find(solutions, progress=progress)]
+
+    def stream(
+        self, solutions: Iterable[Solution], *, progress: bool = False
+    ) -> Iterator[tuple[int, StepScores]]:
+        """Yield index and scores of each solution as soon as both its questions are settled.
+
+        The judge is asked in a thread meanwhile (:func:`~.ask.ask_aside`); what was yielded can
+        be kept at once.
+
+        Args:
+            solutions: Equal ones are asked about once.
+            progress: Show a bar on standard error.
+
+        Raises:
+            JudgeError: As :meth:`find` does, after all that was settled before is yielded.
+            ValueError: If the judge is asked for one kind alone.
+        """
+        self._require_both()
+        places: dict[Solution, list[int]] = {}
+        for index, solution in enumerate(solutions):
+            places.setdefault(solution, []).append(index)
+        jobs = self._open(places)
+        left = Counter(solution for solution, _ in jobs)
+        yield from self._placed(places, [one for one in places if not left[one]])
+        if not jobs:
+            return
+        with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
+            receive = StepAsking(self._known, self.ledger, bar).receive
+            answers = ask_aside(self.judge, self._prompted(jobs), receive, self.ledger)
+            with closing(answers):
+                for solution, _ in answers:
+                    left[solution] -= 1
+                    if not left[solution]:
+                        yield from self._placed(places, [solution])
+        yield from self._placed(places, [one for one in places if left[one]])
+
+    def _placed(
+        self, places: Mapping[Solution, Sequence[int]], settled: Iterable[Solution]
+    ) -> Iterator[tuple[int, StepScores]]:
+        for solution in settled:
+            scores = self._judged(solution).scores()
+            for index in places[solution]:
+                yield index, scores
+
+    def _open(self, solutions: Iterable[Solution]) -> list[Job]:
+        """Return what is still to be asked about solutions."""
+        return [
+            (solution, kind)
+            for solution in dict.fromkeys(solutions)
+            for kind in self.asked_for
+            if not _empty(solution) and not self._answered((solution, kind))
+        ]
+
+    def _prompted(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, str]]:
+        return ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
+
+    def _require_both(self) -> None:
+        if set(self.asked_for) != set(ErrorKind):
+            raise ValueError(
+                'kinds of PromptedStepJudge: scores tell both, wrong steps and redundant ones; '
+                'leave kinds out, or take what find() returns'
+            )
+
+    def _answered(self, job: Job) -> bool:
+        known = self._known.get(job)
+        return known is not None and not known.passing
+
+    def _judged(self, solution: Solution) -> JudgedSteps:
+        count = len(solution.steps)
+        if _empty(solution):
+            return JudgedSteps(count, refusal=Refusal.EMPTY)
+        missing = StepFinding(None, NO_REPLY, passing=True)
+        found = {kind: self._known.get((solution, kind), missing) for kind in self.asked_for}
+        return JudgedSteps(count, found.get(ErrorKind.INVALID), found.get(ErrorKind.REDUNDANT))
+
+
+def _empty(solution: Solution) -> bool:
+    return not any(step.strip() for step in solution.steps)
+
+
+def _made(settings: JudgeSettings) -> Judge:
+    default = {one.name: one.default for one in fields(JudgeSettings)}
+    for name in IDLE:
+        if getattr(settings, name) != default[name]:
+            raise ValueError(
+                f'{name} of judge has no effect on the steps of solutions, which have prompts of '
+                'their own; leave it out'
+            )
+    return make_judge(settings)
