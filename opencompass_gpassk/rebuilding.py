@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 TRUST = 'If the run is your own, --trust-config runs its config as OpenCompass did'
-SUMMARIZER = 'opencompass_gpassk.summarizer.GPassKSummarizer'
+SUMMARIZER = 'opencompass_gpassk.report.summarizer.GPassKSummarizer'
 EVALUATORS = {
     'opencompass_gpassk.evaluator.GPassKEvaluator',
     'opencompass_gpassk.evaluator.ReasonEvalEvaluator',

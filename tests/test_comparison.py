@@ -22,8 +22,7 @@ from opencompass_gpassk.compare.differences import (
 )
 from opencompass_gpassk.compare.problems import fisher_exact, problem_changes
 from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.report.compared import Compared
-from opencompass_gpassk.report.comparison import comparison_tables
+from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
 from opencompass_gpassk.results import figures
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 from opencompass_gpassk.uncertainty import IntervalSettings

@@ -18,8 +18,8 @@ from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.store import VerdictStore, records
-from opencompass_gpassk.report.model_tables import benchmark_tables
-from opencompass_gpassk.report.tables import to_text
+from opencompass_gpassk.report.tables.benchmark import benchmark_tables
+from opencompass_gpassk.report.tables.table import to_text
 
 DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'

@@ -17,23 +17,23 @@ from made_results import as_result, make_result
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.report.bars import draw_bars, plot_bars
 from opencompass_gpassk.report.benchmarks import Benchmark, join_benchmarks
-from opencompass_gpassk.report.contamination import slope
-from opencompass_gpassk.report.contents import report_tables
-from opencompass_gpassk.report.decline import decline_tables, declines, difficulties, draw_decline
 from opencompass_gpassk.report.estimates import Estimate
-from opencompass_gpassk.report.figures import report_figures
-from opencompass_gpassk.report.files import write_figures
-from opencompass_gpassk.report.growth import draw_growth, growing, growth
-from opencompass_gpassk.report.plots import (
-    draw_benchmark,
-    plot_thresholds,
-    save_figure,
+from opencompass_gpassk.report.figures.bars import draw_bars, plot_bars
+from opencompass_gpassk.report.figures.contents import report_figures
+from opencompass_gpassk.report.figures.difficulty import (
+    decline_tables,
+    declines,
+    difficulties,
+    draw_decline,
 )
-from opencompass_gpassk.report.short_names import told_apart
-from opencompass_gpassk.report.slopes import draw_slopes, entry_slopes
-from opencompass_gpassk.report.sweep import draw_sweep, sweeps
+from opencompass_gpassk.report.figures.growth import draw_growth, growing, growth
+from opencompass_gpassk.report.figures.style import draw_benchmark, plot_thresholds, save_figure
+from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, entry_slopes, sweeps
+from opencompass_gpassk.report.files import write_figures
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.report.tables.variables import slope
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 figures = pytest.importorskip('matplotlib.figure')

@@ -23,8 +23,13 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_jso
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import json_in_html, render_page
-from opencompass_gpassk.report.page.mathematics import ELEMENTS, segments
-from opencompass_gpassk.report.page.responses import LONGEST, Response, fitting_length
+from opencompass_gpassk.report.page.problems import (
+    ELEMENTS,
+    LONGEST,
+    Response,
+    fitting_length,
+    segments,
+)
 from opencompass_gpassk.text import visible_text
 
 MODELS = {'small': -1.0, 'large': 2.0}

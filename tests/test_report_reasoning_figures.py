@@ -12,14 +12,14 @@ import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
 from made_results import make_result
 
-from opencompass_gpassk.report.false_positives import (
+from opencompass_gpassk.report.figures.boxes import boxed_results, draw_boxes, plot_boxes
+from opencompass_gpassk.report.figures.scatter import (
     draw_false_positives,
     plot_false_positives,
     rated_results,
 )
 from opencompass_gpassk.report.files import write_figures
-from opencompass_gpassk.report.reasoning import reasoning_results
-from opencompass_gpassk.report.reasoning_boxes import boxed_results, draw_boxes, plot_boxes
+from opencompass_gpassk.report.tables.reasoning import reasoning_results
 
 pytest.importorskip('matplotlib')
 

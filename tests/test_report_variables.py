@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 from made_results import make_result, make_version_result
 
-from opencompass_gpassk.report.contamination import contamination_table, slope
-from opencompass_gpassk.report.contents import report_tables
-from opencompass_gpassk.report.drop import draw_drop, plot_drop
-from opencompass_gpassk.report.export import to_csv, to_json
-from opencompass_gpassk.report.files import write_figures
-from opencompass_gpassk.report.tables import Table, to_markdown, to_text
-from opencompass_gpassk.report.variables import variable_results, variable_tables
+from opencompass_gpassk.report.figures.scatter import draw_drop, plot_drop
+from opencompass_gpassk.report.files import to_csv, to_json, write_figures
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
+from opencompass_gpassk.report.tables.variables import (
+    contamination_table,
+    slope,
+    variable_results,
+    variable_tables,
+)
 
 STEADY = {'a': [1, 1, 1, 1, 1, 1], 'b': [1, 1, 1, 1, 1, 0]}
 RECITING = {'a': [1, 0, 0, 0, 0, 1], 'b': [1, 0, 0, 0, 0, 0]}

@@ -166,7 +166,10 @@ def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> Non
     attack = f'__import__("subprocess").getoutput("touch {tmp_path / "ran"}")'
     group = {'name': 'all', 'subsets': ['sample-n2'], 'transforms': {'sample-n2': attack}}
     with JudgeServer() as server:
-        for kind in ('subprocess.getoutput', 'opencompass_gpassk.summarizer.GPassKSummarizer'):
+        for kind in (
+            'subprocess.getoutput',
+            'opencompass_gpassk.report.summarizer.GPassKSummarizer',
+        ):
             run.further = {
                 'summarizer': {'type': kind, 'cmd': attack, 'summary_groups': [group]},
                 'lark_bot_url': server.url,

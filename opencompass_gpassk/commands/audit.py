@@ -108,7 +108,7 @@ def _names(args: argparse.Namespace) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
-    from opencompass_gpassk.report.audit import blind_rows
+    from opencompass_gpassk.report.tables.audit import blind_rows
 
     rows = blind_rows(samples, args.seed)
     _write_lines(args.draw, rows)
@@ -122,13 +122,13 @@ def _compare(
 ) -> int:
     from opencompass_gpassk.judging.audit import compare
     from opencompass_gpassk.judging.audit_sources import is_asked, named_source
-    from opencompass_gpassk.report.audit import (
+    from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
         figures_json,
         markdown_audit,
     )
-    from opencompass_gpassk.report.tables import to_text
+    from opencompass_gpassk.report.tables.table import to_text
 
     drawn = [one for sample in samples for one in sample.trials]
     every = [one for rows in trials.by_model.values() for one in rows]

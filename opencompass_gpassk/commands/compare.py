@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.results import Pair
-    from opencompass_gpassk.report.compared import Compared
     from opencompass_gpassk.report.page.sources import Found
-    from opencompass_gpassk.report.tables import Table
+    from opencompass_gpassk.report.tables.comparison import Compared
+    from opencompass_gpassk.report.tables.table import Table
     from opencompass_gpassk.uncertainty import IntervalSettings
 
 __all__ = ['add_parser', 'run']
@@ -106,8 +106,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.compare.differences import check_metrics
-    from opencompass_gpassk.report.compared import comparison_document
-    from opencompass_gpassk.report.comparison import check_lines, comparison_tables
+    from opencompass_gpassk.report.tables.comparison import (
+        check_lines,
+        comparison_document,
+        comparison_tables,
+    )
     from opencompass_gpassk.text import short_line
     from opencompass_gpassk.uncertainty import IntervalSettings
 
@@ -198,7 +201,7 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
         shared_protocols,
         sides_differ,
     )
-    from opencompass_gpassk.report.compared import Compared
+    from opencompass_gpassk.report.tables.comparison import Compared
 
     a, b = map(read_side, pair)
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
@@ -230,7 +233,7 @@ def _write(
     args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
 ) -> None:
     """Write the Markdown, and print the same."""
-    from opencompass_gpassk.report.tables import to_markdown, to_text
+    from opencompass_gpassk.report.tables.table import to_markdown, to_text
     from opencompass_gpassk.text import escape_markdown, one_line
 
     if args.markdown:

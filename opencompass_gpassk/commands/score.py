@@ -98,8 +98,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
     from opencompass_gpassk.judging.settings import read_settings
-    from opencompass_gpassk.report.contents import report_tables
-    from opencompass_gpassk.report.tables import to_text
+    from opencompass_gpassk.report.tables.contents import report_tables
+    from opencompass_gpassk.report.tables.table import to_text
 
     if args.output and args.output.is_dir():
         raise ValueError(f'--output {args.output} is a folder; name the file to write')

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.report.benchmarks import Result, is_ours
-from opencompass_gpassk.report.contents import report_tables
-from opencompass_gpassk.report.export import to_json
+from opencompass_gpassk.report.files import to_json
 from opencompass_gpassk.report.metric_keys import metric_keys
+from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.stored_files import MOST_PROBLEMS, read_object
 
 __all__ = ['check_result', 'read_result']

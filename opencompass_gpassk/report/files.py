@@ -2,24 +2,213 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from opencompass_gpassk.report.benchmarks import Results
-from opencompass_gpassk.report.best import Trials
+from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.report.benchmarks import Result, Results, is_ours, read_figure, sample_count
 from opencompass_gpassk.report.cells import BRACKETS
-from opencompass_gpassk.report.contents import report_tables
-from opencompass_gpassk.report.export import to_csv, to_json
-from opencompass_gpassk.report.figures import report_figures
-from opencompass_gpassk.report.latex import latex_report
-from opencompass_gpassk.report.plots import INSTALL, save_figure
-from opencompass_gpassk.report.tables import Table, to_markdown
+from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.report.figures.contents import report_figures
+from opencompass_gpassk.report.figures.style import INSTALL, save_figure
+from opencompass_gpassk.report.metric_keys import metric_keys
+from opencompass_gpassk.report.tables.best import Trials
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.latex import latex_report
+from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.results import signature_line
 from opencompass_gpassk.states import State, TaskState
-from opencompass_gpassk.text import escape_markdown
+from opencompass_gpassk.text import escape_markdown, one_line, spreadsheet_text
 
-__all__ = ['MissingMatplotlibError', 'markdown_report', 'write_figures', 'write_report']
+__all__ = [
+    'MissingMatplotlibError',
+    'markdown_report',
+    'tidy_rows',
+    'to_csv',
+    'to_json',
+    'write_figures',
+    'write_report',
+]
+
+FORMAT = 1
+COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
+FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high')
+
+
+def tidy_rows(results: Results) -> list[dict[str, Any]]:
+    """Return one row a figure: what was measured, on whom, and its value in percent.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+
+    Returns:
+        Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
+        each field that groups are made by (``split``, ``language``, …; ``group model`` for a field
+        whose name another column has, such as ``model``), ``problems, metric, k,
+        tau, percent, low, high``. ``group`` is '' for the whole benchmark; k and tau are None
+        where a metric has none; ``percent`` is None where it is undefined, and so are ``low`` and
+        ``high``, the ends of its interval, where it has none. Lengths and box plots of solutions
+        are no percentages: :func:`to_json` has them.
+    """
+    ours = [
+        (model, dataset, result)
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+        if is_ours(result)
+    ]
+    fields = _field_columns(name for *_, result in ours for name in _group_fields(result))
+    rows = []
+    for model, dataset, result in ours:
+        whole = {'problems': (result.get('counts') or {}).get('problems')}
+        sampling = result['signature'].get('sampling') or {}
+        about = {
+            'benchmark': result['benchmark'],
+            'model': model,
+            'data_set': dataset,
+            'sampling': ', '.join(f'{name}={value}' for name, value in sampling.items()),
+            'n': sample_count(result),
+        }
+        for label, group in {'': whole, **(result.get('groups') or {})}.items():
+            of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
+            for metric, k, tau, key in metric_keys(
+                result, whole=not label, originals='version' in group
+            ):
+                value = read_figure(result, key, label)
+                ends = value.interval if isinstance(value, Estimate) else (None, None)
+                rows.append(
+                    {
+                        **about,
+                        **of_group,
+                        'problems': group.get('problems'),
+                        'metric': metric,
+                        'k': k,
+                        'tau': tau,
+                        'percent': None if value is None else _finite(value),
+                        'low': ends[0],
+                        'high': ends[1],
+                    }
+                )
+    return rows
+
+
+def to_csv(results: Results) -> str:
+    """Return :func:`tidy_rows` as CSV: None is empty, and no text is taken for a formula."""
+    rows = tidy_rows(results)
+    file = io.StringIO()
+    columns = list(rows[0]) if rows else [*COLUMNS, *FIGURES]
+    writer = csv.DictWriter(file, columns, lineterminator='\n')
+    # A field's name is a heading, and a heading a cell.
+    writer.writerow({name: spreadsheet_text(name) for name in columns})
+    for row in rows:
+        writer.writerow(
+            {k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in row.items()}
+        )
+    return file.getvalue()
+
+
+def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return results as a JSON document without NaN.
+
+    Its schema::
+
+        {"format": 1,
+         "results": [{"benchmark": str, "model": str, "data_set": str, "n": int, "k": [int],
+                      "taus": [float], "signature": {…}, "counts": {…}, "versions": {…} or null,
+                      "reasoning": {…} or null, "warnings": [str], "trials_file": str or null,
+                      "uncertainty": {…} or null,
+                      "figures": {name: percent or null},
+                      "intervals": {name: [low, high]},
+                      "groups": {label: {"problems": int, field: value, …,
+                                         "figures": {name: percent or null},
+                                         "intervals": {name: [low, high]}}}}],
+         "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
+                    "not started", "stage": str, "reason": str, "log": str}]}
+
+    The figures' names are those of the result JSON. Figures without an interval are missing in
+    ``intervals``; ``uncertainty`` tells how these came about.
+
+    Args:
+        results: Model → data set → result, as stored in the result JSON.
+        tasks: State of each model's run on each data set.
+    """
+    document = {
+        'format': FORMAT,
+        'results': [
+            _document(model, dataset, result)
+            for model, by_dataset in results.items()
+            for dataset, result in by_dataset.items()
+            if is_ours(result)
+        ],
+        'tasks': list(tasks),
+    }
+    return json.dumps(without_nan(document), indent=1, ensure_ascii=True, allow_nan=False) + '\n'
+
+
+def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
+    def figures(group: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        read = {name: read_figure(result, name, group) for name in names}
+        ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
+        return {'figures': read, 'intervals': ends}
+
+    return {
+        'benchmark': result['benchmark'],
+        'model': model,
+        'data_set': dataset,
+        'n': sample_count(result),
+        **{
+            key: result.get(key)
+            for key in (
+                *('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings'),
+                *('trials_file', 'uncertainty'),
+            )
+        },
+        **figures('', (key for *_, key in metric_keys(result, whole=True))),
+        'groups': {
+            label: {
+                **group,
+                **figures(
+                    label,
+                    (
+                        key
+                        for *_, key in metric_keys(
+                            result, whole=False, originals='version' in group
+                        )
+                    ),
+                ),
+            }
+            for label, group in (result.get('groups') or {}).items()
+        },
+    }
+
+
+def _field_columns(fields: Iterable[str]) -> dict[str, str]:
+    """Return field → column: no other than the field's own, and none that two have."""
+    taken = {*COLUMNS, *FIGURES}
+    columns: dict[str, str] = {}
+    for name in fields:
+        if name not in columns:
+            column = one_line(name)
+            while column in taken:
+                column = f'group {column}'
+            taken.add(column)
+            columns[name] = column
+    return columns
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _group_fields(result: Result) -> Iterable[str]:
+    groups = (result.get('groups') or {}).values()
+    return (name for group in groups for name in group if name != 'problems')
+
 
 TITLE = 'G-Pass@k'
 KINDS = ('.png', '.svg')
@@ -42,7 +231,8 @@ def markdown_report(
         results: Model → data set → result, as stored in the result JSON.
         states: What became of each model's work on each data set.
         trials: Of the results, which tell the best figures; None if nothing is to be marked.
-        intervals: How they are shown, see :func:`~opencompass_gpassk.report.tables.to_markdown`.
+        intervals: How they are shown, see
+            :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
     """
     return _markdown(report_tables(results, trials), results, states, intervals)
 

@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the figures of all evaluators, and write them."""
     from opencompass_gpassk.reasoneval.meta import THRESHOLDS, evaluate_files
     from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-    from opencompass_gpassk.report.meta_evaluation import meta_json, meta_tables, threshold_tables
-    from opencompass_gpassk.report.tables import to_text
+    from opencompass_gpassk.report.tables.meta import meta_json, meta_tables, threshold_tables
+    from opencompass_gpassk.report.tables.table import to_text
 
     require_no_folder(args.output)
     limits = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -11,23 +12,163 @@ from typing import Any
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.report.benchmarks import Benchmark, Entry, has_verdicts, join_benchmarks
-from opencompass_gpassk.report.notes import benchmark_notes
+from opencompass_gpassk.report.benchmarks import (
+    Benchmark,
+    Entry,
+    Result,
+    has_verdicts,
+    join_benchmarks,
+)
+from opencompass_gpassk.report.notes import benchmark_notes, incomparable
 from opencompass_gpassk.report.page.columns import (
     column_notes,
     entry_figures,
     entry_intervals,
     shown_columns,
 )
-from opencompass_gpassk.report.page.facts import run_facts
-from opencompass_gpassk.report.page.marks import marks_of, set_apart
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
 from opencompass_gpassk.report.page.sources import Found, Sources, find_results
+from opencompass_gpassk.results import NOBODY, signature_line
 from opencompass_gpassk.states import State
 from opencompass_gpassk.text import one_line, short_line
 
-__all__ = ['MOST_TEXT', 'PageData', 'page_data']
+__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
+
+SHARES = {
+    'coverage': 'coverage',
+    'no answer': 'responses without an answer',
+    'truncated': 'responses cut off',
+    'identical': 'problems of which all responses are one text',
+    'duplicates': 'excess of equal responses',
+}
+
+
+def run_facts(found: Found) -> list[tuple[str, str]]:
+    """Return name and text of each fact: where from, how sampled, how judged, what was counted."""
+    result = found.result
+    signature = result['signature']
+    facts = [
+        ('data set', found.dataset),
+        ('made', found.time),
+        ('result', str(found.path)),
+        ('signature', signature_line(signature)),
+        ('sampling', ', '.join(f'{k} = {v}' for k, v in _items(signature.get('sampling')))),
+        ('judge', str(signature.get('judge', ''))),
+    ]
+    facts += [(f'judging: {name}', text) for name, text in _flat(result.get('judging'))]
+    facts += [(f'count: {name}', text) for name, text in _flat(result.get('counts'))]
+    facts += [(name, _percent(result[key])) for key, name in SHARES.items() if key in result]
+    facts += [
+        (f'with the unjudged wrong or right: {name}', _range(ends))
+        for name, ends in _items(result.get('bounds'))
+    ]
+    if isinstance(reasoning := result.get('reasoning'), Mapping):
+        told = {k: v for k, v in reasoning.items() if k not in ('boxes', 'lengths')}
+        facts += [(f'reasoning: {name}', text) for name, text in _flat(told)]
+    return [(name, text) for name, text in facts if text]
+
+
+def _items(value: Any) -> Iterable[tuple[str, Any]]:
+    return value.items() if isinstance(value, Mapping) else ()
+
+
+def _flat(value: Any, prefix: str = '') -> Iterable[tuple[str, str]]:
+    """Yield the leaves of a nested mapping under names such as ``ledger, saved, rule``."""
+    for name, item in _items(value):
+        path = f'{prefix}, {name}' if prefix else str(name)
+        if isinstance(item, Mapping):
+            yield from _flat(item, path)
+        elif item is not None and item != '':
+            yield path, str(item)
+
+
+def _percent(value: Any) -> str:
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return '–'
+    return f'{value:.2f} %'
+
+
+def _range(ends: Any) -> str:
+    if not isinstance(ends, (list, tuple)) or len(ends) != 2:
+        return ''
+    return ' to '.join(_percent(end) for end in ends)
+
+
+Mark = tuple[str, str]
+COMPARED = ('data', 'judge', 'prompt')
+
+
+def marks_of(found: Found, others: Sequence[Found]) -> list[Mark]:
+    """Return (word, explanation) of everything that makes a result less comparable.
+
+    Args:
+        found: The result.
+        others: Those of the same benchmark, this one among them.
+    """
+    result = found.result
+    counts = result.get('counts') or {}
+    marks = [('own data', note) for note in incomparable(result)]
+    if found.state:
+        marks.append(('partial run', f'the task did not finish: {found.state}'))
+    coverage = result.get('coverage')
+    if isinstance(coverage, (int, float)) and coverage < 100:
+        marks.append(
+            (
+                f'coverage {_floor(coverage)} %',
+                'some responses have no verdict; they count neither as right nor as wrong',
+            )
+        )
+    if lost := counts.get('lost'):
+        marks.append(('lost responses', f'{lost} of {counts.get("trials")} responses are lost'))
+    most = max((_problems(other) for other in others), default=0)
+    if _problems(found) < most:
+        marks.append(
+            ('fewer problems', f'{_problems(found)} problems; another result here has {most}')
+        )
+    return marks + _others(result, [other.result for other in others])
+
+
+def _others(result: Result, results: Sequence[Result]) -> list[Mark]:
+    """Return in what a result is other than most of its benchmark."""
+    marks = []
+    for key in COMPARED:
+        counts = Counter(value for one in results if (value := _signed(one, key)) is not None)
+        value = _signed(result, key)
+        if value is None or len(counts) < 2 or value == (usual := counts.most_common(1)[0][0]):
+            continue
+        marks.append((f'other {key}', f'{key} {value}; other results here have {usual}'))
+    return marks
+
+
+def _signed(result: Result, key: str) -> str | None:
+    value = result['signature'].get(key)
+    return None if value in (None, 'unknown', NOBODY) else str(value)
+
+
+def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
+    """Return the indices of entries whose figures can't be compared with the others' here.
+
+    What all of them share sets none of them apart: figures on data of one's own can be compared
+    with one another.
+
+    Args:
+        marks: Of each entry.
+    """
+    # Two coverages are the same reason.
+    words = [{word.rstrip(' %.0123456789') for word, _ in one} for one in marks]
+    shared = set.intersection(*words) if words else set()
+    return {index for index, one in enumerate(words) if one - shared}
+
+
+def _problems(found: Found) -> int:
+    return int((found.result.get('counts') or {}).get('problems') or 0)
+
+
+def _floor(coverage: float) -> str:
+    # 99.97 % must not read as 100.
+    return f'{int(coverage * 10) / 10:.1f}'
+
 
 MOST_TEXT = 40_000_000  # characters of all responses on a page, before they are packed
 LONGEST_NAME = 80

@@ -4,27 +4,302 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.hashing import text_hash
+from opencompass_gpassk.jsonlines import parse_row
 from opencompass_gpassk.problem_rows import problem_rows
-from opencompass_gpassk.report.page.mathematics import segments
-from opencompass_gpassk.report.page.responses import (
-    LONGEST,
-    SHORTEST,
-    Response,
-    examples,
-    fitting_length,
-    read_responses,
-)
 from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.stored_files import SAMPLES, read_members, stored_lines
 from opencompass_gpassk.text import one_line, visible_text
-from opencompass_gpassk.trials import Problem, Trial, read_trials
+from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 
-__all__ = ['PageProblem', 'Solved', 'collect_problems', 'packed_texts']
+__all__ = [
+    'LONGEST',
+    'SHORTEST',
+    'PageProblem',
+    'Response',
+    'Solved',
+    'collect_problems',
+    'examples',
+    'fitting_length',
+    'packed_texts',
+    'read_responses',
+    'segments',
+    'to_tree',
+]
+
+LONGEST = 20_000  # characters of a response that the page holds
+SHORTEST = 400
+TAIL = 0.3  # of a shortened response, its end: that is where the answer is
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response, or as much of it as the page may hold: its beginning and its end.
+
+    Attributes:
+        text: No more than ``LONGEST`` characters, taken from both ends.
+        length: Characters of the whole.
+        location: Where the whole was read.
+    """
+
+    text: str
+    length: int
+    location: str
+
+    @classmethod
+    def of(cls, text: str, location: str) -> Response:
+        """Return what is kept of a whole response."""
+        kept = text if len(text) <= LONGEST else ''.join(_ends(text, LONGEST))
+        return cls(kept, len(text), location)
+
+    def shortened(self, length: int) -> dict[str, Any]:
+        """Return beginning and end for the page, and how much is left out between them."""
+        shown: dict[str, Any] = {'where': one_line(self.location)}
+        if self.length <= length:
+            return shown | {'head': visible_text(self.text)}
+        head, tail = _ends(self.text, length)
+        ends = {'head': visible_text(head), 'tail': visible_text(tail)}
+        return shown | ends | {'out': self.length - length}
+
+
+def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
+    """Return a right and a wrong trial of a problem, as far as there are any.
+
+    The wrong one gives the most frequent wrong answer: the mistake that the model makes.
+    """
+    chosen: dict[str, Trial] = {}
+    wrong: dict[int, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.verdict is Verdict.CORRECT:
+            chosen.setdefault('right', trial)
+        elif trial.verdict is Verdict.INCORRECT and not trial.lost:
+            wrong[trial.answer_class].append(trial)
+    if wrong:
+        chosen['wrong'] = max(wrong.values(), key=len)[0]
+    return chosen
+
+
+def read_responses(
+    trials: Iterable[Trial], run: Path | None, beside: Path, faults: list[str]
+) -> dict[str, Response]:
+    """Return the responses of trials, by where these say they stand; those that can be found.
+
+    A run's are read from its own files. Samples lie where ``gpassk score`` was told they do, seen
+    from here or from the result; since other samples may have come to lie there, none of a file
+    are taken unless all of them hold the answers that were scored.
+
+    Args:
+        trials: Their ``response`` is ``predictions/<model>/<file>.json#key`` as in runs of
+            OpenCompass, or ``<file>.jsonl#line/index`` as ``gpassk score`` notes them.
+        run: The run; what lies outside of it is not read. None for samples.
+        beside: The folder of the result.
+        faults: Is told of files that can't be read.
+    """
+    wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for trial in trials:
+        name, mark, key = trial.response.rpartition('#')
+        if mark and key:
+            wanted[name][key] = trial.answer
+    found: dict[str, Response] = {}
+    failed: list[str] = []
+    read: set[Path] = set()
+    for name, answers in wanted.items():
+        try:
+            found |= _read(name, answers, run, beside, read)
+        except (OSError, ValueError, RuntimeError) as error:  # a loop of links is the last
+            failed.append(f'{name}: its responses are not shown: {error}')
+    if failed:
+        more = f'; nor are those of {len(failed) - 1} other files' if len(failed) > 1 else ''
+        faults.append(f'{failed[0]}{more}')
+    return found
+
+
+def _read(
+    name: str, answers: Mapping[str, str | None], run: Path | None, beside: Path, read: set[Path]
+) -> dict[str, Response]:
+    """Return the responses in a file, and add that to those that were read."""
+    path = _in_run(name, run) if run else _samples(name, beside)
+    if path is None:
+        raise ValueError('not found in the run' if run else 'not found')
+    if path.resolve() in read:  # under thousands of names it would be read for hours
+        raise ValueError('it has two names; name a file as it is called')
+    read.add(path.resolve())
+    samples = any('/' in key for key in answers)
+    found = {}
+    for key, text in (_of_samples if samples else _of_predictions)(path, answers):
+        if run is None and not _gives(text, answers[key]):
+            raise ValueError('they hold other answers than those scored')
+        found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
+    return found
+
+
+def fitting_length(lengths: Sequence[int], total: int) -> int:
+    """Return the length to which texts are shortened so that together they hold no more than total.
+
+    It is no more than ``LONGEST``, and no less than ``SHORTEST`` whatever the total.
+    """
+    low, high = SHORTEST, LONGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(length, middle) for length in lengths) <= total:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _ends(text: str, length: int) -> tuple[str, str]:
+    """Return beginning and end of a text, which hold together length characters of it."""
+    tail = int(length * TAIL)
+    return text[: length - tail], text[len(text) - tail :]
+
+
+def _in_run(name: str, run: Path) -> Path | None:
+    path = run / name
+    inside = path.exists() and path.resolve().is_relative_to(run.resolve())
+    return path if inside else None
+
+
+def _samples(name: str, beside: Path) -> Path | None:
+    """Return the file of that very name; another one of its last part may be another model's."""
+    if Path(name).exists():
+        return Path(name)
+    return None if Path(name).is_absolute() else _in_run(name, beside)
+
+
+def _gives(text: str, answer: str | None) -> bool:
+    """Tell whether a response may have been judged to give this answer."""
+    if answer is None or ''.join(answer.split()) in ''.join(text.split()):
+        return True
+    return extract_answer(text) == answer
+
+
+def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    for key, record in read_members(path):
+        text = record.get('prediction') if isinstance(record, dict) else None
+        if key in keys and isinstance(text, str):
+            yield key, text
+
+
+def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    wanted: dict[int, list[int]] = defaultdict(list)
+    for key in keys:
+        row, _, sample = key.partition('/')
+        if row.isdecimal() and sample.isdecimal():
+            wanted[int(row)].append(int(sample))
+    for number, line in enumerate(stored_lines(path, SAMPLES), start=1):
+        if number not in wanted:
+            continue
+        text = line.decode('utf-8', 'surrogateescape').removeprefix('\ufeff')
+        samples: Any = parse_row(text).get('samples')
+        for index in wanted[number] if isinstance(samples, list) else []:
+            if index < len(samples) and isinstance(samples[index], str):
+                yield f'{number}/{index}', samples[index]
+
+
+# Mathematics in a text: LaTeX between dollars as trees of MathML that a page can build safely.
+#
+# A tree is ``[element, attributes, children]``, a child is a tree or a text. Elements and
+# attributes
+# are taken from a short list, since ``latex2mathml`` passes on markup that a text holds.
+
+LONGEST_FORMULA = 600  # characters of one formula; a longer one stays LaTeX
+MOST = 80  # formulas of one text
+DEEPEST = 40
+# As Pandoc has it, no blank stands inside of the dollars, and no digit behind them: those are
+# prices. A bracket that opens another one was never closed.
+FORMULA = re.compile(
+    r'\$\$(?P<double>[^$]+)\$\$|\\\[(?P<square>(?:[^\\]|\\[^][])+)\\\]'
+    r'|\\\((?P<round>(?:[^\\]|\\[^()])+)\\\)'
+    r'|(?<!\\)\$(?=\S)(?P<single>(?:[^$\\]|\\.)+)(?<!\s)\$(?!\d)',
+    re.DOTALL,
+)
+ELEMENTS = frozenset(
+    {
+        *('math', 'menclose', 'mfrac', 'mi', 'mn', 'mo', 'mover', 'mpadded', 'mroot'),
+        *('mrow', 'ms', 'mspace', 'msqrt', 'mstyle', 'msub', 'msubsup', 'msup', 'mtable', 'mtd'),
+        *('mtext', 'mtr', 'munder', 'munderover'),
+    }
+)
+ATTRIBUTES = {
+    **dict.fromkeys(
+        ('accent', 'accentunder', 'displaystyle', 'fence', 'largeop', 'movablelimits', 'separator'),
+        re.compile('true|false'),
+    ),
+    **dict.fromkeys(('stretchy', 'symmetric'), re.compile('true|false')),
+    **dict.fromkeys(
+        ('lspace', 'rspace', 'width', 'linethickness', 'minsize', 'maxsize'),
+        re.compile(r'-?[0-2]?(\.\d+)?(em|ex|pt|px)?'),
+    ),
+    'display': re.compile('block|inline'),
+    'form': re.compile('prefix|infix|postfix'),
+    'mathvariant': re.compile('[a-z-]+'),
+    'columnalign': re.compile('[a-z ]+'),
+    'notation': re.compile('[a-z ]+'),
+    'scriptlevel': re.compile('[+-]?[0-2]'),
+}
+
+
+def segments(text: str) -> list[Any]:
+    """Return the parts of a text: texts, and ``{'tex': LaTeX, 'tree': MathML}``.
+
+    What is no mathematics, or can't be converted, remains text with its dollars.
+    """
+    parts: list[Any] = []
+    end = 0
+    for count, match in enumerate(FORMULA.finditer(text)):
+        latex = next(group for group in match.groups() if group is not None)
+        display = match.lastgroup in ('double', 'square')
+        tree = to_tree(latex, display) if count < MOST else None
+        if tree is None:
+            continue
+        if match.start() > end:
+            parts.append(text[end : match.start()])
+        parts.append({'tex': latex.strip(), 'tree': tree})
+        end = match.end()
+    return [*parts, text[end:]] if end < len(text) else parts
+
+
+@lru_cache(maxsize=4096)
+def to_tree(latex: str, display: bool) -> list[Any] | None:
+    """Return LaTeX as a tree of MathML; None where it is too long or nobody can read it."""
+    if len(latex) > LONGEST_FORMULA or not latex.strip():
+        return None
+    try:
+        from latex2mathml.converter import convert
+    except ImportError:
+        return None
+    try:
+        mathml = convert(latex, display='block' if display else 'inline')
+        return _tree(ElementTree.fromstring(mathml), 0)
+    except Exception:  # whatever a parser does with what isn't LaTeX
+        return None
+
+
+def _tree(element: ElementTree.Element, depth: int) -> list[Any]:
+    name = element.tag.rpartition('}')[2]
+    if name not in ELEMENTS or depth > DEEPEST:
+        raise ValueError(f'{name!r} is no element of mathematics that the page shows')
+    attributes = {
+        key: value
+        for key, value in element.attrib.items()
+        if key in ATTRIBUTES and ATTRIBUTES[key].fullmatch(value)
+    }
+    children: list[Any] = [element.text] if element.text and element.text.strip() else []
+    children += [_tree(child, depth + 1) for child in element]
+    return [name, attributes, children]
+
 
 LONGEST_QUESTION = 20_000
 MOST_ANSWERS = 1000

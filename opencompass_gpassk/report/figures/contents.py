@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.bars import draw_bars
 from opencompass_gpassk.report.benchmarks import Benchmark, Results, join_benchmarks
-from opencompass_gpassk.report.best import Trials
-from opencompass_gpassk.report.decline import difficulties, draw_decline
-from opencompass_gpassk.report.drop import draw_drop
-from opencompass_gpassk.report.false_positives import draw_false_positives, rated_results
-from opencompass_gpassk.report.growth import draw_growth, growing
-from opencompass_gpassk.report.plots import draw_benchmark
-from opencompass_gpassk.report.reasoning import reasoning_results
-from opencompass_gpassk.report.reasoning_boxes import boxed_results, draw_boxes
-from opencompass_gpassk.report.slopes import draw_slopes
-from opencompass_gpassk.report.sweep import draw_sweep, sweeps
-from opencompass_gpassk.report.variables import variable_results
+from opencompass_gpassk.report.figures.bars import draw_bars
+from opencompass_gpassk.report.figures.boxes import boxed_results, draw_boxes
+from opencompass_gpassk.report.figures.difficulty import difficulties, draw_decline
+from opencompass_gpassk.report.figures.growth import draw_growth, growing
+from opencompass_gpassk.report.figures.scatter import draw_drop, draw_false_positives, rated_results
+from opencompass_gpassk.report.figures.style import draw_benchmark
+from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, sweeps
+from opencompass_gpassk.report.tables.best import Trials
+from opencompass_gpassk.report.tables.reasoning import reasoning_results
+from opencompass_gpassk.report.tables.variables import variable_results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from opencompass_gpassk.report.benchmarks import Results
-from opencompass_gpassk.report.best import Trials
-from opencompass_gpassk.report.contamination import contamination_table
-from opencompass_gpassk.report.decline import decline_tables
-from opencompass_gpassk.report.model_tables import benchmark_tables
-from opencompass_gpassk.report.reasoning import reasoning_tables
-from opencompass_gpassk.report.sound import sound_tables
-from opencompass_gpassk.report.tables import Table
-from opencompass_gpassk.report.variables import variable_tables
+from opencompass_gpassk.report.figures.difficulty import decline_tables
+from opencompass_gpassk.report.tables.benchmark import benchmark_tables
+from opencompass_gpassk.report.tables.best import Trials
+from opencompass_gpassk.report.tables.reasoning import reasoning_tables
+from opencompass_gpassk.report.tables.sound import sound_tables
+from opencompass_gpassk.report.tables.table import Table
+from opencompass_gpassk.report.tables.variables import contamination_table, variable_tables
 
 __all__ = ['report_tables']
 

@@ -13,7 +13,7 @@ from opencompass_gpassk.jsonlines import without_nan
 from opencompass_gpassk.judging.audit import Comparison, Sample
 from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion
 from opencompass_gpassk.metrics.agreement import VERDICTS
-from opencompass_gpassk.report.tables import Table, to_markdown
+from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.text import escape_markdown
 from opencompass_gpassk.trials import Verdict
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.estimates import Estimate
-from opencompass_gpassk.report.short_names import told_apart
+from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.text import one_line, shortened
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
 )
-from opencompass_gpassk.report.tables import DIFFICULTY, Table, alignment, shown_notes
+from opencompass_gpassk.report.tables.table import DIFFICULTY, Table, alignment, shown_notes
 from opencompass_gpassk.text import one_line
 
 __all__ = ['escape_latex', 'latex_report', 'to_latex']

@@ -20,8 +20,7 @@ from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import ADVISED
 from opencompass_gpassk.report.benchmarks import Benchmark
-from opencompass_gpassk.report.best import Trials
-from opencompass_gpassk.report.plots import (
+from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
     MARKERS,
@@ -31,6 +30,7 @@ from opencompass_gpassk.report.plots import (
     plot_band,
     shown_label,
 )
+from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 

@@ -13,7 +13,7 @@ from opencompass_gpassk.report.benchmarks import (
     join_benchmarks,
     same_data,
 )
-from opencompass_gpassk.report.plots import (
+from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
     MARKERS,
@@ -22,8 +22,7 @@ from opencompass_gpassk.report.plots import (
     number,
     shown_label,
 )
-from opencompass_gpassk.report.short_names import told_apart
-from opencompass_gpassk.report.tables import DIFFICULTY, Cell, Table, group_order
+from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table, group_order, told_apart
 from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:

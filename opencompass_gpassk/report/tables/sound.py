@@ -14,15 +14,16 @@ from opencompass_gpassk.report.benchmarks import (
     join_benchmarks,
     read_figure,
 )
-from opencompass_gpassk.report.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.notes import threshold_notes
-from opencompass_gpassk.report.reasoning import ReasoningResult, reasoning_results
-from opencompass_gpassk.report.reasoning_notes import (
+from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
+from opencompass_gpassk.report.tables.reasoning import (
+    ReasoningResult,
     mixture_notes,
+    reasoning_results,
     threshold_name,
     unknown_notes,
 )
-from opencompass_gpassk.report.tables import Cell, Table, group_order, kind_of
+from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
 from opencompass_gpassk.soundness import DROP_TO_SOUND, SOUND
 
 __all__ = ['sound_tables']

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.report.plots import add_legend, shown_label
-from opencompass_gpassk.report.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
-from opencompass_gpassk.report.short_names import told_apart
+from opencompass_gpassk.report.figures.style import add_legend, shown_label
+from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
+from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.soundness import VALIDITY
 from opencompass_gpassk.text import shortened
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.benchmarks import Benchmark, Entry
 from opencompass_gpassk.report.estimates import Estimate
-from opencompass_gpassk.report.plots import (
+from opencompass_gpassk.report.figures.style import (
     add_legend,
     has_intervals,
     intervals_name,
     labelled,
     shown_label,
 )
-from opencompass_gpassk.report.short_names import told_apart
+from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:

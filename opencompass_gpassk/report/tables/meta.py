@@ -15,7 +15,7 @@ from opencompass_gpassk.reasoneval.meta import (
     threshold_rows,
 )
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.report.tables import Cell, Table
+from opencompass_gpassk.report.tables.table import Cell, Table
 
 __all__ = ['meta_json', 'meta_tables', 'threshold_tables']
 

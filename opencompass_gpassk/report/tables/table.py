@@ -17,7 +17,6 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
 )
-from opencompass_gpassk.report.short_names import told_apart
 from opencompass_gpassk.text import escape_markdown, one_line
 
 __all__ = [
@@ -31,7 +30,33 @@ __all__ = [
     'shown_notes',
     'to_markdown',
     'to_text',
+    'told_apart',
 ]
+
+
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Return names of at most so many characters, cut in the middle, that differ if these do.
+
+    Names of models differ in their ends, as do versions, or the data sets behind them.
+    """
+    short = [_without_middle(name, most) for name in names]
+    of_short: dict[str, list[str]] = {}
+    for name, one in zip(names, short, strict=True):
+        if name not in of_short.setdefault(one, []):
+            of_short[one].append(name)
+    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
+    return [
+        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
+        for name, one in zip(names, short, strict=True)
+    ]
+
+
+def _without_middle(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    end = most // 2
+    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
+
 
 CROSSED = 'split and language'
 DIFFICULTY = 'difficulty'

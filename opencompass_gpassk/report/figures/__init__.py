@@ -1,0 +1,1 @@
+"""A report's figures: one file a kind."""

@@ -1,0 +1,198 @@
+"""A point a model, a panel for each benchmark and way of decoding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from opencompass_gpassk.protocol import accuracy_key
+from opencompass_gpassk.report.benchmarks import sample_count
+from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
+from opencompass_gpassk.report.tables.reasoning import ReasoningResult
+from opencompass_gpassk.report.tables.variables import VariableResult
+from opencompass_gpassk.soundness import FALSE_POSITIVES
+from opencompass_gpassk.text import shortened
+from opencompass_gpassk.version_groups import DROP
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    'Points',
+    'draw_drop',
+    'draw_false_positives',
+    'draw_panels',
+    'plot_drop',
+    'plot_false_positives',
+    'plot_points',
+    'rated_results',
+]
+
+Points = Mapping[str, tuple[float, float]]
+
+LONGEST_TITLE = 50
+
+
+def plot_points(axis: Axes, points: Points) -> None:
+    """Draw a point a model.
+
+    Args:
+        axis: Where to draw.
+        points: Name → x, y. Those that are NaN are not seen, but keep their colour and marker.
+    """
+    for index, (name, (x, y)) in enumerate(points.items()):
+        axis.plot(
+            x,
+            y,
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
+            linestyle='none',
+            label=shown_label(name),
+        )
+
+
+def draw_panels(
+    panels: Mapping[str, Points], plot: Callable[[Axes, Points, str], Axes], ylabel: str
+) -> Figure:
+    """Return a figure with two panels a row, and one legend for all.
+
+    Args:
+        panels: Heading → points. Models stand in every panel, in the same order.
+        plot: Draws the points of a panel on an axis, under a heading.
+        ylabel: What the y-axes show.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    from matplotlib.figure import Figure
+
+    rows = math.ceil(len(panels) / 2)
+    figure = Figure(figsize=(9.5, 0.9 + 3.6 * rows), layout='constrained')
+    axes = figure.subplots(rows, 2, squeeze=False).reshape(-1)
+    for axis, (title, points) in zip(axes, panels.items(), strict=False):
+        plot(axis, points, shown_label(shortened(title, LONGEST_TITLE))).set_ylabel(ylabel)
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    handles = {
+        label: handle
+        for axis in axes[: len(panels)]
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    add_legend(figure, handles)
+    return figure
+
+
+LEAST_SPAN = 10.0  # points that the axis of drops covers
+
+
+def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
+    """Draw a point a model, the regression line and Pearson's r, and return the axis.
+
+    Args:
+        axis: Where to draw.
+        points: Name → accuracy on the versions in percent, drop in points. Undefined ones are left
+            out; the line needs three points with different accuracies.
+        title: The panel's heading.
+    """
+    plot_points(axis, points)
+    known = [point for point in points.values() if not any(map(math.isnan, point))]
+    x, y = np.array(known).reshape(-1, 2).T
+    if len(np.unique(x)) > 2:
+        steepness, height = np.polyfit(x, y, deg=1)
+        ends = np.array([x.min(), x.max()])
+        axis.plot(ends, steepness * ends + height, color='#555555', linestyle='--')
+        if np.ptp(y) > 0:
+            title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
+    axis.axhline(0, color='#999999', linewidth=0.8)
+    low, high = axis.get_ylim()
+    if high - low < LEAST_SPAN:  # of one model or equal drops
+        axis.set_ylim((low + high - LEAST_SPAN) / 2, (low + high + LEAST_SPAN) / 2)
+    axis.set(xlabel='accuracy on versions, RV (%)', title=title)
+    axis.grid(alpha=0.3)
+    return axis
+
+
+def _panel(one: VariableResult) -> str:
+    return f'{one.result["benchmark"]}, {one.responses}'
+
+
+def draw_drop(results: Sequence[VariableResult]) -> Figure:
+    """Return a figure with a panel for each benchmark and way of decoding.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    panels: dict[str, dict[str, tuple[float, float]]] = {}
+    # Every panel has a place for every model, so that each keeps its colour.
+    unknown = {one.model: (math.nan, math.nan) for one in results}
+    for one in results:
+        drop, accuracy = one.figure(DROP), one.accuracy()
+        panels.setdefault(_panel(one), dict(unknown))[one.model] = (
+            math.nan if accuracy is None else accuracy,
+            math.nan if drop is None else drop,
+        )
+    return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
+
+
+MARGIN = 0.08  # of what is shown, around it
+
+
+def rated_results(found: Sequence[ReasoningResult]) -> list[ReasoningResult]:
+    """Return the results that have a point to draw: accuracy and false-positive rate."""
+    return [one for one in found if not any(map(math.isnan, _point(one)))]
+
+
+def plot_false_positives(axis: Axes, points: Points, title: str) -> Axes:
+    """Draw a point a model and return the axis.
+
+    Args:
+        axis: Where to draw.
+        points: Name → accuracy and false-positive rate in percent; undefined ones are left out.
+        title: The panel's heading.
+    """
+    plot_points(axis, points)
+    known = [point for point in points.values() if not any(map(math.isnan, point))]
+    accuracies = [accuracy for accuracy, _ in known]
+    highest = max([LEAST_SPAN, *(rate for _, rate in known)])
+    axis.set(
+        xlabel='accuracy (%)',
+        xlim=_limits(min(accuracies, default=0), max(accuracies, default=0)),
+        ylim=(-MARGIN * highest, (1 + MARGIN) * highest),
+        title=title,
+    )
+    axis.grid(alpha=0.3)
+    return axis
+
+
+def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
+    """Return a figure with a panel for each benchmark and way of decoding.
+
+    Args:
+        found: Results that have a point to draw.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    panels: dict[str, dict[str, tuple[float, float]]] = {}
+    # Every panel has a place for every model, so that each keeps its colour.
+    unknown = {one.model: (math.nan, math.nan) for one in found}
+    for one in found:
+        panels.setdefault(', '.join(one.panel), dict(unknown))[one.model] = _point(one)
+    return draw_panels(panels, plot_false_positives, 'false-positive rate (%)')
+
+
+def _point(one: ReasoningResult) -> tuple[float, float]:
+    accuracy = one.figure(accuracy_key(sample_count(one.result)))
+    rate = one.figure(FALSE_POSITIVES)
+    return math.nan if accuracy is None else accuracy, math.nan if rate is None else rate
+
+
+def _limits(low: float, high: float) -> tuple[float, float]:
+    """Return what an axis shows of values from low to high, some room around them."""
+    missing = max(LEAST_SPAN - (high - low), 0) / 2
+    margin = MARGIN * max(high - low, LEAST_SPAN)
+    return low - missing - margin, high + missing + margin

@@ -1,0 +1,244 @@
+"""OpenCompass's summarizer interface: result files in, tables and figures out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mmengine import ConfigDict
+from opencompass.summarizers import DefaultSummarizer
+from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
+from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
+
+from opencompass_gpassk.protocol import accuracy_key
+from opencompass_gpassk.report.benchmarks import is_ours
+from opencompass_gpassk.report.cells import BRACKETS, checked_style
+from opencompass_gpassk.report.checked import read_result
+from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import write_page
+from opencompass_gpassk.report.tables.best import verdicts_of
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.table import CROSSED, to_text
+from opencompass_gpassk.runs import planned_run
+from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
+from opencompass_gpassk.states import State, TaskState, task_states
+from opencompass_gpassk.text import one_line
+from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.version_groups import SP_ACCURACY
+
+__all__ = ['GPassKSummarizer']
+
+Table = list[list[str]]
+
+
+class GPassKSummarizer(DefaultSummarizer):
+    """OpenCompass's own summary, then the tables of G-Pass@k.
+
+    It writes ``summary_<time>.*`` as OpenCompass does, and ``gpassk_<time>.md``, ``.tex``,
+    ``.csv``, ``.json``, the report page and figures as PNG and SVG beside them. A cell without a
+    figure says what became of the task, and the reason stands below.
+
+    Where several models were asked the same problems, the best figure of each column is marked,
+    with those that a paired test cannot tell from it.
+
+    Args:
+        config: The run's config.
+        dataset_abbrs: What OpenCompass's table lists; by default a few figures of each data set.
+        summary_groups: As in ``DefaultSummarizer``.
+        prompt_db: As in ``DefaultSummarizer``.
+        intervals: How the tables show confidence intervals: in ``brackets``; as ``±`` half their
+            width, which hides that they may be lopsided; or None for none.
+
+    Raises:
+        ValueError: If there is no such way to show intervals.
+    """
+
+    def __init__(
+        self,
+        config: ConfigDict,
+        dataset_abbrs: list[Any] | None = None,
+        summary_groups: Sequence[Any] = (),
+        prompt_db: Any = None,
+        intervals: str | None = BRACKETS,
+    ) -> None:
+        super().__init__(config, dataset_abbrs, list(summary_groups), prompt_db)
+        self.states: dict[tuple[str, str], TaskState] = {}
+        self.results: dict[str, dict[str, dict[str, Any]]] = {}
+        self.trials: dict[tuple[str, str], TrialTable] = {}
+        self.bad: set[tuple[str, str]] = set()  # results that can't be read
+        self.intervals = checked_style(intervals)
+
+    def summarize(self, output_path: str | None = None, time_str: str | None = None) -> None:
+        """Print and write both summaries.
+
+        Args:
+            output_path: Where OpenCompass's goes, ``summary/summary_<time>.txt`` by default; ours
+                goes beside it.
+            time_str: The time that file names hold.
+        """
+        time = time_str or datetime.now().strftime('%Y%m%d_%H%M%S')
+        path = Path(output_path or Path(self.work_dir, 'summary', f'summary_{time}.txt'))
+        states = task_states(planned_run(Path(self.work_dir), self.cfg))
+        self.states = {(state.model, state.dataset): state for state in states}
+        self.results = self._our_results()
+        try:
+            super().summarize(output_path=str(path), time_str=time)
+        except Exception as error:  # upstream's table must not cost ours
+            self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
+        paths = self._write(path.with_name(f'gpassk_{time}'), states)
+        elsewhere = []
+        for table in report_tables(self.results, self.trials):
+            if table.breakdown in ('', CROSSED):
+                print(f'\n{to_text(table, self.intervals)}', end='')
+            else:
+                elsewhere.append(table.breakdown)
+        if elsewhere:
+            print(f'\nBy {", ".join(dict.fromkeys(elsewhere))}: see {paths[0]}')
+        undone = [state for state in states if state.state is not State.FINISHED]
+        if undone:
+            print('\nNot finished:')
+            for state in undone:
+                print(f'  {one_line(f"{state.name}: {state}")}')
+        for page in (written for written in paths if written.suffix == '.html'):
+            print(f'\nTo look around: {page.resolve()}')
+        print()
+        names = ', '.join(written.name for written in paths)
+        self.logger.info(f'write to {path.parent.resolve()}: {names}')
+
+    def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
+        paths = write_report(stem, self.results, states, self.trials, self.intervals)
+        try:
+            page = stem.with_name(f'{stem.name}.html')
+            write_page(page, page_data([Path(self.work_dir)]))
+            paths.append(page)
+        except Exception as error:  # the page reads all there is, whatever wrote it
+            self.logger.warning(f'no report page: {type(error).__name__}: {error}')
+        try:
+            return paths + write_figures(stem, self.results, self.trials)
+        except MissingMatplotlibError as error:
+            self.logger.warning(str(error))
+        except Exception as error:  # whatever a result holds, the tables are printed
+            self.logger.warning(f'not all figures: {type(error).__name__}: {error}')
+        return paths
+
+    def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Return model → data set → result of our evaluator, in the order of the config."""
+        results: dict[str, dict[str, dict[str, Any]]] = {}
+        for model in self.model_cfgs:
+            name = model_abbr_from_cfg_used_in_summarizer(model)
+            of_model = results.setdefault(name, {})
+            for dataset in self.dataset_cfgs:
+                abbr = dataset_abbr_from_cfg(dataset)
+                path = Path(self.work_dir, 'results', model_abbr_from_cfg(model), f'{abbr}.json')
+                try:
+                    result = read_result(path)
+                except FileNotFoundError:
+                    continue  # the task's state tells why
+                except ValueError as error:
+                    self.logger.error(f'left out of the tables: {error}')
+                    self.bad.add((name, abbr))
+                    continue
+                if is_ours(result):
+                    result.pop('details', None)
+                    of_model[abbr] = result
+                    trials = verdicts_of(result, path.parent, self.logger.warning)
+                    if trials is not None:
+                        self.trials[name, abbr] = trials
+        return results
+
+    def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:
+        """Read each result by itself.
+
+        Upstream stops at a damaged file, and where two models' results have other metrics.
+        """
+        raw: dict[str, dict[str, Any]] = {name: {} for name in self.model_abbrs}
+        parsed: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self.model_abbrs}
+        metrics: dict[str, list[str]] = {}
+        modes: dict[str, str] = {}
+        for model in self.model_cfgs:
+            for dataset in self.dataset_cfgs:
+                reader = copy.copy(self)
+                bad = model_abbr_from_cfg_used_in_summarizer(model), dataset_abbr_from_cfg(dataset)
+                reader.model_cfgs = [] if bad in self.bad else [model]
+                reader.dataset_cfgs = [dataset]
+                try:
+                    one_raw, one_parsed, one_metrics, mode = DefaultSummarizer._pick_up_results(
+                        reader
+                    )
+                except Exception as error:  # whatever an evaluator left there
+                    self.logger.warning(
+                        f'{dataset_abbr_from_cfg(dataset)}: its result is left out of the summary: '
+                        f'{type(error).__name__}: {error}'
+                    )
+                    continue
+                modes |= mode
+                for name in one_parsed:
+                    raw[name] |= one_raw[name]
+                    parsed[name] |= one_parsed[name]
+                for abbr, names in one_metrics.items():
+                    known = metrics.setdefault(abbr, [])
+                    known += [name for name in names if name not in known]
+        for by_dataset in parsed.values():
+            for abbr, figures in by_dataset.items():
+                for name in metrics[abbr]:
+                    figures.setdefault(name, float('nan'))
+        return raw, parsed, metrics, modes
+
+    def _format_table(
+        self,
+        parsed_results: dict,
+        dataset_metrics: dict,
+        dataset_eval_mode: dict,
+        required_dataset_abbrs: list[Any] | None = None,
+        skip_all_slash: bool = False,
+    ) -> Table:
+        """List a few figures of our data sets, and say what became of the missing ones."""
+        if required_dataset_abbrs is None:
+            dataset_metrics = {
+                abbr: self._headline(abbr, names) for abbr, names in dataset_metrics.items()
+            }
+        table: Table = super()._format_table(
+            parsed_results,
+            dataset_metrics,
+            dataset_eval_mode,
+            required_dataset_abbrs,
+            skip_all_slash,
+        )
+        for row in table[1:]:
+            for column, model in enumerate(self.model_abbrs, start=4):
+                if row[column] == '-':
+                    row[column] = self._missing(model, row[0])
+                elif row[column] == 'nan':
+                    row[column] = '–'
+        return table
+
+    def _headline(self, dataset: str, names: list[str]) -> list[str]:
+        """Return the figures of a data set that OpenCompass's table lists, of the hundreds."""
+        result = next((r[dataset] for r in self.results.values() if dataset in r), None)
+        if result is None:
+            return names
+        strictest = max(result.get('taus') or [1.0])
+        wanted = [name for name in names if name.startswith('accuracy')] + ['majority vote']
+        if result.get('reasoning') and not result.get('k'):
+            wanted.append(f'{SOUND}{accuracy_key(1)}')
+        if versions := result.get('versions'):
+            wanted += [SP_ACCURACY, f'GA@{versions["per_group"]}', 'CR', 'OOR']
+        for k in result.get('k') or []:
+            strict = f'G-Pass@{k}_{float(strictest)}'
+            wanted += [f'pass@{k}', strict, f'{SOUND}{strict}', f'mG-Pass@{k}']
+        wanted += [VALIDITY, FALSE_POSITIVES]
+        return [name for name in wanted if name in names]
+
+    def _missing(self, name: str, dataset: str) -> str:
+        """Return what a cell without a figure says: what became of the task."""
+        states = [
+            self.states[key]
+            for model in self.model_cfgs
+            if model_abbr_from_cfg_used_in_summarizer(model) == name
+            and (key := (model_abbr_from_cfg(model), dataset)) in self.states
+        ]
+        return states[0].state.value if states else '-'

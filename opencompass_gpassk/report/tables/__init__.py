@@ -1,0 +1,1 @@
+"""A report's tables: one file a kind."""
