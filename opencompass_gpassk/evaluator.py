@@ -29,13 +29,13 @@ from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.postprocessing import answer_test
 from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
-from opencompass_gpassk.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.results import NOBODY, figures
-from opencompass_gpassk.running import running_task
-from opencompass_gpassk.scoring import make_reasoning_result, make_result, make_table, store
-from opencompass_gpassk.testsets import (
+from opencompass_gpassk.results.figures import NOBODY, figures
+from opencompass_gpassk.results.intervals import IntervalSettings
+from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results.result import make_reasoning_result, make_result, make_table, store
+from opencompass_gpassk.results.testset import (
     constant,
     has_our_columns,
     problems_of,
@@ -43,8 +43,8 @@ from opencompass_gpassk.testsets import (
     version_of,
     with_prompts,
 )
+from opencompass_gpassk.running import running_task
 from opencompass_gpassk.trials import Problem, TrialTable, Verdict
-from opencompass_gpassk.uncertainty import IntervalSettings
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores
@@ -88,11 +88,11 @@ class ResponseEvaluator(BaseEvaluator):
     Args:
         reasoning: Who scores the steps of the responses, None for nobody.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.results.protocol.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses that must be there, in [0, 1].
         benchmark: Name that results are joined by; the data set's own by default.
         intervals: How confidence intervals are made, None for none: ``bca``, ``percentile`` or
-            settings of :class:`~opencompass_gpassk.uncertainty.IntervalSettings`.
+            settings of :class:`~opencompass_gpassk.results.intervals.IntervalSettings`.
         cluster: Column of the data set; rows that share a value are versions of one question.
         pred_postprocessor: As in any OpenCompass evaluator.
 
@@ -268,7 +268,7 @@ class GPassKEvaluator(ResponseEvaluator):
             replica.
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.results.protocol.DEFAULT_GROUPS` that the data set has.
         complete: Of questions in versions (RV-Bench): the share of the versions that must be right
             for complete understanding, and for CR.
         collapsed: The share at which understanding has collapsed, and which OOR counts.
@@ -287,8 +287,8 @@ class GPassKEvaluator(ResponseEvaluator):
             from ``eval_cfg=dict(num_gpus=…)``.
         intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
             ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.uncertainty.IntervalSettings`. They are for a population of
-            problems like these.
+            :class:`~opencompass_gpassk.results.intervals.IntervalSettings`. They are for a
+            population of problems like these.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.
 
@@ -438,7 +438,7 @@ class ReasonEvalEvaluator(ResponseEvaluator):
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
             from ``eval_cfg=dict(num_gpus=…)``.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.protocol.DEFAULT_GROUPS` that the data set has.
+            :data:`opencompass_gpassk.results.protocol.DEFAULT_GROUPS` that the data set has.
         min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
             have a record of; below it the inference hasn't ended, and the evaluation ends with an
             error instead of a result that ``-r`` would never replace.
@@ -447,8 +447,8 @@ class ReasonEvalEvaluator(ResponseEvaluator):
             it.
         intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
             ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.uncertainty.IntervalSettings`. They are for a population of
-            problems like these.
+            :class:`~opencompass_gpassk.results.intervals.IntervalSettings`. They are for a
+            population of problems like these.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.
 

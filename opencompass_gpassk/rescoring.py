@@ -35,8 +35,8 @@ from opencompass_gpassk.rebuilding import (
     recorded_judge,
     recorded_reasoning,
 )
-from opencompass_gpassk.report.benchmarks import is_ours
-from opencompass_gpassk.report.checked import check_result
+from opencompass_gpassk.results.benchmarks import is_ours
+from opencompass_gpassk.results.stored import check_result
 from opencompass_gpassk.runs import planned
 from opencompass_gpassk.stored_files import RESULT_BYTES, read_json
 

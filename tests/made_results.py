@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 

@@ -21,10 +21,10 @@ from opencompass_gpassk.compare.results import (
     shared_protocols,
     stored_protocol,
 )
-from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.report.page.sources import Found
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored import Found
 
 
 def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> Found:

@@ -21,11 +21,11 @@ from opencompass_gpassk.compare.differences import (
     lower_is_better,
 )
 from opencompass_gpassk.compare.problems import fisher_exact, problem_changes
-from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.intervals import IntervalSettings
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.uncertainty import IntervalSettings
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
 QUICK = IntervalSettings(resamples=300)

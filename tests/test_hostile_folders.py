@@ -20,8 +20,8 @@ from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 
 from opencompass_gpassk.logs import read_log, tasks_named
 from opencompass_gpassk.predictions import read_predictions
-from opencompass_gpassk.report.checked import read_result
 from opencompass_gpassk.report.page.problems import read_responses
+from opencompass_gpassk.results.stored import read_result
 from opencompass_gpassk.runs import Run
 from opencompass_gpassk.states import task_states
 from opencompass_gpassk.stored_files import (

@@ -16,9 +16,6 @@ from made_results import as_result, make_result
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.report.benchmarks import Benchmark, join_benchmarks
-from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.figures.bars import draw_bars, plot_bars
 from opencompass_gpassk.report.figures.contents import report_figures
 from opencompass_gpassk.report.figures.difficulty import (
@@ -34,6 +31,8 @@ from opencompass_gpassk.report.files import write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.report.tables.variables import slope
+from opencompass_gpassk.results.benchmarks import Benchmark, Estimate, join_benchmarks
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 figures = pytest.importorskip('matplotlib.figure')

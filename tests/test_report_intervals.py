@@ -14,14 +14,14 @@ import pytest
 from made_results import as_result, make_result
 
 from opencompass_gpassk.metrics.paired import rank_intervals
-from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.cells import Mark, interval_notes
-from opencompass_gpassk.report.estimates import Estimate, estimate
 from opencompass_gpassk.report.files import to_csv, to_json, write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
+from opencompass_gpassk.results.benchmarks import Estimate, estimate
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}

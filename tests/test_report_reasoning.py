@@ -16,13 +16,13 @@ from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.protocol import Protocol
 from opencompass_gpassk.report.files import markdown_report, to_csv, to_json, write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound import sound_tables
 from opencompass_gpassk.report.tables.table import CROSSED, Table, to_markdown, to_text
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.runs import read_run_config
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 

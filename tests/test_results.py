@@ -9,10 +9,10 @@ from math import comb
 
 import pytest
 
-from opencompass_gpassk.groupings import group_members
-from opencompass_gpassk.problem_rows import problem_rows
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.groups import group_members
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.result import problem_rows
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 

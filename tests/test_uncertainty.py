@@ -10,12 +10,11 @@ import pytest
 from eval_task import Sums, data_set, evaluate, predict
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.measured import Measured, problem_clusters
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.figures import Measured, figures, problem_clusters
+from opencompass_gpassk.results.intervals import IntervalSettings, figure_intervals
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.uncertainty import IntervalSettings, figure_intervals
 
 PROTOCOL = Protocol(n=4, k=(2,), taus=(0.5, 1.0))
 

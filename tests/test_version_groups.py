@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 from made_results import make_version_result
 
-from opencompass_gpassk.bounds import bounds
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.results import figures
+from opencompass_gpassk.results.caveats import bounds
+from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
-from opencompass_gpassk.version_groups import find_groups
 
 # The original, then five versions: understood, remembered, half understood.
 GREEDY = {

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.results import Pair
-    from opencompass_gpassk.report.page.sources import Found
     from opencompass_gpassk.report.tables.comparison import Compared
     from opencompass_gpassk.report.tables.table import Table
-    from opencompass_gpassk.uncertainty import IntervalSettings
+    from opencompass_gpassk.results.intervals import IntervalSettings
+    from opencompass_gpassk.results.stored import Found
 
 __all__ = ['add_parser', 'run']
 
@@ -111,8 +111,8 @@ def _run(args: argparse.Namespace) -> int:
         comparison_document,
         comparison_tables,
     )
+    from opencompass_gpassk.results.intervals import IntervalSettings
     from opencompass_gpassk.text import short_line
-    from opencompass_gpassk.uncertainty import IntervalSettings
 
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
     for name in ('seed', 'problems'):

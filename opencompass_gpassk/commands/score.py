@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.settings import JudgeSettings
-    from opencompass_gpassk.protocol import Protocol
+    from opencompass_gpassk.results.protocol import Protocol
     from opencompass_gpassk.samples import SampledProblems
     from opencompass_gpassk.trials import TrialTable
 
@@ -166,7 +166,7 @@ def _note(message: str) -> None:
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
-    from opencompass_gpassk.protocol import DEFAULT_TAUS, Protocol
+    from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
     n = sampled.n
     ks = tuple(args.k) if args.k else tuple(k for k in (4, 8, 16) if k <= n) or (n,)
@@ -194,7 +194,7 @@ def _score(
     store: Path,
 ) -> dict[str, Any]:
     from opencompass_gpassk.judging.pipeline import judge_responses
-    from opencompass_gpassk.scoring import make_result, make_table
+    from opencompass_gpassk.results.result import make_result, make_table
 
     protocol = _protocol(sampled, args)
     verdicts = judge_responses(
@@ -233,7 +233,7 @@ def _score(
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     from opencompass_gpassk.jsonlines import without_nan
-    from opencompass_gpassk.scoring import store
+    from opencompass_gpassk.results.result import store
 
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
     store(trials, table, result)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.columns import Columns
-from opencompass_gpassk.groupings import parts_of
-from opencompass_gpassk.measured import Measured, reasoning_columns
 from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
-from opencompass_gpassk.protocol import MAJORITY_VOTE, Protocol, accuracy_key
-from opencompass_gpassk.soundness import (
+from opencompass_gpassk.results.columns import Columns
+from opencompass_gpassk.results.figures import Measured, reasoning_columns
+from opencompass_gpassk.results.groups import parts_of
+from opencompass_gpassk.results.intervals import VARIANCES
+from opencompass_gpassk.results.protocol import MAJORITY_VOTE, Protocol, accuracy_key
+from opencompass_gpassk.results.soundness import (
     DROP_TO_SOUND,
     FALSE_POSITIVES,
     REDUNDANCY,
@@ -27,7 +28,6 @@ from opencompass_gpassk.soundness import (
     VALIDITY,
 )
 from opencompass_gpassk.trials import Problem, TrialTable
-from opencompass_gpassk.uncertainty import VARIANCES
 
 __all__ = ['Aligned', 'Block', 'aligned', 'drawn_down']
 

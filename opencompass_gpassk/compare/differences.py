@@ -11,7 +11,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.columns import percent
 from opencompass_gpassk.compare.aligned import Aligned, Block
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
@@ -23,9 +22,10 @@ from opencompass_gpassk.metrics.paired import (
     sign_flip_test,
 )
 from opencompass_gpassk.metrics.variables import ratio
-from opencompass_gpassk.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
-from opencompass_gpassk.uncertainty import DIFFERENCES, IntervalSettings
-from opencompass_gpassk.version_groups import DROP
+from opencompass_gpassk.results.columns import percent
+from opencompass_gpassk.results.intervals import DIFFERENCES, IntervalSettings
+from opencompass_gpassk.results.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
+from opencompass_gpassk.results.versions import DROP
 
 __all__ = [
     'Check',

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
-from opencompass_gpassk.report.estimates import Estimate
+from opencompass_gpassk.results.benchmarks import Estimate
 from opencompass_gpassk.text import one_line
 
 __all__ = [

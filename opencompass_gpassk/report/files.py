@@ -12,17 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.report.benchmarks import Result, Results, is_ours, read_figure, sample_count
 from opencompass_gpassk.report.cells import BRACKETS
-from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.figures.contents import report_figures
 from opencompass_gpassk.report.figures.style import INSTALL, save_figure
-from opencompass_gpassk.report.metric_keys import metric_keys
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results import signature_line
+from opencompass_gpassk.results.benchmarks import (
+    Estimate,
+    Result,
+    Results,
+    is_ours,
+    metric_keys,
+    read_figure,
+    sample_count,
+)
+from opencompass_gpassk.results.figures import signature_line
 from opencompass_gpassk.states import State, TaskState
 from opencompass_gpassk.text import escape_markdown, one_line, spreadsheet_text
 

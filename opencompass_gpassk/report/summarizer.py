@@ -13,22 +13,22 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
-from opencompass_gpassk.protocol import accuracy_key
-from opencompass_gpassk.report.benchmarks import is_ours
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
-from opencompass_gpassk.report.checked import read_result
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import CROSSED, to_text
+from opencompass_gpassk.results.benchmarks import is_ours
+from opencompass_gpassk.results.protocol import accuracy_key
+from opencompass_gpassk.results.soundness import FALSE_POSITIVES, SOUND, VALIDITY
+from opencompass_gpassk.results.stored import read_result
+from opencompass_gpassk.results.versions import SP_ACCURACY
 from opencompass_gpassk.runs import planned_run
-from opencompass_gpassk.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.version_groups import SP_ACCURACY
 
 __all__ = ['GPassKSummarizer']
 

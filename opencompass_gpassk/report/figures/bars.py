@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.benchmarks import Benchmark, Entry
-from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.figures.style import (
     add_legend,
     has_intervals,
@@ -16,6 +14,7 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
 from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from opencompass_gpassk.report.figures.style import add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.soundness import VALIDITY
+from opencompass_gpassk.results.soundness import VALIDITY
 from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:

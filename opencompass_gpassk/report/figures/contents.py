@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.benchmarks import Benchmark, Results, join_benchmarks
 from opencompass_gpassk.report.figures.bars import draw_bars
 from opencompass_gpassk.report.figures.boxes import boxed_results, draw_boxes
 from opencompass_gpassk.report.figures.difficulty import difficulties, draw_decline
@@ -17,6 +16,7 @@ from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, swe
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_results
 from opencompass_gpassk.report.tables.variables import variable_results
+from opencompass_gpassk.results.benchmarks import Benchmark, Results, join_benchmarks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,13 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.report.benchmarks import (
-    Benchmark,
-    Entry,
-    Results,
-    join_benchmarks,
-    same_data,
-)
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
@@ -23,6 +16,13 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table, group_order, told_apart
+from opencompass_gpassk.results.benchmarks import (
+    Benchmark,
+    Entry,
+    Results,
+    join_benchmarks,
+    same_data,
+)
 from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import ADVISED
-from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
@@ -31,6 +29,8 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.best import Trials
+from opencompass_gpassk.results.benchmarks import Benchmark
+from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 

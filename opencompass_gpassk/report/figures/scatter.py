@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opencompass_gpassk.protocol import accuracy_key
-from opencompass_gpassk.report.benchmarks import sample_count
 from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
-from opencompass_gpassk.soundness import FALSE_POSITIVES
+from opencompass_gpassk.results.benchmarks import sample_count
+from opencompass_gpassk.results.protocol import accuracy_key
+from opencompass_gpassk.results.soundness import FALSE_POSITIVES
+from opencompass_gpassk.results.versions import DROP
 from opencompass_gpassk.text import shortened
-from opencompass_gpassk.version_groups import DROP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

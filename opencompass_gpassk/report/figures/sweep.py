@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.groupings import headline_problems
-from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.report.benchmarks import Benchmark, Entry
-from opencompass_gpassk.report.estimates import Estimate
 from opencompass_gpassk.report.figures.bars import plot_bars
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
@@ -31,9 +27,12 @@ from opencompass_gpassk.report.figures.style import (
 )
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.variables import slope
+from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
+from opencompass_gpassk.results.figures import problem_clusters
+from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.intervals import ESTIMAND
 from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
-from opencompass_gpassk.uncertainty import ESTIMAND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from opencompass_gpassk.protocol import MAJORITY_VOTE, accuracy_key
-from opencompass_gpassk.report.benchmarks import (
+from opencompass_gpassk.report.cells import BRACKETS, interval_notes
+from opencompass_gpassk.results.benchmarks import (
     Benchmark,
     Entry,
+    Estimate,
     Result,
     is_greedy,
+    metric_keys,
     read_figure,
     sample_count,
 )
-from opencompass_gpassk.report.cells import BRACKETS, interval_notes
-from opencompass_gpassk.report.estimates import Estimate
-from opencompass_gpassk.report.metric_keys import metric_keys
-from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
+from opencompass_gpassk.results.protocol import MAJORITY_VOTE, accuracy_key
+from opencompass_gpassk.results.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
+from opencompass_gpassk.results.versions import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 from opencompass_gpassk.text import one_line
-from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 
 __all__ = [
     'AVERAGE',

@@ -12,13 +12,6 @@ from typing import Any
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.report.benchmarks import (
-    Benchmark,
-    Entry,
-    Result,
-    has_verdicts,
-    join_benchmarks,
-)
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
 from opencompass_gpassk.report.page.columns import (
     column_notes,
@@ -28,8 +21,15 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.report.page.sources import Found, Sources, find_results
-from opencompass_gpassk.results import NOBODY, signature_line
+from opencompass_gpassk.results.benchmarks import (
+    Benchmark,
+    Entry,
+    Result,
+    has_verdicts,
+    join_benchmarks,
+)
+from opencompass_gpassk.results.figures import NOBODY, signature_line
+from opencompass_gpassk.results.stored import Found, Sources, find_results
 from opencompass_gpassk.states import State
 from opencompass_gpassk.text import one_line, short_line
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
-from opencompass_gpassk.report.benchmarks import Benchmark
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem, Solved
+from opencompass_gpassk.results.benchmarks import Benchmark
+from opencompass_gpassk.results.groups import headline_problems
 
 __all__ = ['compare_entries']
 

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.jsonlines import parse_row
-from opencompass_gpassk.problem_rows import problem_rows
-from opencompass_gpassk.report.page.sources import Found
+from opencompass_gpassk.results.result import problem_rows
+from opencompass_gpassk.results.stored import Found
 from opencompass_gpassk.stored_files import SAMPLES, read_members, stored_lines
 from opencompass_gpassk.text import one_line, visible_text
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opencompass_gpassk.report.benchmarks import Results
 from opencompass_gpassk.report.figures.difficulty import decline_tables
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.best import Trials
@@ -10,6 +9,7 @@ from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import contamination_table, variable_tables
+from opencompass_gpassk.results.benchmarks import Results
 
 __all__ = ['report_tables']
 

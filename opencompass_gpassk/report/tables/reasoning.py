@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from opencompass_gpassk.report.benchmarks import (
+from opencompass_gpassk.report.notes import benchmark_notes
+from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
+from opencompass_gpassk.results.benchmarks import (
     Benchmark,
     Entry,
     Result,
@@ -18,9 +20,7 @@ from opencompass_gpassk.report.benchmarks import (
     read_figure,
     way_of_decoding,
 )
-from opencompass_gpassk.report.notes import benchmark_notes
-from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.soundness import FALSE_POSITIVES, REDUNDANCY, SCORED, VALIDITY
+from opencompass_gpassk.results.soundness import FALSE_POSITIVES, REDUNDANCY, SCORED, VALIDITY
 
 __all__ = [
     'PARTS',

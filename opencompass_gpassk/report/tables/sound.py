@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from opencompass_gpassk.protocol import accuracy_key
-from opencompass_gpassk.report.benchmarks import (
-    Benchmark,
-    Entry,
-    Result,
-    Results,
-    join_benchmarks,
-    read_figure,
-)
 from opencompass_gpassk.report.notes import threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.reasoning import (
@@ -24,7 +15,16 @@ from opencompass_gpassk.report.tables.reasoning import (
     unknown_notes,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.soundness import DROP_TO_SOUND, SOUND
+from opencompass_gpassk.results.benchmarks import (
+    Benchmark,
+    Entry,
+    Result,
+    Results,
+    join_benchmarks,
+    read_figure,
+)
+from opencompass_gpassk.results.protocol import accuracy_key
+from opencompass_gpassk.results.soundness import DROP_TO_SOUND, SOUND
 
 __all__ = ['sound_tables']
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from opencompass_gpassk.protocol import accuracy_key
-from opencompass_gpassk.report.benchmarks import (
+from opencompass_gpassk.report.tables.table import Cell, Table, group_order
+from opencompass_gpassk.results.benchmarks import (
     Entry,
     Result,
     Results,
@@ -22,8 +22,13 @@ from opencompass_gpassk.report.benchmarks import (
     sample_count,
     way_of_decoding,
 )
-from opencompass_gpassk.report.tables.table import Cell, Table, group_order
-from opencompass_gpassk.version_groups import DROP, SP_ACCURACY, UNDERSTANDING, UNDERSTANDING_SCORE
+from opencompass_gpassk.results.protocol import accuracy_key
+from opencompass_gpassk.results.versions import (
+    DROP,
+    SP_ACCURACY,
+    UNDERSTANDING,
+    UNDERSTANDING_SCORE,
+)
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
 

@@ -23,7 +23,7 @@ class Protocol:
         complete: Share of a question's versions that must be right for complete understanding.
         collapsed: Share at which understanding has collapsed, if no more are right.
         sound: Least validity of the reasoning behind a right answer, in [0, 1], for what
-            :mod:`~opencompass_gpassk.soundness` adds; None where no reasoning is scored.
+            :mod:`~opencompass_gpassk.results.soundness` adds; None where no reasoning is scored.
 
     Raises:
         ValueError: If a setting is out of its range.

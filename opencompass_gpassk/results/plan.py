@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.groupings import headline_problems
 from opencompass_gpassk.jsonlines import without_nan
-from opencompass_gpassk.measured import problem_clusters
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import (
@@ -24,8 +22,10 @@ from opencompass_gpassk.metrics.planning import (
     plan,
 )
 from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.results.figures import problem_clusters
+from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.intervals import ESTIMAND
 from opencompass_gpassk.trials import read_trials
-from opencompass_gpassk.uncertainty import ESTIMAND
 
 __all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']
 

@@ -2,28 +2,96 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.protocol import accuracy_key
-from opencompass_gpassk.report.estimates import estimate
-from opencompass_gpassk.results import NOBODY
+from opencompass_gpassk.results.figures import NOBODY
+from opencompass_gpassk.results.protocol import MAJORITY_VOTE, accuracy_key
+from opencompass_gpassk.results.soundness import (
+    DROP_TO_SOUND,
+    FALSE_POSITIVES,
+    REDUNDANCY,
+    SCORED,
+    SOUND,
+    VALIDITY,
+)
+from opencompass_gpassk.results.versions import (
+    DROP,
+    SP_ACCURACY,
+    UNDERSTANDING,
+    UNDERSTANDING_SCORE,
+)
 
 __all__ = [
     'Benchmark',
     'Entry',
+    'Estimate',
     'Result',
     'Results',
+    'estimate',
     'has_verdicts',
     'is_greedy',
     'is_ours',
     'join_benchmarks',
+    'metric_keys',
     'read_figure',
     'same_data',
     'sample_count',
     'way_of_decoding',
 ]
+
+
+class Estimate(float):
+    """A figure in percent with its interval; what is computed from it is a plain number.
+
+    Attributes:
+        interval: Lower and upper end, in percent.
+        method: How the interval came about: ``bca``, ``percentile`` or ``wilson``.
+        uncertainty: The settings of the result's intervals, and what they are for (``of``).
+    """
+
+    interval: tuple[float, float]
+    method: str
+    uncertainty: Mapping[str, Any]
+
+    def __new__(
+        cls,
+        value: float,
+        interval: tuple[float, float],
+        method: str = '',
+        uncertainty: Mapping[str, Any] | None = None,
+    ) -> Estimate:
+        made = super().__new__(cls, value)
+        made.interval, made.method, made.uncertainty = interval, method, uncertainty or {}
+        return made
+
+
+def estimate(result: Mapping[str, Any], key: str) -> float:
+    """Return a figure of a result, which must be there; NaN where it is undefined.
+
+    It is an :class:`Estimate` where the result has an interval for it: results that were made
+    before there were intervals, or without them, have none.
+    """
+    value = math.nan if result[key] is None else float(result[key])
+    intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
+    ends = intervals.get(key) if isinstance(intervals, Mapping) else None
+    if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
+        return value
+    if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends):
+        return value
+    known = uncertainty if isinstance(uncertainty, Mapping) else {}
+    return Estimate(value, (float(ends[0]), float(ends[1])), _method(known, key), known)
+
+
+def _method(uncertainty: Mapping[str, Any], key: str) -> str:
+    others = uncertainty.get('other_methods')
+    for method, keys in others.items() if isinstance(others, Mapping) else ():
+        if isinstance(keys, (list, tuple)) and key in keys:
+            return str(method)
+    return str(uncertainty.get('method', ''))
+
 
 Result = Mapping[str, Any]
 Results = Mapping[str, Mapping[str, Result]]
@@ -177,7 +245,7 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
 def read_figure(result: Result, name: str, group: str = '') -> float | None:
     """Return a figure of a result; NaN where it is undefined, None where it is not in it.
 
-    It is an :class:`~opencompass_gpassk.report.estimates.Estimate` where it has an interval.
+    It is an :class:`~opencompass_gpassk.results.benchmarks.Estimate` where it has an interval.
     """
     key = f'{group}/{name}' if group else name
     if key not in result:
@@ -208,3 +276,65 @@ def is_greedy(result: Result) -> bool:
 def way_of_decoding(result: Result) -> str:
     """Return ``greedy``, or how many samples a result's figures are the average of."""
     return 'greedy' if is_greedy(result) else f'n = {sample_count(result)}'
+
+
+OF_VERSIONS = (
+    *('CR', 'OOR', SP_ACCURACY, DROP, UNDERSTANDING_SCORE),
+    *UNDERSTANDING,
+    *('variance between versions', 'variance between samples'),
+)
+OF_REASONING = (
+    *(f'{name}{of}' for name in (VALIDITY, REDUNDANCY) for of in ('', ' (right)', ' (wrong)')),
+    *(FALSE_POSITIVES, SCORED),
+)
+SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')
+
+Metric = tuple[str, int | None, float | None, str]
+
+
+def metric_keys(result: Result, *, whole: bool, originals: bool = False) -> Iterable[Metric]:
+    """Yield (metric, k, τ, key) of what a result holds of its whole benchmark or of a group.
+
+    Args:
+        result: The result of a model on a data set.
+        whole: Is it about the whole benchmark?
+        originals: Is it about the original problems, where questions have versions?
+    """
+    plain = list(_of_verdicts(result)) if has_verdicts(result) else []
+    yield from plain
+    if has_verdicts(result) and not originals:
+        yield from _of_versions(result)
+    for before in (SOUND, DROP_TO_SOUND):
+        for metric, k, tau, key in plain:
+            if f'{before}{key}' in result:
+                yield f'{before}{metric}', k, tau, f'{before}{key}'
+    for name in (*OF_REASONING, *(SHARES if whole else ())):
+        if name in result:
+            yield name, None, None, name
+
+
+def _of_verdicts(result: Result) -> Iterable[Metric]:
+    n = sample_count(result)
+    yield 'accuracy', None, None, accuracy_key(n)
+    if n > 1:
+        yield MAJORITY_VOTE, None, None, MAJORITY_VOTE
+        for k in result.get('k') or []:
+            yield 'pass@k', k, None, f'pass@{k}'
+            for tau in result.get('taus') or []:
+                yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
+            yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
+
+
+def _of_versions(result: Result) -> Iterable[Metric]:
+    m = (result.get('versions') or {}).get('per_group')
+    if not m:
+        return
+    yield 'GA@k', m, None, f'GA@{m}'
+    for tau in result.get('taus') or []:
+        for name in ('G-Pass over versions', 'pooled G-Pass@k'):
+            key = name.replace('over', f'over {m}').replace('@k', f'@{m}')
+            if f'{key}_{float(tau)}' in result:
+                yield name, m, float(tau), f'{key}_{float(tau)}'
+    for name in OF_VERSIONS:
+        if name in result:
+            yield name, None, None, name

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from opencompass_gpassk.columns import Columns
-from opencompass_gpassk.groupings import group_members, parts_of
-from opencompass_gpassk.measured import Measured, reasoning_columns, trials_of
 from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rates import Rates
-from opencompass_gpassk.protocol import Protocol, accuracy_key
-from opencompass_gpassk.soundness import SOUND, sound_trials
+from opencompass_gpassk.results.columns import Columns
+from opencompass_gpassk.results.figures import Measured, reasoning_columns, trials_of
+from opencompass_gpassk.results.groups import group_members, parts_of
+from opencompass_gpassk.results.protocol import Protocol, accuracy_key
+from opencompass_gpassk.results.soundness import SOUND, sound_trials
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
@@ -92,7 +92,7 @@ class IntervalSettings:
 def figure_intervals(
     table: TrialTable, protocol: Protocol, settings: IntervalSettings
 ) -> dict[str, Any]:
-    """Return an interval of each figure of :func:`~opencompass_gpassk.results.figures`.
+    """Return an interval of each figure of :func:`~opencompass_gpassk.results.figures.figures`.
 
     They are for a population of problems: problems that are versions of one another are drawn
     together, and what few samples leave unsure is in them.
@@ -156,7 +156,7 @@ def _fixed_intervals(
 def reasoning_intervals(
     table: TrialTable, groupings: Sequence[tuple[str, ...]], settings: IntervalSettings
 ) -> dict[str, Any]:
-    """Return the same of :func:`~opencompass_gpassk.results.reasoning_figures`.
+    """Return the same of :func:`~opencompass_gpassk.results.figures.reasoning_figures`.
 
     Args:
         table: The trials.

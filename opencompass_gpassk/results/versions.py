@@ -1,8 +1,8 @@
 """Questions that were asked in several versions (RV-Bench, arXiv 2501.11790), and their figures.
 
 A group is a question with its original and m versions with other numbers. The figures of
-:mod:`opencompass_gpassk.results` are over the versions alone; those here relate the versions of a
-group to one another and to its original.
+:mod:`opencompass_gpassk.results.figures` are over the versions alone; those here relate the
+versions of a group to one another and to its original.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.columns import Columns
 from opencompass_gpassk.metrics import understanding, variables
 from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.results.columns import Columns
 from opencompass_gpassk.trials import ORIGINAL
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.protocol import Protocol
+    from opencompass_gpassk.results.protocol import Protocol
     from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = [

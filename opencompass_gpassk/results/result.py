@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,23 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.bounds import bounds
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.measured import headline_trials
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.predictions import Response
-from opencompass_gpassk.problem_rows import problem_rows
-from opencompass_gpassk.protocol import Protocol
-from opencompass_gpassk.result_warnings import response_warnings, result_warnings
-from opencompass_gpassk.results import NOBODY, figures, reasoning_figures
-from opencompass_gpassk.soundness import ReasoningColumns, scored_trials
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
-from opencompass_gpassk.uncertainty import (
+from opencompass_gpassk.results.caveats import bounds, response_warnings, result_warnings
+from opencompass_gpassk.results.figures import NOBODY, figures, headline_trials, reasoning_figures
+from opencompass_gpassk.results.intervals import (
     IntervalSettings,
     figure_intervals,
     reasoning_intervals,
 )
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.soundness import ReasoningColumns, scored_trials, sound_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.responses import ResponseScores, ScoredResponse
@@ -35,8 +33,61 @@ __all__ = [
     'make_reasoning_result',
     'make_result',
     'make_table',
+    'problem_rows',
     'store',
 ]
+
+
+def problem_rows(table: TrialTable, sound: float | None = None) -> list[dict[str, object]]:
+    """Return n, c and the distinct answers with their counts, for each problem.
+
+    Args:
+        table: The trials.
+        sound: Least validity of sound reasoning, where it is scored; ``sound`` of a row is then
+            how many of the c are sound.
+    """
+    n, c = table.counts()
+    of_sound = None if sound is None else sound_trials(table, sound).counts()[1]
+    return [
+        {
+            'problem_id': problem.problem_id,
+            **({'version': problem.version} if problem.version else {}),
+            **({'cluster': problem.cluster} if problem.cluster else {}),
+            **problem.groups,
+            'gold': problem.gold,
+            'n': int(n[index]),
+            'c': int(c[index]),
+            **({} if of_sound is None else {'sound': int(of_sound[index])}),
+            'answers': _answers(trials),
+        }
+        for index, (problem, trials) in enumerate(
+            zip(table.problems, table.by_problem(), strict=True)
+        )
+    ]
+
+
+def _answers(trials: Sequence[Trial]) -> list[dict[str, object]]:
+    first: dict[tuple[int, Verdict, str], Trial] = {}
+    counts: Counter[tuple[int, Verdict, str]] = Counter()
+    for trial in trials:
+        key = (trial.answer_class, trial.verdict, trial.source)
+        first.setdefault(key, trial)
+        counts[key] += 1
+    return [
+        {
+            'answer': _printable(first[key].answer),
+            'count': count,
+            'verdict': key[1].value,
+            'source': key[2],
+        }
+        for key, count in counts.most_common()
+    ]
+
+
+def _printable(answer: str | None) -> str | None:
+    # OpenCompass writes results unescaped, which a lone surrogate of a model would break off.
+    return answer and answer.encode('utf-8', 'replace').decode('utf-8')
+
 
 INTERVALS = IntervalSettings()
 
