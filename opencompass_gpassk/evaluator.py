@@ -13,13 +13,6 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.alignment import (
-    align,
-    prediction_folder,
-    read_handed_over,
-    retry_note,
-    run_folder,
-)
 from opencompass_gpassk.inference.requests import identify
 from opencompass_gpassk.judging.evaluators import ReplicaJudge, with_answers
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
@@ -27,8 +20,6 @@ from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import MODES, JudgeSettings, check_gpus
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.postprocessing import answer_test
-from opencompass_gpassk.predictions import PredictionFiles, Response, model_name
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figures import NOBODY, figures
@@ -43,7 +34,17 @@ from opencompass_gpassk.results.testset import (
     version_of,
     with_prompts,
 )
-from opencompass_gpassk.running import running_task
+from opencompass_gpassk.runs.predictions import (
+    PredictionFiles,
+    Response,
+    align,
+    model_name,
+    prediction_folder,
+    read_handed_over,
+    retry_note,
+    run_folder,
+)
+from opencompass_gpassk.runs.task import answer_test, running_task
 from opencompass_gpassk.trials import Problem, TrialTable, Verdict
 
 if TYPE_CHECKING:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.alignment import (
+from opencompass_gpassk.runs.predictions import (
     IncompletePredictionsError,
+    PredictionFiles,
+    Response,
     align,
     prediction_folder,
     read_handed_over,
     retry_note,
 )
-from opencompass_gpassk.predictions import PredictionFiles, Response
 
 ROWS = [(str(problem), replica) for replica in range(2) for problem in range(3)]
 GOLDS = ['a', 'b', 'c'] * 2

@@ -20,8 +20,8 @@ from eval_task import (
     respond,
 )
 
-from opencompass_gpassk.alignment import IncompletePredictionsError
 from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.runs.predictions import IncompletePredictionsError
 
 
 def expected_counts(rows: list[int]) -> dict[int, tuple[int, int]]:

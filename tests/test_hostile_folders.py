@@ -18,12 +18,11 @@ import pytest
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.logs import read_log, tasks_named
-from opencompass_gpassk.predictions import read_predictions
 from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.results.stored import read_result
-from opencompass_gpassk.runs import Run
-from opencompass_gpassk.states import task_states
+from opencompass_gpassk.runs.config import Run
+from opencompass_gpassk.runs.predictions import read_predictions
+from opencompass_gpassk.runs.states import read_log, task_states, tasks_named
 from opencompass_gpassk.stored_files import (
     RESULT_BYTES,
     TRIALS,

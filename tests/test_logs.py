@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.logs import HEAD, LONGEST, TAIL, last_exception, read_log, tasks_named
+from opencompass_gpassk.runs.states import (
+    HEAD,
+    LONGEST,
+    TAIL,
+    last_exception,
+    read_log,
+    tasks_named,
+)
 
 CASES = json.loads((Path(__file__).parent / 'cases/logs.json').read_text('utf-8'))
 

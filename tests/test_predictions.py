@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opencompass_gpassk.predictions import model_name, read_predictions, shard_numbers
+from opencompass_gpassk.runs.predictions import model_name, read_predictions, shard_numbers
 
 
 def write(folder: Path, name: str, rows: list[dict]) -> None:

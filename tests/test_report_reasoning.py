@@ -23,7 +23,7 @@ from opencompass_gpassk.report.tables.sound import sound_tables
 from opencompass_gpassk.report.tables.table import CROSSED, Table, to_markdown, to_text
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.runs import read_run_config
+from opencompass_gpassk.runs.config import read_run_config
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 # Two problems of four samples: one right answer is false reasoning, one nobody scored.

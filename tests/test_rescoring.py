@@ -15,7 +15,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.rescoring import Changes
+from opencompass_gpassk.runs.rescoring import Changes
 from opencompass_gpassk.trials import Verdict
 
 

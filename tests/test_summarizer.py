@@ -15,7 +15,7 @@ from made_sweep import Sweep, make_sweep
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.runs import read_run_config
+from opencompass_gpassk.runs.config import read_run_config
 
 SAMPLED, GREEDY = 'sample-n8', 'sample-greedy-n1'
 

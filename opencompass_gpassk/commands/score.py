@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.settings import JudgeSettings
     from opencompass_gpassk.results.protocol import Protocol
-    from opencompass_gpassk.samples import SampledProblems
+    from opencompass_gpassk.runs.samples import SampledProblems
     from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['add_parser', 'run']
@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
     """Yield what is to be scored, each with where its result and, by default, its verdicts go."""
-    from opencompass_gpassk.recorded import read_data_set, recorded_data_sets
-    from opencompass_gpassk.samples import read_samples
+    from opencompass_gpassk.runs.recorded import read_data_set, recorded_data_sets
+    from opencompass_gpassk.runs.samples import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
         sampled = read_samples(

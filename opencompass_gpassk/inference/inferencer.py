@@ -25,7 +25,7 @@ from opencompass_gpassk.inference.requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.running import running_task
+from opencompass_gpassk.runs.task import running_task
 
 __all__ = ['GPassKGenInferencer']
 

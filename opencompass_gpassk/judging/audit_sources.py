@@ -14,7 +14,7 @@ from opencompass_gpassk.judging.lines import read_label
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.runs import find_run
+from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.text import one_line, short_line
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 

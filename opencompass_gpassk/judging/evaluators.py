@@ -29,7 +29,7 @@ from opencompass_gpassk.judging.evaluator_replies import (
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import config_hash, judge_name
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['ReplicaJudge', 'judge_replica', 'with_answers']

@@ -23,7 +23,7 @@ from opencompass_gpassk.judging.rules import final_answer, judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoreError, VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Verdict
 
 __all__ = ['Judged', 'Pipeline', 'Verdicts', 'judge_responses', 'require_coverage']

@@ -49,7 +49,7 @@ from opencompass_gpassk.judging.sqlite import (
     StoreError,
     StoreFile,
 )
-from opencompass_gpassk.runs import find_run
+from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import Verdict
 
 __all__ = [

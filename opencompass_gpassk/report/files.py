@@ -29,7 +29,7 @@ from opencompass_gpassk.results.benchmarks import (
     sample_count,
 )
 from opencompass_gpassk.results.figures import signature_line
-from opencompass_gpassk.states import State, TaskState
+from opencompass_gpassk.runs.states import State, TaskState
 from opencompass_gpassk.text import escape_markdown, one_line, spreadsheet_text
 
 __all__ = [

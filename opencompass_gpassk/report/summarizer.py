@@ -25,8 +25,8 @@ from opencompass_gpassk.results.protocol import accuracy_key
 from opencompass_gpassk.results.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.results.stored import read_result
 from opencompass_gpassk.results.versions import SP_ACCURACY
-from opencompass_gpassk.runs import planned_run
-from opencompass_gpassk.states import State, TaskState, task_states
+from opencompass_gpassk.runs.config import planned_run
+from opencompass_gpassk.runs.states import State, TaskState, task_states
 from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import TrialTable
 

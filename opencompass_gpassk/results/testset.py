@@ -9,7 +9,7 @@ from typing import Any
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.judging.settings import config_hash
-from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem
 
 __all__ = [

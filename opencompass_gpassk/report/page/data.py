@@ -30,7 +30,7 @@ from opencompass_gpassk.results.benchmarks import (
 )
 from opencompass_gpassk.results.figures import NOBODY, signature_line
 from opencompass_gpassk.results.stored import Found, Sources, find_results
-from opencompass_gpassk.states import State
+from opencompass_gpassk.runs.states import State
 from opencompass_gpassk.text import one_line, short_line
 
 __all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']

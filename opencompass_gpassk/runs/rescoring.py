@@ -26,7 +26,6 @@ from opencompass.utils import (
 
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.predictions import read_predictions
 from opencompass_gpassk.rebuilding import (
     SUMMARIZER,
     known_dataset,
@@ -37,7 +36,8 @@ from opencompass_gpassk.rebuilding import (
 )
 from opencompass_gpassk.results.benchmarks import is_ours
 from opencompass_gpassk.results.stored import check_result
-from opencompass_gpassk.runs import planned
+from opencompass_gpassk.runs.config import planned
+from opencompass_gpassk.runs.predictions import read_predictions
 from opencompass_gpassk.stored_files import RESULT_BYTES, read_json
 
 __all__ = ['Changes', 'rescore', 'summarize_again']

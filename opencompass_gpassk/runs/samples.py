@@ -15,7 +15,7 @@ from typing import Any
 
 from opencompass_gpassk.hashing import text_hash
 from opencompass_gpassk.jsonlines import parse_row, read_lines
-from opencompass_gpassk.predictions import Response
+from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
 __all__ = ['SampledProblems', 'read_samples']

@@ -9,8 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opencompass_gpassk.alignment import IncompletePredictionsError
-from opencompass_gpassk.predictions import (
+from opencompass_gpassk.runs.config import planned_run, read_run_config
+from opencompass_gpassk.runs.predictions import (
+    IncompletePredictionsError,
     PredictionFiles,
     Response,
     model_name,
@@ -18,8 +19,7 @@ from opencompass_gpassk.predictions import (
     read_predictions,
     shard_numbers,
 )
-from opencompass_gpassk.runs import planned_run, read_run_config
-from opencompass_gpassk.samples import SampledProblems
+from opencompass_gpassk.runs.samples import SampledProblems
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['Recorded', 'read_data_set', 'recorded_data_sets']

@@ -1,0 +1,1 @@
+"""What OpenCompass leaves on disk: predictions, states of tasks, configs."""
