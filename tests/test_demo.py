@@ -15,12 +15,12 @@ import pytest
 import torch
 
 import opencompass_gpassk
-from opencompass_gpassk.demo import corpus
-from opencompass_gpassk.demo.corpus import evaluated, problems, reserved
-from opencompass_gpassk.demo.families import FAMILIES
-from opencompass_gpassk.demo.problem import Family, Problem, Work
-from opencompass_gpassk.demo.questions import QUESTIONS, evaluated_questions
-from opencompass_gpassk.demo.wording import wrap
+from tools.demo import corpus
+from tools.demo.corpus import evaluated, problems, reserved
+from tools.demo.families import FAMILIES
+from tools.demo.problem import Family, Problem, Work
+from tools.demo.questions import QUESTIONS, evaluated_questions
+from tools.demo.wording import wrap
 
 SAMPLE = Path(opencompass_gpassk.__file__).parent / 'datasets/sample'
 SAMPLE_QUESTIONS = [
@@ -93,7 +93,7 @@ def test_solutions_are_true_equations() -> None:
 
 def test_no_training_prompt_is_a_sample_prompt() -> None:
     """No training prompt holds a question of `sample`, nor asks one with its numbers permuted."""
-    from opencompass_gpassk.demo.train import BATCH, STEPS, STREAM
+    from tools.demo.train import BATCH, STEPS, STREAM
 
     texts = {re.sub(r'\s', '', question) for question in SAMPLE_QUESTIONS}
     asked = {masked(question) for question in SAMPLE_QUESTIONS}
@@ -181,7 +181,7 @@ def test_wording_keeps_the_question_and_varies() -> None:
 @pytest.fixture(scope='module')
 def checkpoint() -> tuple[Any, Any]:
     """The shipped model and its tokenizer."""
-    from opencompass_gpassk.demo.evaluate import load
+    from tools.demo.evaluate import load
 
     torch.set_num_threads(1)
     return load()
@@ -189,7 +189,7 @@ def checkpoint() -> tuple[Any, Any]:
 
 def test_checkpoint_is_small_and_safe() -> None:
     """Weights are safetensors alone, and the whole folder is under 4 MB."""
-    from opencompass_gpassk.demo.evaluate import MODEL
+    from tools.demo.evaluate import MODEL
 
     files = {path.name: path.stat().st_size for path in MODEL.iterdir()}
     assert sum(files.values()) < 4_000_000
@@ -244,7 +244,7 @@ def test_digits_are_single_tokens(checkpoint: tuple[Any, Any]) -> None:
 
 def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any, Any]) -> None:
     """Greedy decoding gives the same responses twice, and solves most problems it never saw."""
-    from opencompass_gpassk.demo.evaluate import is_right, respond
+    from tools.demo.evaluate import is_right, respond
 
     model, tokenizer = checkpoint
     drawn = list(problems('test', 96, held_out=True))
@@ -257,7 +257,7 @@ def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any,
 
 def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
     """It responds to any text, if only with nonsense."""
-    from opencompass_gpassk.demo.evaluate import respond
+    from tools.demo.evaluate import respond
 
     responses = respond(*checkpoint, ['🎲🎲 龘 $2+2$?', ''], sample=True, max_new_tokens=8)
     assert all(isinstance(response, str) for response in responses)
@@ -265,7 +265,7 @@ def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
 
 def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
     """At least 8 problems of `sample` are right in some draws and wrong in others."""
-    from opencompass_gpassk.demo.evaluate import sample_counts
+    from tools.demo.evaluate import sample_counts
 
     counts = sample_counts(*checkpoint)
     assert len(counts) == 48
@@ -276,8 +276,8 @@ def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
 
 def test_training_is_repeatable(tmp_path: Path, checkpoint: tuple[Any, Any]) -> None:
     """Two short trainings give the same weights, with the tokenizer of the checkpoint."""
-    from opencompass_gpassk.demo.evaluate import MODEL
-    from opencompass_gpassk.demo.train import train
+    from tools.demo.evaluate import MODEL
+    from tools.demo.train import train
 
     for name in ('a', 'b'):
         train(tmp_path / name, steps=2)

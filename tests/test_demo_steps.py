@@ -15,12 +15,6 @@ from safetensors import safe_open
 from test_demo import ANSWERS, SAMPLE_QUESTIONS, value
 from transformers import AutoTokenizer, LlamaModel
 
-from opencompass_gpassk.demo import step_labels
-from opencompass_gpassk.demo.evaluate import MODEL
-from opencompass_gpassk.demo.families import FAMILIES
-from opencompass_gpassk.demo.lines import is_true, reworked
-from opencompass_gpassk.demo.step_labels import DELIMITER, labelled_steps
-from opencompass_gpassk.demo.train_steps import LOUD, STEP_CLASSIFIER, deepened, train_steps
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
 from opencompass_gpassk.reasoneval.classifier import StepScorer
 from opencompass_gpassk.reasoneval.meta import detect_errors
@@ -29,6 +23,12 @@ from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step_labels
+from tools.demo import step_labels
+from tools.demo.evaluate import MODEL
+from tools.demo.families import FAMILIES
+from tools.demo.lines import is_true, reworked
+from tools.demo.step_labels import DELIMITER, labelled_steps
+from tools.demo.train_steps import LOUD, STEP_CLASSIFIER, deepened, train_steps
 
 LABELLED = list(labelled_steps('test', 3000))
 
@@ -250,8 +250,8 @@ def test_responses_of_the_demonstration_model_are_told_apart(scorer: StepScorer)
     """Greedy ones to held-out problems: those that are right are more valid than the others."""
     from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
-    from opencompass_gpassk.demo.corpus import problems
-    from opencompass_gpassk.demo.evaluate import is_right, load, respond
+    from tools.demo.corpus import problems
+    from tools.demo.evaluate import is_right, load, respond
 
     drawn = [each for each in problems('test', 200, held_out=True) if each.family in FAMILIES]
     responses = respond(*load(), [each.question for each in drawn])

@@ -1,6 +1,6 @@
-"""Worked solutions whose steps are labelled: `python -m opencompass_gpassk.demo.step_labels FILE`.
+"""Worked solutions whose steps are labelled: `python -m tools.demo.step_labels FILE`.
 
-The problems are those of :mod:`~opencompass_gpassk.demo.families`. A step is good (1) if it is a
+The problems are those of :mod:`~tools.demo.families`. A step is good (1) if it is a
 line of the worked solution, wrong (-1) if a mistake was put into it or it belongs to another
 question, and idle (0) if it is true but leads nowhere. What is worked out rightly from a mistake
 has no label. The file has the format of PRM800K; steps are split as the model's responses are, at
@@ -19,14 +19,14 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from opencompass_gpassk.demo.corpus import problems
-from opencompass_gpassk.demo.families import FAMILIES
-from opencompass_gpassk.demo.lines import is_true, numbers_of, reworked, substituted
-from opencompass_gpassk.demo.mistakes import garbled, idle_line, misread, wrong_line
-from opencompass_gpassk.demo.other_questions import other_question
-from opencompass_gpassk.demo.problem import ANSWER, Problem
-from opencompass_gpassk.demo.tokenizer import PIECES
 from opencompass_gpassk.reasoneval.training_data import LabelledSteps
+from tools.demo.corpus import problems
+from tools.demo.families import FAMILIES
+from tools.demo.lines import is_true, numbers_of, reworked, substituted
+from tools.demo.mistakes import garbled, idle_line, misread, wrong_line
+from tools.demo.other_questions import other_question
+from tools.demo.problem import ANSWER, Problem
+from tools.demo.tokenizer import PIECES
 
 __all__ = [
     'COUNT',

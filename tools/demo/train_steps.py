@@ -1,11 +1,11 @@
-"""Train the demonstration's step classifier: `python -m opencompass_gpassk.demo.train_steps`.
+"""Train the demonstration's step classifier: `python -m tools.demo.train_steps`.
 
 It begins with the demonstration model, which knows the arithmetic, and has three stages.
 
 1. That model learns to go on with solutions as they are scored: in the prompt of ReasonEval.
 2. It gets fresh layers on top. What the model expects at a token shows at its last layer; the
    layers above tell where another token stands, and at a step's end that one did. They learn it
-   from labels of each sign and digit (:mod:`~opencompass_gpassk.demo.step_labels`).
+   from labels of each sign and digit (:mod:`~tools.demo.step_labels`).
 3. They go on with labels of whole steps.
 
 The last two are trained as `gpassk reasoneval train` does it.
@@ -20,15 +20,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.demo.evaluate import MODEL
-from opencompass_gpassk.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
-from opencompass_gpassk.demo.train import BATCH, batches, loss_of, make_optimizers
 from opencompass_gpassk.reasoneval.classifier import StepScorer
 from opencompass_gpassk.reasoneval.meta import detect_errors
 from opencompass_gpassk.reasoneval.model import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
+from tools.demo.evaluate import MODEL
+from tools.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
+from tools.demo.train import BATCH, batches, loss_of, make_optimizers
 
 if TYPE_CHECKING:
     from transformers import LlamaModel, PreTrainedTokenizerFast
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ['HELD_OUT', 'STAGES', 'STEP_CLASSIFIER', 'adapted', 'deepened', 'train_steps']
 
-STEP_CLASSIFIER = Path(__file__).parent / 'step_classifier'
+STEP_CLASSIFIER = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'step_classifier'
 HELD_OUT = ('steps/held-out', 2000)  # stream and count
 SEED = 0
 LANGUAGE = 'steps/language'  # the stream of the first stage

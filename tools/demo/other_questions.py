@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from opencompass_gpassk.demo.problem import Question as Template
-from opencompass_gpassk.demo.questions import QUESTIONS
 from opencompass_gpassk.rv.question import Question, questions
+from tools.demo.problem import Question as Template
+from tools.demo.questions import QUESTIONS
 
 __all__ = ['other_question']
 

@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Callable
 
-from opencompass_gpassk.demo.problem import Family, Work
+from tools.demo.problem import Family, Work
 
 __all__ = ['FAMILIES']
 

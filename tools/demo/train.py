@@ -1,4 +1,4 @@
-"""Train the demonstration model from scratch: `python -m opencompass_gpassk.demo.train FOLDER`.
+"""Train the demonstration model from scratch: `python -m tools.demo.train FOLDER`.
 
 One thread, a fixed seed and a fixed number of steps: the same packages on the same processor give
 the same model. It takes 26 minutes and ends at a loss of 0.02 per token of the response; greedy,
@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from opencompass_gpassk.demo.corpus import problems
-from opencompass_gpassk.demo.tokenizer import make_tokenizer
+from tools.demo.corpus import problems
+from tools.demo.tokenizer import make_tokenizer
 
 __all__ = ['BATCH', 'STEPS', 'STREAM', 'train']
 
-MODEL = Path(__file__).parent / 'model'
+MODEL = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'model'
 STREAM = 'train/0'
 BATCH = 32
 STEPS = 4000

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
-from opencompass_gpassk.demo.families import times
-from opencompass_gpassk.demo.problem import Problem, worked_out
 from opencompass_gpassk.rv.generation import generate
 from opencompass_gpassk.rv.leetcode.arrays import WellOnTheRoad
 from opencompass_gpassk.rv.leetcode.operations import CouponsForCocoa, OneClerkFiveClients
@@ -26,6 +24,8 @@ from opencompass_gpassk.rv.math.prealgebra_numbers import (
 )
 from opencompass_gpassk.rv.math.prealgebra_stories import FencedBed, PearsInBoxes
 from opencompass_gpassk.rv.question import Question
+from tools.demo.families import times
+from tools.demo.problem import Problem, worked_out
 
 __all__ = ['QUESTIONS', 'QuestionFamily', 'evaluated_questions']
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from opencompass_gpassk.demo.families import times
+from tools.demo.families import times
 
 __all__ = ['is_true', 'numbers_of', 'reworked', 'substituted']
 

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from opencompass_gpassk.demo.lines import is_true, numbers_of, reworked
+from tools.demo.lines import is_true, numbers_of, reworked
 
 __all__ = ['garbled', 'idle_line', 'misread', 'wrong_line']
 

@@ -1,4 +1,4 @@
-"""Measure a checkpoint of the demonstration model: `python -m opencompass_gpassk.demo.evaluate`.
+"""Measure a checkpoint of the demonstration model: `python -m tools.demo.evaluate`.
 
 Greedy accuracy on held-out problems of the training families, and how often each problem of
 `sample` is solved in 16 draws with temperature 1.0, top-p 0.8 and top-k 50.
@@ -20,11 +20,11 @@ from transformers import (
 )
 
 from opencompass_gpassk.datasets.prompts import make_prompt
-from opencompass_gpassk.demo.corpus import problems, sample_rows
+from tools.demo.corpus import problems, sample_rows
 
 __all__ = ['MODEL', 'accuracy', 'load', 'respond', 'sample_counts']
 
-MODEL = Path(__file__).parent / 'model'
+MODEL = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'model'
 BATCH = 64
 SAMPLING = {'do_sample': True, 'temperature': 1.0, 'top_p': 0.8, 'top_k': 50}
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from opencompass_gpassk.demo.families import FAMILIES
-from opencompass_gpassk.demo.problem import Family, Problem
-from opencompass_gpassk.demo.questions import QUESTIONS, QuestionFamily, evaluated_questions
-from opencompass_gpassk.demo.wording import wrap
+from tools.demo.families import FAMILIES
+from tools.demo.problem import Family, Problem
+from tools.demo.questions import QUESTIONS, QuestionFamily, evaluated_questions
+from tools.demo.wording import wrap
 
 __all__ = ['Evaluated', 'evaluated', 'normalise', 'problems', 'reserved', 'sample_rows']
 
-SAMPLE = Path(__file__).parents[1] / 'datasets/sample'
+SAMPLE = Path(__file__).parents[2] / 'opencompass_gpassk' / 'datasets/sample'
 RESERVED = 0.1  # share of each family's instances that are kept for measuring accuracy
 
 

@@ -1,0 +1,1 @@
+"""How the demonstration model and its step classifier are made, and measured."""
