@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.stored_files import MOST_PROBLEMS, TRIALS, stored_lines
+from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, TRIALS, stored_lines
 
 __all__ = ['ORIGINAL', 'Problem', 'Trial', 'TrialTable', 'Verdict', 'read_trials', 'write_trials']
 

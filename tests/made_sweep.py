@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from made_runs import MadeRun
 
-from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.results.figures import Protocol
 from opencompass_gpassk.results.result import make_result, store
 from opencompass_gpassk.runs.predictions import Response

@@ -12,7 +12,7 @@ from audit_trials import make_table, write_table
 from judge_server import JudgeServer
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.jsonlines import row_line
+from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict

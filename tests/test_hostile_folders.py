@@ -18,12 +18,7 @@ import pytest
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.report.page.problems import read_responses
-from opencompass_gpassk.results.stored import read_result
-from opencompass_gpassk.runs.config import Run
-from opencompass_gpassk.runs.predictions import read_predictions
-from opencompass_gpassk.runs.states import read_log, task_states, tasks_named
-from opencompass_gpassk.stored_files import (
+from opencompass_gpassk.formats.stored_files import (
     RESULT_BYTES,
     TRIALS,
     LineBounds,
@@ -32,6 +27,11 @@ from opencompass_gpassk.stored_files import (
     read_object,
     stored_lines,
 )
+from opencompass_gpassk.report.page.problems import read_responses
+from opencompass_gpassk.results.stored import read_result
+from opencompass_gpassk.runs.config import Run
+from opencompass_gpassk.runs.predictions import read_predictions
+from opencompass_gpassk.runs.states import read_log, task_states, tasks_named
 from opencompass_gpassk.trials import Trial, Verdict, read_trials
 
 GOOD = ('good', 'better')
@@ -326,7 +326,7 @@ def test_lines_are_read_up_to_the_bounds(
     zipped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them are counted before the first is handed out."""
-    monkeypatch.setattr('opencompass_gpassk.stored_files.PIECE', 2)
+    monkeypatch.setattr('opencompass_gpassk.formats.stored_files.PIECE', 2)
     path = tmp_path / 'x'
     text = b'abc\n\nabcd\ne'
     path.write_bytes(gzip.compress(text[:5]) + gzip.compress(text[5:]) if zipped else text)
@@ -409,7 +409,7 @@ def test_predictions_are_read_record_by_record(
     text = json.dumps(records, indent=indent, ensure_ascii=False) + '\n'
     path.write_text(text, 'utf-8', errors='surrogatepass')
     for piece in (1, 7, 1 << 20):
-        monkeypatch.setattr('opencompass_gpassk.stored_files.PIECE', piece)
+        monkeypatch.setattr('opencompass_gpassk.formats.stored_files.PIECE', piece)
         assert dict(read_members(path)) == records
     path.write_text(' {\n} ')
     assert [*read_members(path)] == []

@@ -21,6 +21,7 @@ from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats.display import visible_text
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import json_in_html, render_page
 from opencompass_gpassk.report.page.problems import (
@@ -30,7 +31,6 @@ from opencompass_gpassk.report.page.problems import (
     fitting_length,
     segments,
 )
-from opencompass_gpassk.text import visible_text
 
 MODELS = {'small': -1.0, 'large': 2.0}
 

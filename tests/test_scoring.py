@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.hashing import text_hash
+from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.results.caveats import result_warnings
 from opencompass_gpassk.results.figures import figures

@@ -174,7 +174,7 @@ def _beside(path: Path | None, ending: str) -> Any:
 
 def _spare_labels(path: Path) -> None:
     """Refuse to overwrite what a person may have labelled."""
-    from opencompass_gpassk.jsonlines import parse_row, read_lines
+    from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 
     if not path.exists():
         return
@@ -189,7 +189,7 @@ def _spare_labels(path: Path) -> None:
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    from opencompass_gpassk.jsonlines import row_line
+    from opencompass_gpassk.formats.jsonlines import row_line
 
     path.write_text(''.join(map(row_line, rows)), encoding='utf-8', newline='\n')
 

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 
 __all__ = ['add_parser', 'run']
 

@@ -92,7 +92,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, show, write, and tell by the exit code what was asked."""
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.formats.display import one_line
 
     try:
         return _run(args)
@@ -106,13 +106,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.compare.differences import check_metrics
+    from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.report.tables.comparison import (
         check_lines,
         comparison_document,
         comparison_tables,
     )
     from opencompass_gpassk.results.intervals import IntervalSettings
-    from opencompass_gpassk.text import short_line
 
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
     for name in ('seed', 'problems'):
@@ -233,8 +233,8 @@ def _write(
     args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
 ) -> None:
     """Write the Markdown, and print the same."""
+    from opencompass_gpassk.formats.display import escape_markdown, one_line
     from opencompass_gpassk.report.tables.table import to_markdown, to_text
-    from opencompass_gpassk.text import escape_markdown, one_line
 
     if args.markdown:
         lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
@@ -248,6 +248,6 @@ def _write(
 
 
 def _note(message: str) -> None:
-    from opencompass_gpassk.text import short_line
+    from opencompass_gpassk.formats.display import short_line
 
     print(short_line(message), file=sys.stderr)

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from opencompass_gpassk import __version__, commands
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.text import one_line
 
 __all__ = ['build_parser', 'main']
 

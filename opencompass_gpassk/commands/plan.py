@@ -92,9 +92,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder; files that are none are named."""
+    from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.judging.audit_sources import trials_files
     from opencompass_gpassk.results.plan import read_pilot
-    from opencompass_gpassk.text import short_line
 
     pilots, skipped = [], []
     for (model, data_set), file in trials_files(path)[1].items():
@@ -113,7 +113,7 @@ def table(outlook: Outlook) -> str:
     """Return what a metric's outlook is as text for a terminal."""
     from tabulate import tabulate
 
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.formats.display import one_line
 
     facts = outlook.as_dict()
     lines = [f'{facts["metric"]}, {one_line(str(facts["source"]))}']

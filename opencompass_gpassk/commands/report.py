@@ -42,9 +42,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page."""
+    from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.report.page.data import page_data
     from opencompass_gpassk.report.page.html import write_page
-    from opencompass_gpassk.text import one_line
 
     data = page_data(args.paths)
     write_page(args.output, data)

@@ -232,7 +232,7 @@ def _score(
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    from opencompass_gpassk.jsonlines import without_nan
+    from opencompass_gpassk.formats.jsonlines import without_nan
     from opencompass_gpassk.results.result import store
 
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')

@@ -306,8 +306,8 @@ def record_line(record: Record) -> str:
 
 def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
-    from opencompass_gpassk.hashing import text_hash
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.formats.display import one_line
+    from opencompass_gpassk.formats.hashing import text_hash
 
     table = [['judge', 'prompt', *COUNTED, 'settings']]
     total = 0
@@ -333,7 +333,7 @@ def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
 
 
 def _short(text: str) -> str:
-    from opencompass_gpassk.text import one_line
+    from opencompass_gpassk.formats.display import one_line
 
     line = one_line(text[: 10 * SHOWN])
     return line if len(line) <= SHOWN else f'{line[: SHOWN - 1]}…'

@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.benchmarks import Result, has_verdicts, is_greedy, sample_count
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.stored import Found, find_results
 from opencompass_gpassk.runs.config import find_run
-from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable, read_trials
 
 __all__ = [

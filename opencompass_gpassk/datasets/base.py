@@ -11,7 +11,7 @@ from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
 from opencompass_gpassk.datasets.prompts import make_prompt
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 
 __all__ = ['GPassKDataset', 'Question', 'make_dataset']
 

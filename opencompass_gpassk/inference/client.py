@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.inference.faults import (
     LONGEST_DETAIL,
     LONGEST_READ,
@@ -23,7 +24,6 @@ from opencompass_gpassk.inference.faults import (
     error_words,
     status_fault,
 )
-from opencompass_gpassk.text import one_line
 
 __all__ = [
     'Address',

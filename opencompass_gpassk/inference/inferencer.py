@@ -13,7 +13,7 @@ from opencompass.openicl.icl_inferencer import GenInferencer
 from opencompass.registry import ICL_INFERENCERS
 from opencompass.utils import build_dataset_from_cfg, get_logger
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
 from opencompass_gpassk.inference.backends import backend_of
 from opencompass_gpassk.inference.drawing import Drawing, InferenceStoppedError, how_to_ask_again

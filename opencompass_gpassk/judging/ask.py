@@ -12,7 +12,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import (
     Candidate,
@@ -31,7 +32,6 @@ from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, language_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.judging.verdict import MENUS, Judgement, Menu, read_verdict
-from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['Inquiry', 'PromptedJudge', 'ask_aside', 'judgement_of', 'make_judge']

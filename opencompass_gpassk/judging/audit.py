@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion, Source, clusters
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.trials import Verdict

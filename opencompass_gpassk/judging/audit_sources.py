@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 from opencompass_gpassk.judging.ask import PromptedJudge, make_judge
 from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple
 from opencompass_gpassk.judging.lines import read_label
@@ -15,7 +16,6 @@ from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.runs.config import find_run
-from opencompass_gpassk.text import one_line, short_line
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 
 __all__ = [

@@ -17,7 +17,7 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 
-from opencompass_gpassk.hashing import text_hash
+from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.evaluator_replies import (
     CORRECTNESS_FIELDS,
     details_of,

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
 
 __all__ = [

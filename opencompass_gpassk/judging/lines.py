@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines, row_line
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines, row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.records import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict

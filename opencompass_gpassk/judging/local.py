@@ -11,7 +11,7 @@ from contextlib import closing
 from itertools import islice
 from typing import Any, ClassVar
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.inference.drawing import FailureWatch, draw, reason_of

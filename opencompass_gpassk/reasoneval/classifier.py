@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.batching import BatchedScorer, Prepared, Rows, passages
 from opencompass_gpassk.reasoneval.model import (
     DELIMITER_KEY,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.judging.ask import ask_aside, excerpt, make_judge, reason_of
 from opencompass_gpassk.judging.judge import Failure, Judge, JudgeError, JudgingBar, Ledger, Outcome
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 from opencompass_gpassk.metrics.detection import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,

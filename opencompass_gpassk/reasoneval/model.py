@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.solutions import CLASSES
 
 if TYPE_CHECKING:

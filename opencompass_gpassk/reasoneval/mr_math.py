@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 
 __all__ = ['ErrorKind', 'LabelledSolution', 'find_sets', 'kind_named', 'read_id', 'read_set']
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.hashing import stable_hash
-from opencompass_gpassk.jsonlines import row_line
+from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.rows import SolutionRow, scored_row

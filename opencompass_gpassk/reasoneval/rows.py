@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps

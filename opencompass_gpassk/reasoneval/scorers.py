@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.judging.settings import named, sees_gpus
 from opencompass_gpassk.metrics.reasoning import validity
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.text import one_line
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings

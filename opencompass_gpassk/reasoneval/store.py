@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.judging.records import DamagedRowError
 from opencompass_gpassk.judging.sqlite import Schema, StoreError, StoreFile
 from opencompass_gpassk.judging.store import named_path

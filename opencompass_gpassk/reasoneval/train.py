@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.hashing import stable_hash
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.classifier import StepScorer
 from opencompass_gpassk.reasoneval.meta import detect_errors
 from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 from opencompass_gpassk.reasoneval.batching import Passage, pad
 from opencompass_gpassk.reasoneval.mr_math import FIRST_ERROR, STEPS, ErrorKind, read_set
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution

@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.results.benchmarks import Estimate
-from opencompass_gpassk.text import one_line
 
 __all__ = [
     'BRACKETS',

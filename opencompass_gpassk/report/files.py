@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.figures.contents import report_figures
 from opencompass_gpassk.report.figures.style import INSTALL, save_figure
@@ -30,7 +31,6 @@ from opencompass_gpassk.results.benchmarks import (
 )
 from opencompass_gpassk.results.figures import signature_line
 from opencompass_gpassk.runs.states import State, TaskState
-from opencompass_gpassk.text import escape_markdown, one_line, spreadsheet_text
 
 __all__ = [
     'MissingMatplotlibError',

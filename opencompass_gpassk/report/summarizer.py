@@ -13,6 +13,7 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.report.page.data import page_data
@@ -27,7 +28,6 @@ from opencompass_gpassk.results.stored import read_result
 from opencompass_gpassk.results.versions import SP_ACCURACY
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.states import State, TaskState, task_states
-from opencompass_gpassk.text import one_line
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['GPassKSummarizer']

@@ -11,12 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, read_json, read_object
 from opencompass_gpassk.report.files import to_json
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.results.benchmarks import Result, is_ours, metric_keys
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.states import State, TaskState, task_states
-from opencompass_gpassk.stored_files import MOST_PROBLEMS, read_json, read_object
 
 __all__ = [
     'TRIALS',

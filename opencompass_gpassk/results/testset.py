@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.hashing import text_hash
+from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.stored_files import CONFIG_BYTES, read_bytes
+from opencompass_gpassk.formats.stored_files import CONFIG_BYTES, read_bytes
 
 __all__ = [
     'Run',

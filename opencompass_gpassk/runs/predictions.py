@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.stored_files import read_members
+from opencompass_gpassk.formats.stored_files import read_members
 
 __all__ = [
     'IncompletePredictionsError',

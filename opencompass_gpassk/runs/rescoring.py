@@ -24,6 +24,7 @@ from opencompass.utils import (
     model_abbr_from_cfg,
 )
 
+from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.rebuilding import (
@@ -38,7 +39,6 @@ from opencompass_gpassk.results.benchmarks import is_ours
 from opencompass_gpassk.results.stored import check_result
 from opencompass_gpassk.runs.config import planned
 from opencompass_gpassk.runs.predictions import read_predictions
-from opencompass_gpassk.stored_files import RESULT_BYTES, read_json
 
 __all__ = ['Changes', 'rescore', 'summarize_again']
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.hashing import text_hash
-from opencompass_gpassk.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import ORIGINAL, Problem
 

@@ -15,8 +15,8 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
+from opencompass_gpassk.formats.stored_files import open_regular, read_object
 from opencompass_gpassk.runs.config import Run
-from opencompass_gpassk.stored_files import open_regular, read_object
 
 __all__ = [
     'ModelFolder',

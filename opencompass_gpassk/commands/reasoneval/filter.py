@@ -48,7 +48,7 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the rows that are good enough, and say what share they are."""
-    from opencompass_gpassk.jsonlines import row_line
+    from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.rows import select
 
     require_no_folder(args.output)

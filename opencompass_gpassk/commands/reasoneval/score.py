@@ -55,7 +55,7 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score a file; what is there is kept as it comes."""
-    from opencompass_gpassk.jsonlines import row_line
+    from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.rows import read_solutions, scored_row, split_again
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
     from opencompass_gpassk.reasoneval.solutions import count_refusals

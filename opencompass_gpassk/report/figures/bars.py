@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import (
     add_legend,
     has_intervals,
@@ -15,7 +16,6 @@ from opencompass_gpassk.report.figures.style import (
 )
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
-from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

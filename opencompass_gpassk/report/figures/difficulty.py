@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
@@ -23,7 +24,6 @@ from opencompass_gpassk.results.benchmarks import (
     join_benchmarks,
     same_data,
 )
-from opencompass_gpassk.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

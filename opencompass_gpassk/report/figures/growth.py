@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import ADVISED
@@ -31,7 +32,6 @@ from opencompass_gpassk.report.figures.style import (
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.results.benchmarks import Benchmark
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opencompass_gpassk.formats.display import one_line, shortened
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.benchmarks import Benchmark, Estimate
-from opencompass_gpassk.text import one_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.figures.bars import plot_bars
@@ -31,7 +32,6 @@ from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
 from opencompass_gpassk.results.figures import problem_clusters
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.intervals import ESTIMAND
-from opencompass_gpassk.text import shortened
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
 from opencompass_gpassk.results.benchmarks import (
     Benchmark,
@@ -21,7 +22,6 @@ from opencompass_gpassk.results.benchmarks import (
 from opencompass_gpassk.results.protocol import MAJORITY_VOTE, accuracy_key
 from opencompass_gpassk.results.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
 from opencompass_gpassk.results.versions import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
-from opencompass_gpassk.text import one_line
 
 __all__ = [
     'AVERAGE',

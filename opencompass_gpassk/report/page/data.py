@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
 from opencompass_gpassk.report.page.columns import (
     column_notes,
@@ -31,7 +32,6 @@ from opencompass_gpassk.results.benchmarks import (
 from opencompass_gpassk.results.figures import NOBODY, signature_line
 from opencompass_gpassk.results.stored import Found, Sources, find_results
 from opencompass_gpassk.runs.states import State
-from opencompass_gpassk.text import one_line, short_line
 
 __all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
 

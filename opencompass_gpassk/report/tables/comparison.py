@@ -11,12 +11,12 @@ from typing import Any
 
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problems import Change
-from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.formats.display import one_line, shortened
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.stored import Found
-from opencompass_gpassk.text import one_line, shortened
 
 __all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import (
     BRACKETS,
     PLUS_MINUS,
@@ -14,7 +15,6 @@ from opencompass_gpassk.report.cells import (
     shown_interval,
 )
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Table, alignment, shown_notes
-from opencompass_gpassk.text import one_line
 
 __all__ = ['escape_latex', 'latex_report', 'to_latex']
 

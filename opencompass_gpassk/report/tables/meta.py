@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from opencompass_gpassk.jsonlines import without_nan
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.reasoneval.meta import (
     THRESHOLDS,
     MetaEvaluation,

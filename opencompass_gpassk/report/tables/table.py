@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from opencompass_gpassk.formats.display import escape_markdown, one_line
 from opencompass_gpassk.report.cells import (
     BRACKETS,
     PLUS_MINUS,
@@ -17,7 +18,6 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
 )
-from opencompass_gpassk.text import escape_markdown, one_line
 
 __all__ = [
     'CROSSED',
