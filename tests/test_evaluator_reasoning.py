@@ -17,6 +17,7 @@ from scripted_steps import ScriptedSteps, validity_in
 from test_rescoring import result, write_config
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.reasoneval.rows import select
@@ -26,7 +27,6 @@ from opencompass_gpassk.results.caveats import bounds
 from opencompass_gpassk.results.figures import figures, headline_trials
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.soundness import ReasoningColumns
-from opencompass_gpassk.runs.rescoring import Changes
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}

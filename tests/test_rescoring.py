@@ -12,10 +12,10 @@ from judge_server import JudgeServer
 from scripted_judge import ScriptedJudge, refusing, right_if
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.runs.rescoring import Changes
 from opencompass_gpassk.trials import Verdict
 
 

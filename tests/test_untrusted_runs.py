@@ -12,10 +12,10 @@ from judge_server import JudgeServer
 from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.commands.rescore.known_classes import recorded_reasoning
 from opencompass_gpassk.judging.ask import make_judge
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.rebuilding import recorded_reasoning
 
 JUDGED = {'mode': 'cascade', 'model': 'stub'}
 

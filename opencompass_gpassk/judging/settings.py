@@ -243,7 +243,7 @@ class JudgeSettings:
         price_per_mtok: Price of a million tokens: one, or one of prompts and one of replies.
         recorded: Signature of an earlier judging under these settings. Nobody is asked: its
             verdicts in the store are all there are. For runs of others, see
-            :func:`opencompass_gpassk.rebuilding.recorded_judge`.
+            :func:`opencompass_gpassk.commands.rescore.known_classes.recorded_judge`.
 
     Raises:
         ValueError: If a setting is out of its range.

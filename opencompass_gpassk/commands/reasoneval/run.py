@@ -54,9 +54,9 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
     from opencompass_gpassk.reasoneval.scorers import make_scorer
     from opencompass_gpassk.runs.config import find_run, read_run_config
-    from opencompass_gpassk.runs.rescoring import Changes, rescore, summarize_again
 
     folder = find_run(args.run_folder).absolute()
     sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config

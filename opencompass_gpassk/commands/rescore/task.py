@@ -1,7 +1,7 @@
 """Results of a finished run once more, from its responses: OpenCompass's ``-r`` keeps old ones.
 
 A run folder may be somebody else's: what is made again of its config is looked up in
-:mod:`opencompass_gpassk.rebuilding`, unless the user trusts it.
+:mod:`opencompass_gpassk.commands.rescore.known_classes`, unless the user trusts it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from opencompass.utils import (
     model_abbr_from_cfg,
 )
 
-from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json
-from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.rebuilding import (
+from opencompass_gpassk.commands.rescore.known_classes import (
     SUMMARIZER,
     known_dataset,
     known_model,
@@ -35,6 +32,9 @@ from opencompass_gpassk.rebuilding import (
     recorded_judge,
     recorded_reasoning,
 )
+from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json
+from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.results.benchmarks import is_ours
 from opencompass_gpassk.results.stored import check_result
 from opencompass_gpassk.runs.config import planned

@@ -61,9 +61,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rescore, then summarize."""
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
     from opencompass_gpassk.judging.settings import MODES, read_settings
     from opencompass_gpassk.runs.config import find_run, read_config, read_run_config
-    from opencompass_gpassk.runs.rescoring import Changes, rescore, summarize_again
 
     folder = find_run(args.run_folder).absolute()
     sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
