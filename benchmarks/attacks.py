@@ -33,8 +33,8 @@ from long_texts import BAIT
 from opencompass_gpassk.answers.extract import extract_answer, last_statement
 from opencompass_gpassk.judging.prompt import Prompt, neutralise
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
-from opencompass_gpassk.reasoneval.judge import read_steps
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.step_judge import read_steps
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.report.page.problems import segments
 from opencompass_gpassk.trials import Verdict

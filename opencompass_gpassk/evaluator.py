@@ -24,8 +24,13 @@ from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figures import NOBODY, figures
 from opencompass_gpassk.results.intervals import IntervalSettings
+from opencompass_gpassk.results.make_result import (
+    make_reasoning_result,
+    make_result,
+    make_table,
+    store,
+)
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.result import make_reasoning_result, make_result, make_table, store
 from opencompass_gpassk.results.testset import (
     constant,
     has_our_columns,
@@ -44,11 +49,11 @@ from opencompass_gpassk.runs.predictions import (
     retry_note,
     run_folder,
 )
-from opencompass_gpassk.runs.task import answer_test, running_task
+from opencompass_gpassk.runs.running_task import answer_test, running_task
 from opencompass_gpassk.trials import Problem, TrialTable, Verdict
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.responses import ResponseScores
+    from opencompass_gpassk.reasoneval.score_responses import ResponseScores
 
 __all__ = [
     'AGAIN',
@@ -166,8 +171,8 @@ class ResponseEvaluator(BaseEvaluator):
         """Score the steps of the responses, if somebody is to."""
         if self.reasoning is None:
             return None
-        from opencompass_gpassk.reasoneval.responses import score_responses
-        from opencompass_gpassk.reasoneval.store import score_store_path
+        from opencompass_gpassk.reasoneval.score_responses import score_responses
+        from opencompass_gpassk.reasoneval.score_store import score_store_path
 
         folder = self._folder()
         return score_responses(
@@ -242,7 +247,7 @@ class ResponseEvaluator(BaseEvaluator):
             store(folder.with_name(f'{folder.name}.trials.jsonl.gz'), table, result)
             steps = folder.with_name(f'{folder.name}.steps.jsonl.gz')
             if reasoning:
-                from opencompass_gpassk.reasoneval.responses import write_steps
+                from opencompass_gpassk.reasoneval.score_responses import write_steps
 
                 write_steps(steps, table.trials, reasoning)
                 result['steps_file'] = steps.name

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from opencompass_gpassk.reasoneval.score_store import score_solutions
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
-from opencompass_gpassk.reasoneval.store import score_solutions
 
 
 def solution(number: int) -> Solution:

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from opencompass_gpassk.results.caveats import bounds, bounds_line
 from opencompass_gpassk.results.columns import percent
 from opencompass_gpassk.results.figures import problem_figures
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.warnings import bounds, bounds_line
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 PROTOCOL = Protocol(n=4, k=(2, 4), taus=(0.0, 0.5, 1.0))

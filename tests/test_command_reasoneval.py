@@ -27,8 +27,8 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 )
 from opencompass_gpassk.reasoneval.batching import Passes
 from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
-from opencompass_gpassk.reasoneval.store import ScoreStore
 
 ROWS: list[dict[str, Any]] = [
     {'id': 'a', 'question': '1 + 1 = ?', 'solution': 'Step 1: Add.\nStep 2: It is 2.'},

@@ -12,19 +12,19 @@ import pytest
 from made_results import make_version_result
 from made_sweep import SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.compare.aligned import aligned
 from opencompass_gpassk.compare.differences import compare
-from opencompass_gpassk.compare.results import (
+from opencompass_gpassk.compare.paired_results import (
     pair_data_sets,
     read_side,
     results_at,
     shared_protocols,
     stored_protocol,
 )
+from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored import Found
+from opencompass_gpassk.results.stored_results import Found
 
 
 def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> Found:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.compare.aligned import aligned, drawn_down
 from opencompass_gpassk.compare.differences import (
     Difference,
     check_metrics,
@@ -20,7 +19,8 @@ from opencompass_gpassk.compare.differences import (
     distinguishable,
     lower_is_better,
 )
-from opencompass_gpassk.compare.problems import fisher_exact, problem_changes
+from opencompass_gpassk.compare.problem_changes import fisher_exact, problem_changes
+from opencompass_gpassk.compare.shared_problems import aligned, drawn_down
 from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.intervals import IntervalSettings

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer, LlamaModel
 
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.meta import detect_errors
+from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.steps import split_steps

@@ -20,13 +20,13 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.reasoneval.rows import select
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.results.caveats import bounds
+from opencompass_gpassk.reasoneval.solution_files import select
 from opencompass_gpassk.results.figures import figures, headline_trials
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.soundness import ReasoningColumns
+from opencompass_gpassk.results.warnings import bounds
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}

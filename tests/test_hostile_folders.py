@@ -28,10 +28,10 @@ from opencompass_gpassk.formats.stored_files import (
     stored_lines,
 )
 from opencompass_gpassk.report.page.problems import read_responses
-from opencompass_gpassk.results.stored import read_result
+from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.predictions import read_predictions
-from opencompass_gpassk.runs.states import read_log, task_states, tasks_named
+from opencompass_gpassk.runs.task_states import read_log, task_states, tasks_named
 from opencompass_gpassk.trials import Trial, Verdict, read_trials
 
 GOOD = ('good', 'better')

@@ -12,7 +12,7 @@ from chat_server import CHAT, Reply, Server, build
 from tiny import run
 
 from opencompass_gpassk.inference import openai_api as api
-from opencompass_gpassk.inference.drawing import InferenceStoppedError
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
 @pytest.fixture(autouse=True)

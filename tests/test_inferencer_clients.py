@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tiny import PAPER, run
 
-from opencompass_gpassk.inference.drawing import InferenceStoppedError
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
 class Client:

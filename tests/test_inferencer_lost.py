@@ -9,7 +9,7 @@ import pytest
 import torch
 from tiny import fail_on, run
 
-from opencompass_gpassk.inference.drawing import InferenceStoppedError
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
 def test_one_bad_prompt_is_a_lost_trial(

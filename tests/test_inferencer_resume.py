@@ -11,7 +11,7 @@ from opencompass.models import HuggingFacewithChatTemplate
 from opencompass.models.base import BaseModel
 from tiny import Killed, Recorder, build, fail_on, kill_at, run, texts
 
-from opencompass_gpassk.inference.drawing import InferenceStoppedError
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
 def test_resumed_run_ends_as_an_uninterrupted_one(

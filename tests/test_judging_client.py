@@ -24,7 +24,7 @@ from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging import dispatch as asking
 from opencompass_gpassk.judging import dispatch as jobs
 from opencompass_gpassk.judging.dispatch import PROBE
-from opencompass_gpassk.judging.http import HttpJudge
+from opencompass_gpassk.judging.http_judge import HttpJudge
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger
 
 KEY = 'sk-0123456789abcdef'
@@ -530,7 +530,7 @@ def test_a_deadline_ends_everything() -> None:
 
 def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body above the limit is a bad reply."""
-    monkeypatch.setattr('opencompass_gpassk.judging.http.LONGEST_RESPONSE', 1000)
+    monkeypatch.setattr('opencompass_gpassk.judging.http_judge.LONGEST_RESPONSE', 1000)
     with JudgeServer(lambda prompt: 'x' * 2000) as server:
         found, ledger = asked(server.url, ['a'], retries=1)
     assert found['a'] == Failure('bad reply', False, 'more than 1000 bytes')
@@ -592,7 +592,7 @@ def test_a_running_event_loop_is_no_hindrance() -> None:
 
 INTERRUPTED = """
 import sys
-from opencompass_gpassk.judging.http import HttpJudge
+from opencompass_gpassk.judging.http_judge import HttpJudge
 from opencompass_gpassk.judging.judge import Ledger
 print('asking', flush=True)
 judge = HttpJudge('judge', [sys.argv[1]], key=None)

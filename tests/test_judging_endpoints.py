@@ -8,7 +8,7 @@ import pytest
 
 from opencompass_gpassk.inference import client as endpoints
 from opencompass_gpassk.inference.client import Address, Endpoint, freest, read_addresses
-from opencompass_gpassk.inference.faults import Fault, Remedy
+from opencompass_gpassk.inference.http_faults import Fault, Remedy
 
 ADDRESS = Address('http://host/v1/chat/completions', 'http://host', None)
 BUSY = Fault('overloaded', Remedy.RETRY)

@@ -18,7 +18,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from opencompass_gpassk.inference.client import Redactor, Reply, read_completion, request_fields
-from opencompass_gpassk.inference.faults import (
+from opencompass_gpassk.inference.http_faults import (
     Fault,
     Remedy,
     error_words,

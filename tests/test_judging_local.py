@@ -14,7 +14,7 @@ from tiny import CPU
 
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger
-from opencompass_gpassk.judging.local import LocalJudge
+from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.judging.settings import check_model_gpus
 
 

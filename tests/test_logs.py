@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.runs.states import (
+from opencompass_gpassk.runs.task_states import (
     HEAD,
     LONGEST,
     TAIL,

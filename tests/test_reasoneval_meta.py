@@ -15,7 +15,7 @@ from real_data import DATA, needs_data
 from sklearn.metrics import f1_score, roc_auc_score
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.reasoneval.meta import (
+from opencompass_gpassk.reasoneval.meta_evaluation import (
     RecordedScores,
     evaluate_files,
     evaluate_scores,

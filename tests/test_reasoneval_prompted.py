@@ -19,7 +19,11 @@ from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging import dispatch as jobs
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.reasoneval.judge import (
+from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
+from opencompass_gpassk.reasoneval.score_store import ScoreStore
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.step_judge import (
     PromptedStepJudge,
     count_failures,
     fill_prompt,
@@ -27,10 +31,6 @@ from opencompass_gpassk.reasoneval.judge import (
     read_steps,
     recorded_row,
 )
-from opencompass_gpassk.reasoneval.meta import evaluate_files
-from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.store import ScoreStore
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_replies.json').read_text('utf-8'))
 INVALID, REDUNDANT = ErrorKind.INVALID, ErrorKind.REDUNDANT

@@ -16,12 +16,12 @@ from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
 
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
-from opencompass_gpassk.judging.local import LocalJudge
+from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.reasoneval.judge import PromptedStepJudge
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.score_store import StoreError, score_solutions
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.store import StoreError, score_solutions
+from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
 NONE = '\\boxed{none}'
 
@@ -159,7 +159,7 @@ def test_a_store_that_fails_stops_the_asking(
     def full(*_: object) -> None:
         raise StoreError('the disk is full')
 
-    monkeypatch.setattr('opencompass_gpassk.reasoneval.store.ScoreStore.keep', full)
+    monkeypatch.setattr('opencompass_gpassk.reasoneval.score_store.ScoreStore.keep', full)
 
     def say(*_: object) -> str:
         time.sleep(0.01)

@@ -16,11 +16,11 @@ from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.reasoneval import scorers
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.judge import PromptedStepJudge
 from opencompass_gpassk.reasoneval.reward_model import ProcessRewardScorer
 from opencompass_gpassk.reasoneval.scorers import make_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Solution
+from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
 
 @pytest.fixture(scope='module')

@@ -19,15 +19,15 @@ import score_writer
 from score_writer import Scorer, scores, solution
 
 from opencompass_gpassk.judging.store import VerdictStore
-from opencompass_gpassk.reasoneval.judge import PromptedStepJudge
-from opencompass_gpassk.reasoneval.scorers import identity_of
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.store import (
+from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,
     score_solutions,
     score_store_path,
 )
+from opencompass_gpassk.reasoneval.scorers import identity_of
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
 SETTINGS = identity_of(Scorer())  # of the script's class, too
 

@@ -19,7 +19,7 @@ from opencompass.registry import build_from_cfg
 from opencompass_gpassk.report.files import markdown_report, to_csv, to_json, write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
-from opencompass_gpassk.report.tables.sound import sound_tables
+from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import CROSSED, Table, to_markdown, to_text
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.protocol import Protocol

@@ -11,8 +11,8 @@ import pytest
 
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.groups import group_members
+from opencompass_gpassk.results.make_result import problem_rows
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.result import problem_rows
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 

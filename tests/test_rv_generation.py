@@ -14,7 +14,6 @@ from random import Random
 
 import pytest
 
-from opencompass_gpassk.rv.drawing import DrawingError, versions
 from opencompass_gpassk.rv.files import read_posed, write_line
 from opencompass_gpassk.rv.generation import generate
 from opencompass_gpassk.rv.question import (
@@ -25,6 +24,7 @@ from opencompass_gpassk.rv.question import (
     questions,
     register,
 )
+from opencompass_gpassk.rv.seeded_versions import DrawingError, versions
 
 # SHA-256 of what `gpassk rv generate` writes. It changes when a question does: raise VERSION of the
 # data set then.

@@ -12,8 +12,8 @@ import rv_checks
 from rv_examination import draws, size_faults, wrong_answers
 
 from opencompass_gpassk.answers.check import Relation, check
-from opencompass_gpassk.rv.drawing import versions
 from opencompass_gpassk.rv.question import questions
+from opencompass_gpassk.rv.seeded_versions import versions
 from opencompass_gpassk.rv.wording import latex
 
 DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '40'))  # of each question, checked independently

@@ -12,7 +12,7 @@ from made_runs import MadeRun
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config
-from opencompass_gpassk.runs.states import State, task_states
+from opencompass_gpassk.runs.task_states import State, task_states
 
 
 def states(run: MadeRun) -> dict[str, tuple[str, str, str, str]]:

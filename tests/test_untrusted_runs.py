@@ -13,8 +13,8 @@ from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.known_classes import recorded_reasoning
-from opencompass_gpassk.judging.ask import make_judge
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
+from opencompass_gpassk.judging.prompted_judge import make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
 JUDGED = {'mode': 'cascade', 'model': 'stub'}

@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 from made_results import make_version_result
 
-from opencompass_gpassk.results.caveats import bounds
 from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.versions import find_groups
+from opencompass_gpassk.results.warnings import bounds
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 # The original, then five versions: understood, remembered, half understood.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from opencompass_gpassk.answers.braces import depth
-from opencompass_gpassk.answers.comparison import compare_forms, spread
+from opencompass_gpassk.answers.equality import compare_forms, spread
 from opencompass_gpassk.answers.expressions import UnreadableError, fingerprint
 from opencompass_gpassk.answers.extract import last_statement
 from opencompass_gpassk.answers.form import Form, Kind, parse_form

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.compare.results import Pair
+    from opencompass_gpassk.compare.paired_results import Pair
     from opencompass_gpassk.report.tables.comparison import Compared
     from opencompass_gpassk.report.tables.table import Table
     from opencompass_gpassk.results.intervals import IntervalSettings
-    from opencompass_gpassk.results.stored import Found
+    from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['add_parser', 'run']
 
@@ -174,7 +174,7 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> No
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
-    from opencompass_gpassk.compare.results import chosen_models, pair_data_sets, results_at
+    from opencompass_gpassk.compare.paired_results import chosen_models, pair_data_sets, results_at
 
     first = results_at(args.a, _note)
     second = None if args.b is None else results_at(args.b, _note)
@@ -192,15 +192,15 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
-    from opencompass_gpassk.compare.aligned import aligned
     from opencompass_gpassk.compare.differences import compare
-    from opencompass_gpassk.compare.problems import problem_changes
-    from opencompass_gpassk.compare.results import (
+    from opencompass_gpassk.compare.paired_results import (
         cautions,
         read_side,
         shared_protocols,
         sides_differ,
     )
+    from opencompass_gpassk.compare.problem_changes import problem_changes
+    from opencompass_gpassk.compare.shared_problems import aligned
     from opencompass_gpassk.report.tables.comparison import Compared
 
     a, b = map(read_side, pair)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.settings import JudgeSettings
     from opencompass_gpassk.results.protocol import Protocol
-    from opencompass_gpassk.runs.samples import SampledProblems
+    from opencompass_gpassk.runs.sample_files import SampledProblems
     from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['add_parser', 'run']
@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
     """Yield what is to be scored, each with where its result and, by default, its verdicts go."""
-    from opencompass_gpassk.runs.recorded import read_data_set, recorded_data_sets
-    from opencompass_gpassk.runs.samples import read_samples
+    from opencompass_gpassk.runs.recorded_responses import read_data_set, recorded_data_sets
+    from opencompass_gpassk.runs.sample_files import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
         sampled = read_samples(
@@ -194,7 +194,7 @@ def _score(
     store: Path,
 ) -> dict[str, Any]:
     from opencompass_gpassk.judging.pipeline import judge_responses
-    from opencompass_gpassk.results.result import make_result, make_table
+    from opencompass_gpassk.results.make_result import make_result, make_table
 
     protocol = _protocol(sampled, args)
     verdicts = judge_responses(
@@ -233,7 +233,7 @@ def _score(
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     from opencompass_gpassk.formats.jsonlines import without_nan
-    from opencompass_gpassk.results.result import store
+    from opencompass_gpassk.results.make_result import store
 
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
     store(trials, table, result)

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
-    from opencompass_gpassk.runs.states import State, task_states
+    from opencompass_gpassk.runs.task_states import State, task_states
 
     folder = find_run(args.run_folder)
     states = task_states(planned_run(folder, read_run_config(folder)))

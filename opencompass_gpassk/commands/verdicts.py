@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 from opencompass_gpassk.trials import Verdict
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.records import Record
     from opencompass_gpassk.judging.store import JudgeCount, Selection, VerdictStore
+    from opencompass_gpassk.judging.store_rows import Record
 
 __all__ = ['add_parser', 'count_lines', 'record_line', 'run']
 
@@ -145,7 +145,7 @@ def _count(args: argparse.Namespace, path: Path) -> int:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.lines import verdict_line
+    from opencompass_gpassk.judging.export import verdict_line
 
     output = Path(args.output)
     if args.output != '-' and output.exists() and output.samefile(path):
@@ -160,7 +160,7 @@ def _export(args: argparse.Namespace, path: Path) -> int:
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.lines import read_verdict_rows
+    from opencompass_gpassk.judging.export import read_verdict_rows
     from opencompass_gpassk.judging.store import VerdictStore, require_beginnable, restore
 
     files = [

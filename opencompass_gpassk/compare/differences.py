@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.compare.aligned import Aligned, Block
+from opencompass_gpassk.compare.shared_problems import Aligned, Block
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import (

@@ -10,10 +10,10 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.prompts import EXAMPLES
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
 from opencompass_gpassk.rv.files import read_posed
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import questions
+from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
 
 __all__ = ['RVBench']
 

@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP
+from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
     'PART_SIZES',

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.inference.faults import (
+from opencompass_gpassk.inference.http_faults import (
     LONGEST_DETAIL,
     LONGEST_READ,
     Fault,

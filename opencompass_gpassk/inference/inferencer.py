@@ -15,9 +15,13 @@ from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
-from opencompass_gpassk.inference.backends import backend_of
-from opencompass_gpassk.inference.drawing import Drawing, InferenceStoppedError, how_to_ask_again
+from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
+from opencompass_gpassk.inference.request_loop import (
+    Drawing,
+    InferenceStoppedError,
+    how_to_ask_again,
+)
 from opencompass_gpassk.inference.requests import (
     Request,
     identities_in_task,
@@ -25,7 +29,7 @@ from opencompass_gpassk.inference.requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.runs.task import running_task
+from opencompass_gpassk.runs.running_task import running_task
 
 __all__ = ['GPassKGenInferencer']
 

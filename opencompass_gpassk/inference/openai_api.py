@@ -22,7 +22,7 @@ from opencompass_gpassk.inference.backend import (
     clone,
     truncated_by,
 )
-from opencompass_gpassk.inference.drawing import reason_of
+from opencompass_gpassk.inference.request_loop import reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 

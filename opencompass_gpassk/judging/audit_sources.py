@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
-from opencompass_gpassk.judging.ask import PromptedJudge, make_judge
+from opencompass_gpassk.judging.export import read_label
 from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple
-from opencompass_gpassk.judging.lines import read_label
+from opencompass_gpassk.judging.prompted_judge import PromptedJudge, make_judge
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
@@ -259,7 +259,7 @@ class Labels:
 def read_labels(path: str) -> Labels:
     """Read a file of people's labels: JSON lines, gzipped or not, or ``-``.
 
-    Each row has a label (:func:`~opencompass_gpassk.judging.lines.read_label`); and
+    Each row has a label (:func:`~opencompass_gpassk.judging.export.read_label`); and
     ``question``, ``gold`` and ``answer``, or ``model``, ``data_set``, ``problem_id`` and
     ``replica``. Rows whose label is empty are passed over.
 

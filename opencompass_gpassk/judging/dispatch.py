@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opencompass_gpassk.inference.client import Endpoint, Reply, Ticket, freest
-from opencompass_gpassk.inference.faults import MISPLACED, Fault, Remedy
+from opencompass_gpassk.inference.http_faults import MISPLACED, Fault, Remedy
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Outcome, Receive
 
 __all__ = ['PROBE', 'Asking', 'Job', 'JobQueue', 'Limits', 'Send', 'Suspicion', 'Underway']

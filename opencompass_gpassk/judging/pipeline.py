@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.judging.ask import PromptedJudge, judgement_of, make_judge
 from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Ledger, Triple
+from opencompass_gpassk.judging.prompted_judge import PromptedJudge, judgement_of, make_judge
 from opencompass_gpassk.judging.rules import final_answer, judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoreError, VerdictStore

@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.records import DamagedRowError, require_sound
+from opencompass_gpassk.judging.store_rows import DamagedRowError, require_sound
 
 __all__ = [
     'BUSY_SECONDS',

@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.records import (
+from opencompass_gpassk.judging.sqlite import (
+    DATABASE_NAMES,
+    VERDICTS,
+    ChangedStoreError,
+    Schema,
+    StoreError,
+    StoreFile,
+)
+from opencompass_gpassk.judging.store_rows import (
     COLUMNS,
     HUMAN,
     PAGE,
@@ -40,14 +48,6 @@ from opencompass_gpassk.judging.records import (
     readable_ids,
     triple_key,
     verdict_row,
-)
-from opencompass_gpassk.judging.sqlite import (
-    DATABASE_NAMES,
-    VERDICTS,
-    ChangedStoreError,
-    Schema,
-    StoreError,
-    StoreFile,
 )
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import Verdict

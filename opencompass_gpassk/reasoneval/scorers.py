@@ -202,7 +202,7 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
 
 def _judge(given: str | Mapping[str, Any], options: Mapping[str, Any]) -> SolutionScorer:
     from opencompass_gpassk.judging.settings import JudgeSettings
-    from opencompass_gpassk.reasoneval.judge import PromptedStepJudge
+    from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
     if options:
         raise ValueError(

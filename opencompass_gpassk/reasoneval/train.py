@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.meta import detect_errors
+from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import (

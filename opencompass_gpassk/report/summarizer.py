@@ -24,10 +24,10 @@ from opencompass_gpassk.report.tables.table import CROSSED, to_text
 from opencompass_gpassk.results.benchmarks import is_ours
 from opencompass_gpassk.results.protocol import accuracy_key
 from opencompass_gpassk.results.soundness import FALSE_POSITIVES, SOUND, VALIDITY
-from opencompass_gpassk.results.stored import read_result
+from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.results.versions import SP_ACCURACY
 from opencompass_gpassk.runs.config import planned_run
-from opencompass_gpassk.runs.states import State, TaskState, task_states
+from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['GPassKSummarizer']

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from opencompass_gpassk.rv.drawing import DEFAULT_SEED, PER_GROUP, versions
 from opencompass_gpassk.rv.question import Question, question_named, questions
+from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP, versions
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 

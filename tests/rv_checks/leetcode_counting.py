@@ -1,4 +1,4 @@
-"""Checks of opencompass_gpassk.rv.leetcode.counting."""
+"""Checks of opencompass_gpassk.rv.leetcode.combinatorics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cache
 from itertools import accumulate, permutations
 
-from opencompass_gpassk.rv.leetcode import counting
+from opencompass_gpassk.rv.leetcode import combinatorics as counting
 from rv_checks import check
 
 

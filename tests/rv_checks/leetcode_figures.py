@@ -1,4 +1,4 @@
-"""Checks of opencompass_gpassk.rv.leetcode.figures: points and cells are counted one by one."""
+"""Checks of opencompass_gpassk.rv.leetcode.grids: points and cells are counted one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
 
-from opencompass_gpassk.rv.leetcode import figures
+from opencompass_gpassk.rv.leetcode import grids as figures
 from rv_checks import check
 
 

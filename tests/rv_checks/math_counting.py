@@ -1,4 +1,4 @@
-"""Checks of opencompass_gpassk.rv.math.counting."""
+"""Checks of opencompass_gpassk.rv.math.counting_probability."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 
-from opencompass_gpassk.rv.math import counting as co
+from opencompass_gpassk.rv.math import counting_probability as co
 from rv_checks import check
 
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.meta import detect_errors
+from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.model import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer

@@ -7,7 +7,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder, write_lines
+from opencompass_gpassk.commands.reasoneval.scorer_options import (
+    note,
+    require_no_folder,
+    write_lines,
+)
 
 __all__ = ['add_action', 'run']
 
@@ -49,7 +53,7 @@ def add_action(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the rows that are good enough, and say what share they are."""
     from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.reasoneval.rows import select
+    from opencompass_gpassk.reasoneval.solution_files import select
 
     require_no_folder(args.output)
     found = select(

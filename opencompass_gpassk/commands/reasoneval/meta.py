@@ -6,8 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands.reasoneval.aggregates import add_aggregates
-from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder
+from opencompass_gpassk.commands.reasoneval.scorer_options import (
+    add_aggregates,
+    note,
+    require_no_folder,
+)
 
 __all__ = ['add_action', 'run']
 
@@ -70,9 +73,13 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the figures of all evaluators, and write them."""
-    from opencompass_gpassk.reasoneval.meta import THRESHOLDS, evaluate_files
+    from opencompass_gpassk.reasoneval.meta_evaluation import THRESHOLDS, evaluate_files
     from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-    from opencompass_gpassk.report.tables.meta import meta_json, meta_tables, threshold_tables
+    from opencompass_gpassk.report.tables.meta_evaluation import (
+        meta_json,
+        meta_tables,
+        threshold_tables,
+    )
     from opencompass_gpassk.report.tables.table import to_text
 
     require_no_folder(args.output)

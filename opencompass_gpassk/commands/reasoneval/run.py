@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_run_argument, add_trust_argument
-from opencompass_gpassk.commands.reasoneval.output import note
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
+    note,
     scorer_settings,
 )
 

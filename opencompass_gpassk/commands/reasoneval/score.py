@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands.reasoneval.output import note, require_no_folder, write_lines
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
+    note,
+    require_no_folder,
     scorer_settings,
+    write_lines,
 )
 
 __all__ = ['add_action', 'run']
@@ -56,10 +58,10 @@ def add_action(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score a file; what is there is kept as it comes."""
     from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.reasoneval.rows import read_solutions, scored_row, split_again
+    from opencompass_gpassk.reasoneval.score_store import score_solutions, score_store_path
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
+    from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, split_again
     from opencompass_gpassk.reasoneval.solutions import count_refusals
-    from opencompass_gpassk.reasoneval.store import score_solutions, score_store_path
 
     settings = scorer_settings(args)
     require_no_folder(args.output)

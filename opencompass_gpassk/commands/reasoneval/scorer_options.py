@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import io
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from opencompass_gpassk.commands.reasoneval.aggregates import add_aggregates
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-__all__ = ['add_scorer_options', 'scorer_settings']
+__all__ = [
+    'add_aggregates',
+    'add_scorer_options',
+    'note',
+    'require_no_folder',
+    'scorer_settings',
+    'write_lines',
+]
+
+
+def add_aggregates(parser: argparse.ArgumentParser) -> None:
+    """Add ``--validity-by`` and ``--redundancy-by``."""
+    for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
+        parser.add_argument(
+            f'--{kind}-by',
+            metavar='HOW',
+            help=f"makes a solution's {kind} of its steps': min, max, mean or 'geometric mean' "
+            f'(default: {usual})',
+        )
+
 
 OPTIONS = ('position', 'batch_size', 'max_tokens', 'long', 'step_tag', 'good', 'bad')
 MODEL_KWARGS = ('dtype', 'device_map', 'attn_implementation')
@@ -106,3 +128,40 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
 
 def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+
+
+def require_no_folder(output: Path | None) -> None:
+    """Refuse to write where a folder is, before anything is computed.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if output and output.is_dir():
+        raise ValueError(f'--output {output} is a folder; name the file to write')
+
+
+def write_lines(lines: list[str], output: Path | None) -> None:
+    """Print lines, or write a file that appears whole or not at all, gzipped if named ``.gz``."""
+    text = ''.join(lines)
+    if output is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the terminal is
+            sys.stdout.reconfigure(encoding='utf-8')
+        sys.stdout.write(text)
+        return
+    data = text.encode()
+    if output.suffix == '.gz':
+        data = gzip.compress(data, mtime=0)  # of equal lines an equal file
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
+        output.write_bytes(data)
+        return
+    output = output.resolve()  # of a link, what it names
+    new = output.with_name(f'{output.name}.{os.getpid()}.new')
+    new.write_bytes(data)
+    new.replace(output)
+    note(f'{output} written')
+
+
+def note(message: str) -> None:
+    """Tell the user something that is no result."""
+    print(message, file=sys.stderr)

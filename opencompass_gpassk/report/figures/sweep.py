@@ -16,7 +16,7 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.figures.bars import plot_bars
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.figures.tau_curves import (
     COLOURS,
     MARKERS,
     add_legend,

@@ -30,8 +30,8 @@ from opencompass_gpassk.results.benchmarks import (
     join_benchmarks,
 )
 from opencompass_gpassk.results.figures import NOBODY, signature_line
-from opencompass_gpassk.results.stored import Found, Sources, find_results
-from opencompass_gpassk.runs.states import State
+from opencompass_gpassk.results.stored_results import Found, Sources, find_results
+from opencompass_gpassk.runs.task_states import State
 
 __all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
 

@@ -74,8 +74,8 @@ def _alike(one: Values, other: Values) -> bool:
     """Tell whether two entries have as many judged responses to each problem that both have.
 
     If not, the differences of estimates are not symmetric where nothing tells the models apart,
-    as the test takes for granted. :mod:`~opencompass_gpassk.compare.aligned` draws trials for that;
-    the page has only their counts.
+    as the test takes for granted. :mod:`~opencompass_gpassk.compare.shared_problems` draws trials
+    for that; the page has only their counts.
     """
     both = (one > 0) & (other > 0)
     return bool((one[both] == other[both]).all())

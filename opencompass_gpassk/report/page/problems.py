@@ -19,8 +19,8 @@ from opencompass_gpassk.formats.display import one_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
-from opencompass_gpassk.results.result import problem_rows
-from opencompass_gpassk.results.stored import Found
+from opencompass_gpassk.results.make_result import problem_rows
+from opencompass_gpassk.results.stored_results import Found
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 
 __all__ = [

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opencompass_gpassk.compare.aligned import Aligned, aligned
 from opencompass_gpassk.compare.differences import Standing, distinguishable
+from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.results.benchmarks import Entry, Result, read_figure
 from opencompass_gpassk.results.protocol import Protocol, accuracy_key

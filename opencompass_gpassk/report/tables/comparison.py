@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from opencompass_gpassk.compare.differences import Check, Difference
-from opencompass_gpassk.compare.problems import Change
+from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.formats.display import one_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.intervals import ESTIMAND, IntervalSettings
-from opencompass_gpassk.results.stored import Found
+from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']
 
@@ -37,7 +37,7 @@ class Compared:
         level: Coverage of the intervals.
         k: Of the G-Pass@k at τ = 1 of each problem, None where there is none.
         drawn: What is counted → problems of which tests take no more than both models have, see
-            :class:`~opencompass_gpassk.compare.aligned.Aligned`.
+            :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
     """
 
     name: str

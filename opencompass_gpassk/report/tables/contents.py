@@ -6,7 +6,7 @@ from opencompass_gpassk.report.figures.difficulty import decline_tables
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
-from opencompass_gpassk.report.tables.sound import sound_tables
+from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import contamination_table, variable_tables
 from opencompass_gpassk.results.benchmarks import Results

@@ -14,12 +14,12 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
-from opencompass_gpassk.reasoneval.rows import SolutionRow, scored_row
+from opencompass_gpassk.reasoneval.score_store import score_solutions
 from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.solution_files import SolutionRow, scored_row
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
-from opencompass_gpassk.reasoneval.store import score_solutions
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.records import DamagedRowError
 from opencompass_gpassk.judging.sqlite import Schema, StoreError, StoreFile
 from opencompass_gpassk.judging.store import named_path
+from opencompass_gpassk.judging.store_rows import DamagedRowError
 from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 

@@ -19,7 +19,7 @@ from opencompass_gpassk.runs.predictions import (
     read_predictions,
     shard_numbers,
 )
-from opencompass_gpassk.runs.samples import SampledProblems
+from opencompass_gpassk.runs.sample_files import SampledProblems
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['Recorded', 'read_data_set', 'recorded_data_sets']

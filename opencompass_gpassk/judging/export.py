@@ -10,7 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import parse_row, read_lines, row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.records import Record, StoredVerdict
+from opencompass_gpassk.judging.store_rows import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['LABEL_FIELDS', 'VerdictRows', 'read_label', 'read_verdict_rows', 'verdict_line']
@@ -93,7 +93,7 @@ def read_verdict_rows(
 
     A row that names a judge, by ``model``, ``prompt`` and ``settings``, is its verdict; any other
     is a person's: ``question``, ``gold``, ``answer`` and a label
-    (:func:`~opencompass_gpassk.judging.lines.read_label`). A file without any row is one
+    (:func:`~opencompass_gpassk.judging.export.read_label`). A file without any row is one
     without disagreements.
 
     Args:

@@ -20,7 +20,7 @@ from opencompass_gpassk.inference.client import (
     request_fields,
     well_formed,
 )
-from opencompass_gpassk.inference.faults import Fault, Remedy, exception_fault
+from opencompass_gpassk.inference.http_faults import Fault, Remedy, exception_fault
 from opencompass_gpassk.judging.dispatch import PROBE, Asking, Limits
 from opencompass_gpassk.judging.judge import Ledger, Receive
 

@@ -16,7 +16,7 @@ from opencompass_gpassk.report.files import to_json
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.results.benchmarks import Result, is_ours, metric_keys
 from opencompass_gpassk.runs.config import planned_run, read_run_config
-from opencompass_gpassk.runs.states import State, TaskState, task_states
+from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 
 __all__ = [
     'TRIALS',

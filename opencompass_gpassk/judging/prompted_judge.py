@@ -189,12 +189,12 @@ def make_judge(settings: JudgeSettings) -> Judge:
         custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
         return RecordedJudge(settings.model_name, decoding, custom=custom)
     if isinstance(settings.model, Mapping):
-        from opencompass_gpassk.judging.local import LocalJudge
+        from opencompass_gpassk.judging.local_judge import LocalJudge
 
         return LocalJudge(
             settings.model, max_tokens=settings.max_tokens, batch_size=settings.batch_size
         )
-    from opencompass_gpassk.judging.http import HttpJudge
+    from opencompass_gpassk.judging.http_judge import HttpJudge
 
     return HttpJudge(
         settings.model_name,

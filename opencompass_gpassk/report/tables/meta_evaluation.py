@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.reasoneval.meta import (
+from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,
     MetaEvaluation,
     labelled_rate,

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from opencompass_gpassk.compare.aligned import Aligned
+from opencompass_gpassk.compare.shared_problems import Aligned
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.paired import holm
 from opencompass_gpassk.trials import Problem

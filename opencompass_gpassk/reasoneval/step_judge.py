@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.ask import ask_aside, excerpt, make_judge, reason_of
 from opencompass_gpassk.judging.judge import Failure, Judge, JudgeError, JudgingBar, Ledger, Outcome
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
+from opencompass_gpassk.judging.prompted_judge import ask_aside, excerpt, make_judge, reason_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
@@ -364,8 +364,8 @@ class PromptedStepJudge:
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
-        The judge is asked in a thread meanwhile (:func:`~.ask.ask_aside`); what was yielded can
-        be kept at once.
+        The judge is asked in a thread meanwhile (:func:`~.prompted_judge.ask_aside`); what was
+        yielded can be kept at once.
 
         Args:
             solutions: Equal ones are asked about once.

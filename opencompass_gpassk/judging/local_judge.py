@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
 from opencompass_gpassk.inference.client import Reply
-from opencompass_gpassk.inference.drawing import FailureWatch, draw, reason_of
+from opencompass_gpassk.inference.request_loop import FailureWatch, draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
@@ -317,7 +317,7 @@ class LocalJudge:
             LocalJudge._loaded = None  # room for another model
             from opencompass.utils import build_model_from_cfg
 
-            from opencompass_gpassk.inference.backends import backend_of
+            from opencompass_gpassk.inference.choose_backend import backend_of
 
             try:
                 check_model_gpus(self.config)

@@ -11,7 +11,7 @@ from pathlib import Path
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.benchmarks import Result, has_verdicts, is_greedy, sample_count
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.stored import Found, find_results
+from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import TrialTable, read_trials
 

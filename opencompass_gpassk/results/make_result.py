@@ -13,7 +13,6 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
-from opencompass_gpassk.results.caveats import bounds, response_warnings, result_warnings
 from opencompass_gpassk.results.figures import NOBODY, figures, headline_trials, reasoning_figures
 from opencompass_gpassk.results.intervals import (
     IntervalSettings,
@@ -22,11 +21,12 @@ from opencompass_gpassk.results.intervals import (
 )
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.soundness import ReasoningColumns, scored_trials, sound_trials
+from opencompass_gpassk.results.warnings import bounds, response_warnings, result_warnings
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.responses import ResponseScores, ScoredResponse
+    from opencompass_gpassk.reasoneval.score_responses import ResponseScores, ScoredResponse
 
 __all__ = [
     'audit_responses',
