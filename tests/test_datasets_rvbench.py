@@ -9,7 +9,7 @@ import pytest
 
 from opencompass_gpassk.datasets import RVBench
 from opencompass_gpassk.datasets.prompts import few_shot_prompt, make_prompt
-from opencompass_gpassk.rv.files import write_line
+from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.rv.generation import generate
 
 NAMES = ['LampsInStep', 'PercentOfTens']

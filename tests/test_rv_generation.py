@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 
-from opencompass_gpassk.rv.files import read_posed, write_line
+from opencompass_gpassk.datasets.rv_files import read_posed, write_line
 from opencompass_gpassk.rv.generation import generate
 from opencompass_gpassk.rv.question import (
     LEVELS,

@@ -91,7 +91,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 def run_generate(args: argparse.Namespace) -> int:
     """Write rows, all or none."""
-    from opencompass_gpassk.rv.files import write_line
+    from opencompass_gpassk.datasets.rv_files import write_line
     from opencompass_gpassk.rv.generation import generate
 
     if args.per_group < 2:

@@ -10,7 +10,7 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.prompts import EXAMPLES
-from opencompass_gpassk.rv.files import read_posed
+from opencompass_gpassk.datasets.rv_files import read_posed
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import questions
 from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
@@ -50,8 +50,8 @@ class RVBench(GPassKDataset):
             names: Questions to take, of those that ``gpassk rv list`` or the file has; by default
                 all.
             path: A file of RV-Bench problems in place of the generated ones; see
-                :func:`opencompass_gpassk.rv.files.read_posed`. ``source`` is then that of rows
-                that name none, which worked examples of prompts depend on.
+                :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` is then that of
+                rows that name none, which worked examples of prompts depend on.
             originals: A file of their originals, where ``path`` doesn't hold them.
             benchmark: The name that results are joined and shown by.
             prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
