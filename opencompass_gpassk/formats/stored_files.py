@@ -254,9 +254,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
     raise EOFError(f'it has more than {MEMBERS} parts')
 
 
-def _unreadable(
-    path: Path, why: object, remedy: str = 'delete it and make it again'
-) -> ValueError:
+def _unreadable(path: Path, why: object, remedy: str = 'delete it and make it again') -> ValueError:
     return ValueError(f'{path}: not readable: {why}; {remedy}')
 
 

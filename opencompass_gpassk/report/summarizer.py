@@ -15,7 +15,12 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
-from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
+from opencompass_gpassk.report.files import (
+    MissingMatplotlibError,
+    check_shown,
+    write_figures,
+    write_report,
+)
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
@@ -135,7 +140,7 @@ class GPassKSummarizer(DefaultSummarizer):
                 abbr = dataset_abbr_from_cfg(dataset)
                 path = Path(self.work_dir, 'results', model_abbr_from_cfg(model), f'{abbr}.json')
                 try:
-                    result = read_result(path)
+                    result = read_result(path, check_shown)
                 except FileNotFoundError:
                     continue  # the task's state tells why
                 except ValueError as error:

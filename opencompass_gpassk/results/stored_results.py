@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, read_json, read_object
-from opencompass_gpassk.report.files import to_json
-from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.results.benchmarks import Result, is_ours, metric_keys
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
@@ -83,19 +81,25 @@ LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
 BRIEF = 'of {} characters at most'
 NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields of which tables print all
 Test = Callable[[Any], bool]
+Check = Callable[[Result], None]
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def read_result(path: Path, check: Check) -> dict[str, Any]:
     """Return a stored result, of whichever evaluator.
+
+    Args:
+        path: The file.
+        check: Raises a ValueError if a result of ours can't be used: :func:`check_result`, or what
+            asks more.
 
     Raises:
         FileNotFoundError: If there is none.
-        ValueError: If it can't be read, or is ours and :func:`check_result` refuses it.
+        ValueError: If it can't be read, or is ours and the check refuses it.
     """
     result = read_object(path)
     try:
         if is_ours(result):
-            check_result(result)
+            check(result)
     except ValueError as error:
         raise ValueError(f'{path}: not readable: {error}') from error
     return result
@@ -120,14 +124,6 @@ def check_result(result: Result) -> None:
         _check_row(row)
     _check_numbers(result)
     _check_figures(result)
-    try:
-        of_one = {'model': {'data set': {k: v for k, v in result.items() if k != 'details'}}}
-        report_tables(of_one)
-        to_json(of_one)
-    except Exception as error:  # of what a result may hold, nobody can list everything
-        raise ValueError(
-            f'it can not be tabulated ({type(error).__name__}: {error}); score its responses again'
-        ) from error
 
 
 def _whole(least: int, most: int = MOST) -> Test:
@@ -309,28 +305,34 @@ class Sources:
     """Everything that was found.
 
     Attributes:
+        check: As of :func:`read_result`.
         results: Ours, in the order of the paths and of each run's folders.
         tasks: (time of the run, state) of every task that a config asks for.
         faults: What could not be read, and why.
         others: Results of other evaluators: model/data set, and its accuracy.
     """
 
+    check: Check
     results: list[Found] = field(default_factory=list)
     tasks: list[tuple[str, TaskState]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
 
-def find_results(paths: Sequence[Path]) -> Sources:
+def find_results(paths: Sequence[Path], check: Check = check_result) -> Sources:
     """Return the results in work dirs, runs, folders and files of ``gpassk score``.
 
     Every run below a folder counts, so that an older result of the same model is not hidden, and
     every result that lies beside the runs.
 
+    Args:
+        paths: Those folders and files.
+        check: As of :func:`read_result`.
+
     Raises:
         ValueError: If a path doesn't exist or there is nothing of this package in it.
     """
-    sources = Sources()
+    sources = Sources(check)
     seen: set[Path] = set()
     for path in paths:
         if not path.exists():
@@ -430,7 +432,7 @@ def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | 
     try:
         if not meant and not isinstance(read_json(path), dict):
             return {}
-        return read_result(path)
+        return read_result(path, sources.check)
     except (OSError, ValueError) as error:
         sources.faults.append(str(error))
         return None
