@@ -48,16 +48,14 @@ class LineBounds(NamedTuple):
     longest: int
 
 
-# A reader takes no more than a gigabyte of memory, whatever a file of this size holds.
-RESULT_BYTES = (
-    32 * MIB
-)  # "[[],[],…" takes 21 times its size; a result of 10,000 problems has 20 MiB
-CONFIG_BYTES = 3 * MIB // 2  # parsed as Python, "[],[],…" takes 600 times its size
-# A text with one character beyond the BMP takes four bytes for each of its characters.
+# Whatever files of these sizes hold, a gigabyte of memory is enough to read one.
+CONFIG_BYTES = 1 * MIB  # Python as short as "a;a;a;…" takes 900 times its size when it is parsed
+RESULT_BYTES = 32 * MIB  # JSON such as "[[],[],…" takes 21 times its size
+# In a text with an emoji every character takes four bytes. Half a million trials have 160 MiB.
 TRIALS = LineBounds(160 * MIB, 1_000_000, 4 * MIB)
 MOST_PROBLEMS = 200_000  # of a result and its trials; a page of so many takes a minute
-# Not held in memory as a whole: one member, or one line, is at a time.
-PREDICTIONS_BYTES = 4096 * MIB  # the texts of 100,000 responses of 40,000 characters
+# Of what follows, one record or line at a time is in memory, and what a caller keeps.
+PREDICTIONS_BYTES = 4096 * MIB  # 100,000 responses of 40,000 characters
 PREDICTIONS = 1_000_000
 RECORD_CHARACTERS = 16 * MIB
 SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
