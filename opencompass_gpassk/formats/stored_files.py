@@ -49,7 +49,7 @@ class LineBounds(NamedTuple):
 
 
 # Whatever files of these sizes hold, a gigabyte of memory is enough to read one.
-CONFIG_BYTES = 1 * MIB  # Python as short as "a;a;a;…" takes 900 times its size when it is parsed
+CONFIG_BYTES = 16 * MIB  # each data set stands in it twice, or thrice
 RESULT_BYTES = 32 * MIB  # JSON such as "[[],[],…" takes 21 times its size
 # In a text with an emoji every character takes four bytes. Half a million trials have 160 MiB.
 TRIALS = LineBounds(160 * MIB, 1_000_000, 4 * MIB)

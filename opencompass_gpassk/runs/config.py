@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,13 @@ __all__ = [
 # besides. A folder that somebody else made may hold any Python there.
 
 NEEDED = ('models', 'datasets')
-READ = (*NEEDED, 'model_dataset_combinations', 'eval', 'summarizer')
+# From the name at the beginning of a line to where another statement begins, which is not parsed.
+ASSIGNMENT = re.compile(
+    rb'^(models|datasets|model_dataset_combinations|eval|summarizer)[ \t]*=(?!=)(.*?)'
+    rb'(?=^[^\s)\]}#]|\Z)',
+    re.MULTILINE | re.DOTALL,
+)
+MOST_PARSED = 1_800_000  # bytes, of a thousand data sets; as a tree "{},{},…" takes a gigabyte
 MOST_PAIRS = 100_000  # of a model and a data set
 LONGEST_NAME = 255  # bytes of a file's name
 
@@ -38,14 +45,16 @@ def read_literal_config(path: Path) -> Mapping[str, Any]:
     Raises:
         ValueError: If it isn't Python, holds more than data there, or asks for what no run has.
     """
+    text = read_bytes(path, CONFIG_BYTES)
     config: dict[str, Any] = {}
     try:
-        for statement in ast.parse(read_bytes(path, CONFIG_BYTES)).body:
-            for name in _names(statement):
-                if name in READ and isinstance(statement, ast.Assign):
-                    config[name] = _value(statement.value)
+        assigned = ASSIGNMENT.findall(text)
+        if sum(len(value) for _, value in assigned) > MOST_PARSED:
+            raise ValueError(f'its models and data sets take more than {MOST_PARSED} bytes')
+        for name, value in assigned:
+            config[name.decode()] = _value(ast.parse(value.strip(), mode='eval').body)
         _check(config)
-    except (OSError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise ValueError(f'{path}: not a config as OpenCompass writes it down: {error}') from error
     return config
 
@@ -86,11 +95,6 @@ def _check_names(config: Any, otherwise: Sequence[str]) -> None:
             )
         ):
             raise ValueError(f'abbr {name[:60]!r} names no file below the run')
-
-
-def _names(statement: ast.stmt) -> list[str]:
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _value(node: ast.expr) -> Any:
@@ -173,7 +177,7 @@ def run_config(folder: Path) -> Path:
         ValueError: If there is none.
     """
     configs = sorted(
-        (folder / 'configs').glob('*.py'), key=lambda path: (path.stat().st_mtime_ns, path.name)
+        (folder / 'configs').glob('*.py'), key=lambda path: (path.lstat().st_mtime_ns, path.name)
     )
     if not configs:
         raise ValueError(f'{folder / "configs"}: there is no config; OpenCompass did not start')
