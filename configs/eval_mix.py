@@ -17,7 +17,7 @@ model, whose scores mean nothing: put yours in its place.
 from mmengine.config import read_base
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inferencer import GPassKGenInferencer
 
 with read_base():
     from opencompass.configs.datasets.math.math_500_gen import math_datasets

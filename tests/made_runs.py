@@ -31,7 +31,7 @@ class MadeRun:
         lines = [
             f'models = [{", ".join(self._model(abbr) for abbr in models)}]',
             f'datasets = [{", ".join(self._dataset(abbr) for abbr in datasets)}]',
-            "summarizer = dict(type='opencompass_gpassk.report.summarizer.GPassKSummarizer')",
+            "summarizer = dict(type='opencompass_gpassk.summarizer.GPassKSummarizer')",
             f'work_dir = {str(folder)!r}',
             more,
         ]

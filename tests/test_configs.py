@@ -264,7 +264,7 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
         }[name]
     )
     assert config.work_dir == f'outputs/{name.removeprefix("eval_")}'
-    assert config.summarizer.type == 'opencompass_gpassk.report.summarizer.GPassKSummarizer'
+    assert config.summarizer.type == 'opencompass_gpassk.summarizer.GPassKSummarizer'
 
 
 def test_the_papers_job_gives_every_model_the_same_length() -> None:

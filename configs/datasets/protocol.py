@@ -9,7 +9,7 @@ from opencompass.openicl.icl_prompt_template import PromptTemplate
 from opencompass.openicl.icl_retriever import ZeroRetriever
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
+from opencompass_gpassk.inferencer import GPassKGenInferencer
 
 MAX_OUT_LEN = 8192  # 32768 for models with long reasoning
 

@@ -3,6 +3,6 @@
 Confidence intervals stand in brackets; ``intervals='±'`` shows half their width, ``None`` none.
 """
 
-from opencompass_gpassk.report.summarizer import GPassKSummarizer
+from opencompass_gpassk.summarizer import GPassKSummarizer
 
 summarizer = dict(type=GPassKSummarizer, intervals='brackets')

@@ -32,10 +32,12 @@ __all__ = [
 ]
 
 TRUST = 'If the run is your own, --trust-config runs its config as OpenCompass did'
-SUMMARIZER = 'opencompass_gpassk.report.summarizer.GPassKSummarizer'
+SUMMARIZER = 'opencompass_gpassk.summarizer.GPassKSummarizer'
+SUMMARIZERS = (SUMMARIZER, 'opencompass_gpassk.report.summarizer.GPassKSummarizer')
 EVALUATORS = {
     'opencompass_gpassk.evaluator.GPassKEvaluator',
     'opencompass_gpassk.evaluator.ReasonEvalEvaluator',
+    'opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator',  # of earlier versions
 }
 DATA_SETS = {
     f'opencompass_gpassk.datasets{module}.{name}'
@@ -111,7 +113,7 @@ def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def known_summarizer(config: Any) -> dict[str, Any]:
     """Return the config of a summarizer: what may be taken of the run's, by default ours alone."""
-    given = config if isinstance(config, Mapping) and config.get('type') == SUMMARIZER else {}
+    given = config if isinstance(config, Mapping) and config.get('type') in SUMMARIZERS else {}
     kept = {key: given[key] for key in ('dataset_abbrs', 'intervals') if _is_plain(given.get(key))}
     return {**kept, 'type': SUMMARIZER}
 
