@@ -46,6 +46,7 @@ EXTRAS = {
         'axe-playwright-python>=0.1.7',
         'matplotlib>=3.8',
         'hypothesis>=6.100',
+        'import-linter>=2',
         'mypy>=1.11',
         'playwright>=1.50',
         'pytest>=8',
