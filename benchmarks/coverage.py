@@ -31,6 +31,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from opencompass_gpassk.metrics.bootstrap import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
@@ -66,12 +68,26 @@ class Cell:
     truth: float
 
 
+def with_figure(estimator: Estimator, figure: float, strength: float) -> Rates:
+    """Return the Beta distribution of α + β = strength of which a metric has a given mean.
+
+    Raises:
+        ValueError: If there is none.
+    """
+
+    def made(place: float) -> Rates:
+        mean = expit(place)
+        return Rates.of(mean * strength, (1 - mean) * strength)
+
+    return made(brentq(lambda at: made(at).mean_of(estimator) - figure, -20, 20, xtol=1e-13))
+
+
 def simulated(cell: Cell, simulations: int, seed: int) -> NDArray[np.float64]:
     """Return the metric of each problem in each run, shape (P or 2P, simulations)."""
     name = f'{cell.shape} {cell.problems} {cell.pairs} {cell.n} {cell.metric} {cell.truth}'
     rng = np.random.default_rng([*name.encode(), seed])
     estimator = Estimator.named(cell.metric)
-    rates = Rates.with_figure(estimator, cell.truth, SHAPES[cell.shape])
+    rates = with_figure(estimator, cell.truth, SHAPES[cell.shape])
     size = (cell.problems, simulations)
     rate = rng.beta(rates.alpha[0], rates.beta[0], size)
     if cell.pairs:
@@ -91,7 +107,7 @@ def simulated_differences(cell: Cell, simulations: int, seed: int) -> NDArray[np
     rate = np.empty(0)
     for shape, n in zip(shapes, samples, strict=True):
         if shape is not None:
-            rates = Rates.with_figure(estimator, cell.truth, shape)
+            rates = with_figure(estimator, cell.truth, shape)
             rate = rng.beta(rates.alpha[0], rates.beta[0], (cell.problems, simulations))
         values.append(estimator(n, np.arange(n + 1))[rng.binomial(n, rate)])
     return values[1] - values[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -20,7 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, TRIALS, stored_lines
+from opencompass_gpassk.formats.stored_files import (
+    MOST_PROBLEMS,
+    TRIALS,
+    stored_lines,
+    written_whole,
+)
 
 __all__ = ['ORIGINAL', 'Problem', 'Trial', 'TrialTable', 'Verdict', 'read_trials', 'write_trials']
 
@@ -161,35 +165,6 @@ class TrialTable:
         n, c = self.counts()
         return np.divide(c, n, out=np.full(len(n), np.nan), where=n > 0)
 
-    def majority_vote(self) -> NDArray[np.float64]:
-        """Return the majority answer's correctness for each problem, shape (P,), in [0, 1].
-
-        Equivalent answers vote together and ties are split: of two leading answers of which one
-        is right, the vote is 0.5. An answer that a wavering judge called right and wrong counts
-        as the share of its judged trials that are right. Responses without an answer don't vote; a
-        problem with no votes is wrong if it was judged. NaN where a leading answer has no judged
-        trial, and everywhere if responses are right but none has an answer, as with programs.
-        """
-        n, _ = self.counts()
-        vote = np.where(n > 0, 0.0, np.nan)
-        voting = self.answer_class >= 0
-        if not voting.any():
-            return np.full_like(vote, np.nan) if self.correct.any() else vote
-        keys = np.stack([self.problem_index[voting], self.answer_class[voting]])
-        (problem, _), group, votes = np.unique(
-            keys, axis=1, return_inverse=True, return_counts=True
-        )
-        group = group.reshape(-1)
-        right = np.bincount(group, weights=self.correct[voting])
-        judged = np.bincount(group, weights=self.judged[voting])
-        share = np.divide(right, judged, out=np.full(len(right), np.nan), where=judged > 0)
-        most = np.zeros(len(self.problems), dtype=np.int64)
-        np.maximum.at(most, problem, votes)
-        leading = votes == most[problem]
-        leaders = np.bincount(problem[leading], minlength=len(self.problems))
-        total = np.bincount(problem[leading], weights=share[leading], minlength=len(self.problems))
-        return np.divide(total, leaders, out=vote, where=leaders > 0)
-
     def settled(self, verdict: Verdict) -> TrialTable:
         """Return the table in which every unjudged trial has this verdict."""
         return TrialTable(
@@ -249,14 +224,15 @@ def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None
 
     The file appears whole or not at all. Fields at their default are left out.
     """
-    part = path.with_name(f'{path.name}.{os.getpid()}.part')
-    with gzip.open(part, 'wt', encoding='ascii', newline='\n') as file:
+    with (
+        written_whole(path) as part,
+        gzip.open(part, 'wt', encoding='ascii', newline='\n') as file,
+    ):
         file.write(json.dumps({'kind': 'meta', 'format': FORMAT, **meta}) + '\n')
         for problem in table.problems:
             file.write(_line('problem', problem, Problem('')))
         for trial in table.trials:
             file.write(_line('trial', trial, Trial('', -1, Verdict.UNJUDGED, source='')))
-    part.replace(path)
 
 
 def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:

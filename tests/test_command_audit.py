@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from audit_trials import make_table, write_table
 from judge_server import JudgeServer
+from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.jsonlines import row_line
@@ -138,7 +139,7 @@ def test_judges_and_people_from_the_store(
         for i in range(8):
             triple = Triple(f'{i} = ?', str(i), str(i))
             store.put(JudgeIdentity('judge', 'p'), triple, StoredVerdict(W, reply='<b>no</b>'))
-            store.put_human(triple, C if i else W)
+            put_human(store, triple, C if i else W)
     assert main(argv) == 0
     rows = read_rows(tmp_path / 'o.jsonl')
     assert rows
@@ -155,7 +156,7 @@ def test_the_store_may_be_named_by_its_run(run: Path, capsys: pytest.CaptureFixt
     """It is said which it is, and only read; what is none is not begun beside the runs."""
     (run / 'configs').mkdir()
     with VerdictStore(run / 'verdicts.sqlite') as store:
-        store.put_human(Triple('1 = ?', '1', '1'), C)
+        put_human(store, Triple('1 = ?', '1', '1'), C)
     (run / 'verdicts.sqlite.lock').unlink()
     before = sorted(run.parent.rglob('*'))
     for given in (run, run.parent):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
@@ -382,7 +383,7 @@ def test_settings_that_json_can_not_hold(
 def test_a_terminal_that_knows_ascii_alone(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it can't show is written in escapes, not an error."""
     with VerdictStore(store) as opened:
-        opened.put_human(Triple('é中', '2', 'a'), Verdict.CORRECT)
+        put_human(opened, Triple('é中', '2', 'a'), Verdict.CORRECT)
     written = io.BytesIO()
     monkeypatch.setattr('sys.stdout', io.TextIOWrapper(written, encoding='ascii'))
     assert main(['verdicts', 'list', str(store), '--human']) == 0

@@ -20,12 +20,14 @@ from audit_trials import audit_trials, make_table, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_judge import ScriptedJudge
+from store_writer import put_human
 
 from opencompass_gpassk.inference.client import Reply
-from opencompass_gpassk.judging.audit import allocate, compare, draw_sample
+from opencompass_gpassk.judging.audit import Comparison, Sample, allocate, draw_sample
 from opencompass_gpassk.judging.audit_sources import (
     AuditTrial,
     Opinion,
+    Source,
     ask_now,
     clusters,
     look_up,
@@ -130,6 +132,11 @@ def test_names_and_seed_alone_decide_which_are_drawn() -> None:
     assert all([one.identity for one in other.trials] != here for other in others)
     larger = {one.identity for one in draw_sample('m', trials, 60, 5).trials}
     assert len(larger.intersection(here)) >= 28
+
+
+def compare(sample: Sample, first: Source, second: Source) -> Comparison:
+    """What two sources say of a sample."""
+    return Comparison(sample, first(sample.trials), second(sample.trials))
 
 
 def test_small_strata_count_by_their_size() -> None:
@@ -296,7 +303,7 @@ def test_a_judge_is_asked_once_about_each_answer(tmp_path: Path) -> None:
     triples = list(dict.fromkeys(one.triple for one in trials))
     how = JudgeSettings(mode='llm')
     with VerdictStore(tmp_path / 'v.sqlite') as store:
-        store.put_human(triples[0], W if triples[0].answer >= '0' else C)
+        put_human(store, triples[0], W if triples[0].answer >= '0' else C)
         judge = stub_judge(failing=True)
         _check_type: Judge = judge
         opinions, ledger = ask_now(judge, how, store, trials)
@@ -320,7 +327,7 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
             look_up(store, 'a', trials, notes.append)
         store.put(JudgeIdentity('a', 'old'), triple, StoredVerdict(C, reply='old'))
         store.put(JudgeIdentity('b', 'p'), triple, StoredVerdict(U, 'too long'))
-        store.put_human(triple, W)
+        put_human(store, triple, W)
         assert look_up(store, 'a', trials, notes.append)(trials)[0] == Opinion(C, '', 'old')
         assert not notes
         store.put(JudgeIdentity('a', 'new'), triple, StoredVerdict(W, reply='new'))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
+from store_writer import put_human
 
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Triple
@@ -217,8 +218,8 @@ def test_a_failure_that_lasts_blocks_no_run(store: VerdictStore) -> None:
 def test_a_person_outranks_everybody(store: VerdictStore) -> None:
     """Rule, store and judge; the verdict is marked."""
     judged(LLM, right_if('8', '9'), candidates('8', '9'), store)
-    store.put_human(Triple('What?', '7', '7'), Verdict.INCORRECT)
-    store.put_human(Triple('What?', '7', '8'), Verdict.INCORRECT)
+    put_human(store, Triple('What?', '7', '7'), Verdict.INCORRECT)
+    put_human(store, Triple('What?', '7', '8'), Verdict.INCORRECT)
     for settings in (CASCADE, LLM):
         verdicts, found = judged(settings, right_if(), candidates('7', '8', '9'), store)
         assert verdicts == '--+'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from test_trials import vote_of
 
 from opencompass_gpassk.judging.rules import answer_classes, final_answer, judge_answers
 from opencompass_gpassk.judging.verdict import Judgement
@@ -50,7 +51,7 @@ def test_the_vote_of_an_answer_that_a_judge_wavers_on() -> None:
         Trial('p', replica, one.verdict, answer=one.answer, answer_class=number)
         for replica, (one, number) in enumerate(zip(judgements, classes, strict=True))
     ]
-    assert TrialTable([Problem('p')], trials).majority_vote().tolist() == [0.6]
+    assert vote_of(TrialTable([Problem('p')], trials)).tolist() == [0.6]
 
 
 def test_exact_matching_asks_for_the_text() -> None:

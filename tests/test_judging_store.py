@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_writer import JUDGE, triple
+from store_writer import JUDGE, put_human, triple
 
 from opencompass_gpassk.judging import sqlite as store_files
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
@@ -174,20 +174,18 @@ def test_a_person_outranks_and_may_change_their_mind(path: Path) -> None:
     """People's verdicts are kept apart from judges'; the last one stands."""
     with VerdictStore(path) as store:
         store.put(JUDGE, triple(1), RIGHT)
-        store.put_human(triple(1), Verdict.CORRECT)
-        store.put_human(triple(1), Verdict.INCORRECT, 'no unit')
+        put_human(store, triple(1), Verdict.CORRECT)
+        put_human(store, triple(1), Verdict.INCORRECT, 'no unit')
         assert store.human([triple(1), triple(2)]) == {triple(1): WRONG}
         assert store.get(JUDGE, [triple(1)])[triple(1)].verdict is Verdict.CORRECT
         assert [r.said.reply for r in records(store, Selection(human=True))] == ['no unit']
-        with pytest.raises(ValueError, match='correct or incorrect'):
-            store.put_human(triple(1), Verdict.UNJUDGED)
 
 
 def test_pruning_keeps_what_others_use(full: Path) -> None:
     """Texts go with the last verdict on them, and the file shrinks."""
     before = full.stat().st_size
     with VerdictStore(full) as store:
-        store.put_human(triple(0), Verdict.CORRECT)
+        put_human(store, triple(0), Verdict.CORRECT)
         assert prune(store, Selection(model='judge', verdict=Verdict.INCORRECT)) == 50
         assert store.human([triple(0)]) and not store.get(JUDGE, [triple(0)])
         assert prune(store, Selection(human=False)) == 50

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
-from store_writer import JUDGE, triple
+from store_writer import JUDGE, put_human, triple
 
 from opencompass_gpassk.judging import sqlite as files
 from opencompass_gpassk.judging import sqlite as viewing
@@ -35,7 +35,7 @@ def full(tmp_path: Path) -> Path:
     path = tmp_path / 'run' / 'verdicts.sqlite'
     with VerdictStore(path) as store:
         restore(store, (Record(triple(n), JUDGE, RIGHT, 1.0 + n) for n in range(SIZE)))
-        store.put_human(triple(0), Verdict.INCORRECT)
+        put_human(store, triple(0), Verdict.INCORRECT)
     path.with_name('verdicts.sqlite.lock').unlink()
     return path
 

@@ -168,13 +168,18 @@ def test_few_differences_are_as_wide_as_their_gains_and_losses() -> None:
     assert (turned.low[0], turned.high[0]) == pytest.approx((-high, -low))
 
 
+# α + β of rates → their mean, at which G-Pass@16_1.0 is 2 %.
+MEANS = {0.3: 0.04847301668902811, 8.0: 0.6259850332534649, 20.0: 0.7115451091916655}
+
+
 @pytest.mark.parametrize(('first', 'second'), [(0.3, 20.0), (8.0, 0.3)])
 def test_rare_differences_are_covered(first: float, second: float) -> None:
     """Two models of one true figure, 2 %, and other rates: 93 of 100 intervals hold 0."""
     estimator, rng = Estimator.named('G-Pass@16_1.0'), np.random.default_rng(1)
     values = []
     for strength in (first, second):
-        rates = Rates.with_figure(estimator, 0.02, strength)
+        rates = Rates.of(MEANS[strength] * strength, (1 - MEANS[strength]) * strength)
+        assert rates.mean_of(estimator) == pytest.approx(0.02)
         chance = rng.beta(rates.alpha[0], rates.beta[0], (45, 400))
         values.append(estimator(48, np.arange(49))[rng.binomial(48, chance)])
     found = bootstrap_means(values[1] - values[0], bounds=(-1, 1), resamples=500)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import (
-    fixed_problems_interval,
+    fixed_problems_intervals,
     within_problem_variance,
 )
 from opencompass_gpassk.metrics.rates import Rates, pair_products
@@ -116,7 +116,9 @@ def test_interval_covers_what_these_problems_have(name: str, n: int) -> None:
     outcomes = [math.comb(k, j) * strength**j * (1 - strength) ** (k - j) for j in range(k + 1)]
     truth = (np.array([float(kernel(estimator, j)) for j in range(k + 1)]) @ outcomes).mean()
     runs = [
-        fixed_problems_interval(estimator, np.full(100, n), rng.binomial(n, strength))
+        fixed_problems_intervals(
+            estimator, np.full(100, n), rng.binomial(n, strength), [range(100)]
+        )[0]
         for _ in range(300)
     ]
     covered = np.mean([run.low <= truth <= run.high for run in runs])
@@ -133,7 +135,7 @@ def test_interval_holds_its_estimate_and_has_a_width(
     """Whatever the counts, in [0, 1]; NaN where no problem has k samples."""
     estimator = Estimator.named(name)
     c = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=8))
-    found = fixed_problems_interval(estimator, np.full(len(c), n), c)
+    (found,) = fixed_problems_intervals(estimator, np.full(len(c), n), c, [range(len(c))])
     if n < estimator.k:
         assert math.isnan(found.estimate)
         assert math.isnan(found.low)
@@ -143,15 +145,11 @@ def test_interval_holds_its_estimate_and_has_a_width(
 
 
 def test_rates_have_the_moments_they_are_made_for() -> None:
-    """Mean and spread; a figure; the likeliest of many counts is near the true one."""
+    """Mean and spread; the likeliest of many counts is near the true one."""
     rates = Rates.with_spread(0.3, 0.2)
     a, b = rates.alpha[0], rates.beta[0]
     assert a / (a + b) == pytest.approx(0.3)
     assert a * b / ((a + b) ** 2 * (a + b + 1)) == pytest.approx(0.04)
-    estimator = Estimator.named('G-Pass@4_1.0')
-    made = Rates.with_figure(estimator, 0.25, 2.0)
-    a, b = made.alpha[0], made.beta[0]
-    assert math.prod((a + i) / (2 + i) for i in range(4)) == pytest.approx(0.25)
     rng = np.random.default_rng(0)
     counts = rng.binomial(16, rng.beta(0.3, 0.6, 4000))
     fitted = Rates.fitted(np.full(4000, 16), counts)
@@ -180,7 +178,5 @@ def test_names_and_bad_arguments() -> None:
         Rates.with_spread(1.0, 0.1)
     with pytest.raises(ValueError, match='alpha is'):
         Rates.of(0, 1)
-    with pytest.raises(ValueError, match='figure is'):
-        Rates.with_figure(Estimator('accuracy'), 1.0, 1.0)
     with pytest.raises(ValueError, match='n holds no problem'):
         Rates.fitted([0], [0])

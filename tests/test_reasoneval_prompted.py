@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,11 @@ from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
 from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.step_judge import (
+    JudgedSteps,
     PromptedStepJudge,
-    count_failures,
     fill_prompt,
     prompt_text,
     read_steps,
-    recorded_row,
 )
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_replies.json').read_text('utf-8'))
@@ -77,6 +77,18 @@ def by_kind(invalid: str, redundant: str) -> ScriptedJudge:
     """A judge that says the same of all solutions."""
     said = {INVALID: invalid, REDUNDANT: redundant}
     return ScriptedJudge(lambda prompt, kind, times: said[kind])
+
+
+def count_failures(judged: Iterable[JudgedSteps]) -> dict[str, int]:
+    """How many answers are missing for which reason; of a solution not asked about, one."""
+    reasons: Counter[str] = Counter()
+    for one in judged:
+        if one.refusal is not None:
+            reasons[one.refusal.value] += 1
+        for finding in (one.invalid, one.redundant):
+            if finding is not None and finding.steps is None:
+                reasons[finding.failure.partition(':')[0]] += 1
+    return dict(reasons)
 
 
 @pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
@@ -136,8 +148,6 @@ def test_an_unreadable_reply_is_asked_for_once_more_and_then_is_no_answer() -> N
     assert judge.ledger.failures['unreadable'] == 2
     scores = found.scores()
     assert scores.refusal is Refusal.UNJUDGED and np.isnan(scores.probabilities).all()
-    assert recorded_row('a', found, INVALID) == {'id': 'a', 'scores': None}
-    assert recorded_row('a', found, REDUNDANT) == {'id': 'a', 'scores': [1.0] * 4}
 
 
 def test_the_second_reply_counts_where_the_first_is_cut_off_or_unreadable() -> None:
@@ -343,9 +353,10 @@ def test_meta_evaluation_reads_what_was_found(kind: ErrorKind, tmp_path: Path) -
 
     found = PromptedStepJudge(ScriptedJudge(say), kinds=[kind]).find(list(labels))
     path = tmp_path / f'judge_{kind.value}_errors.jsonl'
+    named = [judged.named(kind) for judged in found]
     rows = [
-        recorded_row(one.solution_id, judged, kind)
-        for one, judged in zip(labels.values(), found, strict=True)
+        {'id': one.solution_id, 'scores': None if np.isnan(steps).any() else (1 - steps).tolist()}
+        for one, steps in zip(labels.values(), named, strict=True)
     ]
     path.write_text(''.join(json.dumps(row) + '\n' for row in rows), 'ascii')
     (figures,) = evaluate_files(folder, [path])

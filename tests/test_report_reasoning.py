@@ -16,7 +16,7 @@ from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.report.files import markdown_report, to_csv, to_json, write_figures
+from opencompass_gpassk.report.files import to_csv, to_json, write_figures, write_report
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
@@ -267,7 +267,7 @@ def test_two_data_sets_of_a_model_are_told_apart() -> None:
     assert [row[1] for row in table.rows] == ['m (a)', 'm (b)']
 
 
-def test_hostile_names_stay_in_their_cell() -> None:
+def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
     """Nothing breaks out of a row, a note or a page."""
     name = '<b>|$x$\u2028\n| y'
     made = {name: {'x': make_reasoned(SAMPLES, (2,), refusals={'<i>\n': 1}, scorer='a\n# b')}}
@@ -276,7 +276,8 @@ def test_hostile_names_stay_in_their_cell() -> None:
         assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
         assert not [line for line in lines if '<b>' in line or '<i>' in line]
         assert '\u2028' not in to_text(table)
-    assert '\n# b' not in markdown_report(made)
+    markdown, *_ = write_report(tmp_path / 'report', made)
+    assert '\n# b' not in markdown.read_text('utf-8')
 
 
 def test_null_and_missing_parts_are_undefined() -> None:

@@ -10,6 +10,7 @@ import pytest
 from eval_task import COUNTS, N, Sums, config, counts, data_set, evaluate, predict, question
 from judge_server import JudgeServer
 from scripted_judge import ScriptedJudge, refusing, right_if
+from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.task import Changes
@@ -98,7 +99,7 @@ def test_a_judge_may_come_later(run: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_person_may_overrule(run: Path) -> None:
     """Without any judge; the verdict is marked in the trials."""
     with VerdictStore(run / 'verdicts.sqlite') as store:
-        store.put_human(Triple(question(5), '5', '5'), Verdict.INCORRECT)
+        put_human(store, Triple(question(5), '5', '5'), Verdict.INCORRECT)
     assert main(['rescore', '--trust-config', str(run)]) == 0
     after = result(run)
     assert counts(after) == [*COUNTS[:5], 0, *COUNTS[6:]]

@@ -9,7 +9,6 @@ __all__ = ['balanced', 'command_spans', 'depth', 'split_top']
 BRACE = re.compile(r'\\[a-zA-Z]+|\\.|[{}]', re.DOTALL)
 BRACKET = re.compile(r'\\[a-zA-Z]+|\\.|[][(){}]', re.DOTALL)
 OPEN, CLOSE = frozenset('([{') | {'\\{'}, frozenset(')]}') | {'\\}'}
-BEGIN, END = re.compile(r'\\begin(?![a-zA-Z])'), re.compile(r'\\end(?![a-zA-Z])')
 
 
 def command_spans(text: str, commands: frozenset[str]) -> list[tuple[int, int, int]]:

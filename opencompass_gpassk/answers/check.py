@@ -14,12 +14,9 @@ from opencompass_gpassk.answers.numbers import Number, Relation
 from opencompass_gpassk.answers.units import UNITS, WORDS
 
 __all__ = [
-    'Relation',
     'canonical',
     'canonical_form',
     'canonical_quickly',
-    'check',
-    'compare',
     'compare_quickly',
     'compare_thoroughly',
     'is_plain_form',
@@ -137,22 +134,15 @@ COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 
 
-def check(gold: str, answer: str) -> Relation:
-    """Tell whether an answer is the gold answer.
+def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
+    """Compare what :func:`compare_quickly` couldn't decide, with computer algebra.
 
     Nothing here is protected against an input that hangs a parser or eats the memory: for answers
     of a model use :func:`opencompass_gpassk.answers.pool.check_pairs`.
+
+    Returns:
+        The relation and, if it is unknown, the reason.
     """
-    return compare(gold, answer)[0]
-
-
-def compare(gold: str, answer: str) -> tuple[Relation, str | None]:
-    """Return the relation and, if it is unknown, the reason."""
-    return compare_quickly(gold, answer) or compare_thoroughly(gold, answer)
-
-
-def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
-    """Compare what :func:`compare_quickly` couldn't decide, with computer algebra."""
     left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
     try:
         relation, reason = compare_forms(left, right), 'undecided'

@@ -1,4 +1,4 @@
-"""Comparing answers of one kind that were taken apart."""
+"""Comparing answers that were taken apart: of one kind or of several, in order or in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Comparing expressions by their values."""
+"""Comparing expressions by their values at fixed points.
+
+Two expressions whose values agree to many digits at several generic points, negative ones among
+them, are the same function; this neither hangs as simplification does, nor takes 10^-20 for 0.
+"""
 
 from __future__ import annotations
 
@@ -156,11 +160,6 @@ def has_decimal(text: str) -> bool:
     """Tell whether an expression holds a decimal, which may be rounded."""
     return bool(re.search(r'\d\.\d', text))
 
-
-# The values of expressions at fixed points.
-#
-# Two expressions whose values agree to many digits at several generic points, negative ones among
-# them, are the same function; this neither hangs as simplification does, nor takes 10^-20 for 0.
 
 PRECISION = 120  # digits
 DENOMINATOR_DIGITS = 9

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers.check import canonical_quickly, compare_quickly
 from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.formats.display import progress_bar
 
 __all__ = ['CheckResult', 'canonical_forms', 'check_pairs']
 
@@ -204,7 +205,8 @@ def _run(
         todo.put(index)
     replies: list[dict[str, Any]] = [{'reason': 'crash'}] * len(tasks)
     stopped = threading.Event()
-    with _bar(len(tasks), progress) as advance:
+    lock = threading.Lock()
+    with progress_bar(len(tasks), 'checking answers', 'pair', shown=progress) as bar:
 
         def serve() -> None:
             worker = _Worker(memory_limit)
@@ -215,7 +217,8 @@ def _run(
                     except queue.Empty:
                         return
                     replies[index] = worker.ask(tasks[index], time_limit)
-                    advance()
+                    with lock:
+                        bar.update()
             finally:
                 worker.stop()
 
@@ -228,29 +231,3 @@ def _run(
         finally:
             stopped.set()
     return replies
-
-
-class _bar:  # noqa: N801  used as a function
-    """A progress bar of tqdm, or nothing."""
-
-    def __init__(self, total: int, shown: bool) -> None:
-        self.total, self.shown = total, shown
-        self.bar: Any = None
-
-    def __enter__(self) -> Callable[[], None]:
-        if not self.shown:
-            return lambda: None
-        from tqdm import tqdm
-
-        self.bar = tqdm(total=self.total, desc='checking answers', unit='pair')
-        lock = threading.Lock()
-
-        def advance() -> None:
-            with lock:
-                self.bar.update()
-
-        return advance
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()

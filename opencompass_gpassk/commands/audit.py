@@ -120,7 +120,7 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 def _compare(
     args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
 ) -> int:
-    from opencompass_gpassk.judging.audit import compare
+    from opencompass_gpassk.judging.audit import Comparison
     from opencompass_gpassk.judging.audit_sources import is_asked, named_source
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
@@ -137,8 +137,10 @@ def _compare(
     sources = {
         name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
     }
+    first, second = (sources[name] for name in names)
     found = [
-        compare(sample, sources[names[0]], sources[names[1]], args.level) for sample in samples
+        Comparison(sample, first(sample.trials), second(sample.trials), args.level)
+        for sample in samples
     ]
     for table in audit_tables(found, names):
         print(to_text(table))
@@ -174,12 +176,12 @@ def _beside(path: Path | None, ending: str) -> Any:
 
 def _spare_labels(path: Path) -> None:
     """Refuse to overwrite what a person may have labelled."""
-    from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+    from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
 
     if not path.exists():
         return
     try:
-        rows = [parse_row(line) for line in read_lines(str(path)) if line.strip()]
+        rows = [parse_row(line) for _, line in numbered_lines(path)]
         labelled = any(row.get('human', '?') not in ('', None) for row in rows)
     except ValueError:
         labelled = True

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 
 __all__ = ['add_parser', 'run']
 
@@ -86,16 +86,14 @@ def _outcome(verdict: str, label: bool) -> str:
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    name = 'standard input' if path == '-' else path
     rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            try:
-                rows.append(_row(line.strip()))
-            except ValueError as error:
-                raise ValueError(f'{name}, line {number}: {error}') from error
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
+            rows.append(_row(line.strip()))
     if not rows:
-        raise ValueError(f'{name}: there is no row in it; see gpassk check --help for the format')
+        raise ValueError(
+            f'{input_name(path)}: there is no row in it; see gpassk check --help for the format'
+        )
     return rows
 
 

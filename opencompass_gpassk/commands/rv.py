@@ -92,6 +92,7 @@ def run_show(args: argparse.Namespace) -> int:
 def run_generate(args: argparse.Namespace) -> int:
     """Write rows, all or none."""
     from opencompass_gpassk.datasets.rv_files import write_line
+    from opencompass_gpassk.formats.stored_files import written_whole
     from opencompass_gpassk.rv.generation import generate
 
     if args.per_group < 2:
@@ -103,10 +104,8 @@ def run_generate(args: argparse.Namespace) -> int:
     if args.output is None:
         print(text, end='')
         return 0
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    part = args.output.with_name(f'{args.output.name}.part')
-    part.write_text(text, encoding='ascii', newline='\n')
-    part.replace(args.output)
+    with written_whole(args.output) as part:
+        part.write_text(text, encoding='ascii', newline='\n')
     originals = sum(row.original for row in rows)
     print(
         f'{args.output}: {len(rows) - originals} versions, {originals} originals', file=sys.stderr

@@ -135,11 +135,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
     from opencompass_gpassk.runs.sample_files import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
-        sampled = read_samples(
-            args.samples,
-            skip_bad=args.skip_bad,
-            report=lambda message: _note(f'left out: {message}'),
-        )
+        sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=_note)
         yield sampled, args.output, args.output.parent if args.output else Path()
         return
     found = recorded_data_sets(Path(args.samples))
@@ -233,10 +229,12 @@ def _score(
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     from opencompass_gpassk.formats.jsonlines import without_nan
+    from opencompass_gpassk.formats.stored_files import written_whole
     from opencompass_gpassk.results.make_result import store
 
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
     store(trials, table, result)
     text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
-    path.write_text(text + '\n', encoding='ascii')
+    with written_whole(path) as part:
+        part.write_text(text + '\n', encoding='ascii')
     _note(f'{path} and {trials.name} written')

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from opencompass_gpassk.trials import Verdict
+from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.store import JudgeCount, Selection, VerdictStore
@@ -163,10 +163,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import read_verdict_rows
     from opencompass_gpassk.judging.store import VerdictStore, require_beginnable, restore
 
-    files = [
-        read_verdict_rows(name, skip_bad=args.skip_bad, report=lambda m: _note(f'left out: {m}'))
-        for name in args.files
-    ]
+    files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=_note) for name in args.files]
     given = [record for file in files for record in file.records]
     kept = 0
     if given:
@@ -271,14 +268,9 @@ def _writable(name: str) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     path = Path(name)
-    part = path.with_name(f'{path.name}.part')
-    try:
-        opened = gzip.open if path.suffix == '.gz' else open
-        with opened(part, 'wt', encoding='utf-8') as file:
-            yield file
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    opened = gzip.open if path.suffix == '.gz' else open
+    with written_whole(path) as part, opened(part, 'wt', encoding='utf-8') as file:
+        yield file
 
 
 def _counted(number: int, noun: str) -> str:
@@ -290,7 +282,6 @@ def _note(message: str) -> None:
 
 
 SHOWN = 60  # characters of a text
-COUNTED = [*(verdict.value for verdict in Verdict), 'prompt tokens', 'completion tokens']
 
 
 def record_line(record: Record) -> str:
@@ -308,8 +299,10 @@ def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.formats.hashing import text_hash
+    from opencompass_gpassk.trials import Verdict
 
-    table = [['judge', 'prompt', *COUNTED, 'settings']]
+    counted = [*(verdict.value for verdict in Verdict), 'prompt tokens', 'completion tokens']
+    table = [['judge', 'prompt', *counted, 'settings']]
     total = 0
     for one in counts:
         found = [one.verdicts.get(verdict, 0) for verdict in Verdict]
@@ -325,7 +318,7 @@ def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
     lines = []
     for row in table:
         cells = [
-            cell.rjust(width) if name in COUNTED else cell.ljust(width)
+            cell.rjust(width) if name in counted else cell.ljust(width)
             for name, cell, width in zip(table[0], row, widths, strict=True)
         ]
         lines.append('  '.join(cells).rstrip())

@@ -228,10 +228,11 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
         found = bootstrap_means(steps, block.clusters, bounds=(-reach, reach), **asdict(settings))
     else:
         figures = (100 * _figures(block)).tolist()
-        sums = [
-            _sums(*of_model, block.clusters) for of_model in zip(*_weighted(block), strict=True)
-        ]
-        found = ratio_differences(sums[0], sums[1], **asdict(settings))
+        of_first, of_second = (
+            ClusterSums(*(ClusterSums.of(one, block.clusters).totals for one in of_model))
+            for of_model in zip(*_weighted(block), strict=True)
+        )
+        found = ratio_differences(of_first, of_second, **asdict(settings))
     flipped = block.tested[1] - block.tested[0]
     p_values = sign_flip_test(flipped, block.clusters, flips=settings.resamples, seed=settings.seed)
     clusters = [len(np.unique(block.clusters[~np.isnan(row)])) for row in flipped.T]
@@ -271,12 +272,6 @@ def _weighted(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums over the responses of each problem, and their numbers."""
     weights = np.ones_like(block.values) if block.weights is None else block.weights
     return np.where(weights > 0, np.nan_to_num(block.values) * weights, 0.0), weights
-
-
-def _sums(
-    totals: NDArray[np.float64], counts: NDArray[np.float64], clusters: NDArray[np.int64]
-) -> ClusterSums:
-    return ClusterSums(*(ClusterSums.of(one, clusters).totals for one in (totals, counts)))
 
 
 def _points(share: float) -> float:

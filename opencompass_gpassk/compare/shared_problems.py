@@ -1,7 +1,9 @@
-"""What several models reached on the problems that all of them were asked, problem by problem.
+"""The problems that several models were asked, and what each model reached on them.
 
 Two models find the same problems hard, so that their difference is known far better than either
 figure. What only some of them were asked tells nothing about the difference, and is left out.
+Where the models' numbers of samples differ, as many are drawn as the one with fewest has: a figure
+of 16 samples has another distribution than one of 48, which a permutation test would notice.
 """
 
 from __future__ import annotations
@@ -30,13 +32,6 @@ from opencompass_gpassk.results.soundness import (
 from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = ['Aligned', 'Block', 'aligned', 'drawn_down']
-
-# Trials of several models, drawn down to as many of each problem as the one with fewest has.
-#
-# A figure of 16 samples has another distribution than one of 48, though both are right on average:
-# G-Pass@16_1.0 is 0 or 1 by the first. So a permutation test, to which the models are alike if
-# nothing tells them apart, would take one for the other's chance. Of as many samples they are
-# alike.
 
 
 def drawn_down(

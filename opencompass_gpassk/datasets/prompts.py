@@ -2,7 +2,8 @@
 
 Presets: ``'default'``, this package's own words, and ``'opencompass'``, those that the installed
 OpenCompass has for LiveMathBench. Both exist in Chinese and English, with and without a request for
-reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked examples.
+reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked examples: those
+of Minerva, as the installed OpenCompass holds them, or this package's own for LeetCode questions.
 """
 
 from __future__ import annotations
@@ -13,11 +14,6 @@ from importlib import import_module
 from pathlib import Path
 
 __all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'make_prompt']
-
-# Worked examples that stand before a question, for models that were not trained to chat.
-#
-# ``'math'`` are the four of Minerva as the installed OpenCompass holds them, ``'leetcode'`` four of
-# this package's own.
 
 EXAMPLES = ('math', 'leetcode')
 STOP = 'Problem:'  # a model that goes on after its answer poses itself another problem

@@ -1,4 +1,8 @@
-"""Where a data set's rows come from: a local path, a hub, or OpenCompass's own files."""
+"""Where a data set's rows come from: a local path, a hub, or OpenCompass's own files.
+
+A hub is asked for a sign of life before its library is, because libraries try again for minutes
+where there is no network.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,6 @@ __all__ = [
     'read_modelscope',
 ]
 
-# Data sets over the network: the HuggingFace hub, ModelScope, OpenCompass's archive.
-#
-# A host is asked for a sign of life before a library is, because libraries try again for minutes
-# where there is no network.
-
 PROBE_SECONDS = 4.0
 
 
@@ -45,7 +44,7 @@ def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
         for part, config in _configs(parts):
             try:
                 rows = datasets.load_dataset(repository, config, split=part.hub_split)
-            except Exception as error:
+            except Exception as error:  # whatever the library raises without its hub
                 if unreachable:
                     raise ConnectionError(
                         f'{unreachable}, and {part.name} is not in the local cache'

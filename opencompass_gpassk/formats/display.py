@@ -1,12 +1,18 @@
-"""Names, warnings and exceptions come from outside: make them safe to show."""
+"""What is shown: names, warnings and exceptions from outside, made safe; and progress."""
 
 from __future__ import annotations
 
 import re
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 __all__ = [
     'escape_markdown',
     'one_line',
+    'progress_bar',
     'short_line',
     'shortened',
     'spreadsheet_text',
@@ -61,3 +67,13 @@ def visible_text(text: str) -> str:
 def shortened(name: str, most: int) -> str:
     """Return a name, cut off where it has more than so many characters."""
     return name if len(name) <= most else f'{name[: most - 1]}…'
+
+
+def progress_bar(total: int, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:
+    """Return a bar on standard error; one that isn't shown takes the same calls."""
+    from tqdm import tqdm
+
+    often = 0.1 if sys.stderr.isatty() else 30.0  # in a log each redrawing is a line
+    return tqdm(
+        total=total, desc=name, unit=unit, initial=initial, mininterval=often, disable=not shown
+    )

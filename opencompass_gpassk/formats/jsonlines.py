@@ -8,19 +8,26 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ['parse_row', 'read_lines', 'row_line', 'without_nan']
+__all__ = [
+    'at_line',
+    'input_name',
+    'numbered_lines',
+    'parse_row',
+    'row_line',
+    'without_nan',
+]
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 UNDECODED = re.compile('[\udc80-\udcff]')  # what surrogateescape makes of bytes that aren't UTF-8
 
 
-def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a file, gzipped or not; ``-`` is standard input.
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of a file's lines that aren't blank; ``-`` is standard input.
 
     Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085. A byte order mark is left out.
     Bytes that aren't UTF-8 are for :func:`parse_row` to refuse, so that others' lines can be read.
@@ -29,14 +36,50 @@ def read_lines(path: str) -> Iterator[str]:
         ValueError: If the file is gzipped and damaged.
     """
     with ExitStack() as stack:
-        raw: Any = sys.stdin.buffer if path == '-' else stack.enter_context(Path(path).open('rb'))
+        standard = str(path) == '-'
+        raw: Any = sys.stdin.buffer if standard else stack.enter_context(Path(path).open('rb'))
         packed = raw.peek(2)[:2] == b'\x1f\x8b'
         try:
-            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw):
+            lines = gzip.GzipFile(fileobj=raw) if packed else raw
+            for number, line in enumerate(lines, start=1):
                 text = line.decode('utf-8', 'surrogateescape')
-                yield text if number else text.removeprefix('\ufeff')
+                text = text.removeprefix('\ufeff') if number == 1 else text
+                if text.strip():
+                    yield number, text
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f'{path}: damaged gzip file: {error}') from error
+
+
+@contextmanager
+def at_line(
+    path: str | Path,
+    number: int,
+    *,
+    skip_bad: bool | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Iterator[None]:
+    """Add file and line to a ValueError of the block.
+
+    Args:
+        path: The file.
+        number: The line's.
+        skip_bad: Go on behind the block instead, if the user wants that; None where none can.
+        report: Is told of each line left out.
+    """
+    try:
+        yield
+    except ValueError as error:
+        message = f'{input_name(path)}, line {number}: {error}'
+        if not skip_bad:
+            hint = '' if skip_bad is None else ' (--skip-bad leaves such rows out)'
+            raise ValueError(f'{message}{hint}') from error
+        if report:
+            report(f'left out: {message}')
+
+
+def input_name(path: str | Path) -> str:
+    """Return what messages call a file, or ``-``."""
+    return 'standard input' if str(path) == '-' else str(path)
 
 
 def parse_row(line: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 A pipe never ends, a gzip file of megabytes may hold gigabytes, and JSON may take twenty times its
 size in memory. What is read of a result, its trials, its predictions or a config is read here.
+Files that appear whole or not at all are written here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,6 +31,7 @@ __all__ = [
     'read_members',
     'read_object',
     'stored_lines',
+    'written_whole',
 ]
 
 MIB = 1 << 20
@@ -166,6 +169,23 @@ def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
         raise _unreadable(path, 'there is no such file') from error
     except (zlib.error, EOFError) as error:
         raise _unreadable(path, f'damaged gzip file: {error}') from error
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give the name of a new file, which takes the place of another when the block ends.
+
+    If the block fails, or the process is killed, the file stays as it was, or away.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    try:
+        yield part
+        with part.open('rb') as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[str, Any]]:

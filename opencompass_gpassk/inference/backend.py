@@ -1,8 +1,11 @@
-"""What inference asks of a model wrapper, and the wrapper that nobody knows."""
+"""What inference asks of a model wrapper, and the backend of wrappers that nobody here knows.
+
+The protocol decides the settings of a wrapper that :data:`DECODING` names. Whatever else a user's
+config holds (stop tokens, caches, chat template settings) stays in force.
+"""
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,15 +24,10 @@ __all__ = [
     'Tap',
     'UnknownBackend',
     'as_output',
-    'clone',
     'room',
     'truncated_by',
     'with_ends',
 ]
-
-# Names that config dictionaries of model wrappers use for what a sampling protocol decides.
-#
-# Whatever else a user's config holds (stop tokens, caches, chat template settings) stays in force.
 
 LENGTHS = frozenset(
     {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
@@ -248,11 +246,6 @@ class Tap:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
-
-
-def clone(model: Any) -> Any:
-    """Return a shallow copy of a wrapper: same weights and clients, settings of its own."""
-    return copy.copy(model)
 
 
 def room(model: Any, entries: Sequence[Any], wanted: int, note: Callable[[str], None]) -> int:

@@ -1,6 +1,7 @@
-"""Endpoints of a judge: how many requests each takes at once, and when it is left alone.
+"""OpenAI-compatible endpoints: their addresses, their load, and what is sent to and read from them.
 
-Time is passed in as seconds of one monotonic clock, so that nothing here waits.
+An endpoint knows how many requests it takes at once, and when it is left alone. Time is passed in
+as seconds of one monotonic clock, so that nothing here waits.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,6 @@ from opencompass_gpassk.inference.backend import (
     Options,
     Output,
     Tap,
-    clone,
     room,
     with_ends,
 )
@@ -70,7 +70,7 @@ class HuggingFaceBackend(Backend):
     ) -> list[Output]:
         """Draw one response to each entry."""
         self.ends = []
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         model.generation_kwargs = {**self.keep(model.generation_kwargs), **self._parameters()}
         stops = [
             *(options.get('stopping_criteria') or []),

@@ -13,7 +13,6 @@ from opencompass_gpassk.inference.backend import (
     Options,
     Output,
     Tap,
-    clone,
     room,
     truncated_by,
     with_ends,
@@ -36,7 +35,7 @@ class LMDeployBackend(Backend):
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
         """Draw one response to each entry."""
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         chosen = self._parameters()
         model.gen_config = {**self.keep(model.gen_config), **chosen}
         limit = self.max_out_len
@@ -77,7 +76,7 @@ class LMDeployAPIBackend(APIBackend):
 
     def prepare(self, seed: int, log: RequestLog) -> Any:
         """Return a wrapper that sends one request under the protocol."""
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         sent = self._seeded(self.wanted(seed))
         model.gen_config = {**self.keep(model.gen_config), **sent}
         if self.sampling.mode != 'model':

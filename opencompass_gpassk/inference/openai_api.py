@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -19,7 +20,6 @@ from opencompass_gpassk.inference.backend import (
     Output,
     Tap,
     as_output,
-    clone,
     truncated_by,
 )
 from opencompass_gpassk.inference.request_loop import reason_of
@@ -117,7 +117,7 @@ class APIBackend(Backend):
     def _request(self, request: Request, options: Options) -> Output:
         try:
             return self._ask(request.entry, request.seed, options)
-        except Exception as error:
+        except Exception as error:  # a wrapper that can't be set up costs its request alone
             return Output('', lost=reason_of(error))
 
     def _ask(self, entry: Any, seed: int, options: Options) -> Output:
@@ -128,7 +128,7 @@ class APIBackend(Backend):
             log.listen(model)
             try:
                 output = as_output(self.call(model, [entry], options, self.max_out_len)[0])
-            except Exception as error:
+            except Exception as error:  # whatever a wrapper or its client raises
                 refused = [name for name in sent if _refuses(log.last or str(error), name)]
                 if refused:
                     for name in refused:
@@ -272,7 +272,7 @@ class OpenAIBackend(APIBackend):
 
     def prepare(self, seed: int, log: RequestLog) -> Any:
         """Return a wrapper that sends one request under the protocol."""
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         sent = self.wanted(seed)
         if self.sampling.mode != 'model':
             # The wrappers send 0.7 where they have none; null is "not given".
@@ -301,7 +301,7 @@ class LiteLLMBackend(APIBackend):
 
     def prepare(self, seed: int, log: RequestLog) -> Any:
         """Return a wrapper that sends one request under the protocol."""
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         sent = self.wanted(seed)
         if self.sampling.mode != 'model':
             model.temperature = sent.pop('temperature', None)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.inference.requests import Request
 
 __all__ = ['Progress', 'Restored', 'write_predictions']
@@ -71,20 +72,17 @@ class Progress:
 
     def start(self, requests: Sequence[Request], restored: Restored) -> None:
         """Write both files anew: each line where it belongs, and whole."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         # Each line stands in one of the files, whenever a kill comes.
         if restored.moved:
-            _write_atomically(
-                self.unused_path, _joined([*_lines(self.unused_path), *restored.unused])
-            )
+            _write(self.unused_path, [*_lines(self.unused_path), *restored.unused])
         lines = (
             _line(request, restored.records[request.index])
             for request in requests
             if request.index in restored.records
         )
-        _write_atomically(self.path, _joined(lines))
+        _write(self.path, lines)
         if restored.unused:
-            _write_atomically(self.unused_path, _joined(restored.unused))
+            _write(self.unused_path, restored.unused)
         else:
             self.unused_path.unlink(missing_ok=True)
 
@@ -108,8 +106,8 @@ def write_predictions(path: Path, records: Mapping[int, Record]) -> None:
         records: By index.
     """
     ordered = {str(index): records[index] for index in sorted(records)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _write_atomically(path, json.dumps(ordered, indent=4).encode('ascii'))
+    with written_whole(path) as part:
+        part.write_text(json.dumps(ordered, indent=4), encoding='ascii', newline='\n')
 
 
 def _line(request: Request, record: Record) -> bytes:
@@ -120,6 +118,11 @@ def _line(request: Request, record: Record) -> bytes:
 def _lines(path: Path) -> list[bytes]:
     content = path.read_bytes() if path.exists() else b''
     return [line for line in content.split(b'\n') if line.strip()]
+
+
+def _write(path: Path, lines: Iterable[bytes]) -> None:
+    with written_whole(path) as part:
+        part.write_bytes(_joined(lines))
 
 
 def _joined(lines: Iterable[bytes]) -> bytes:
@@ -141,12 +144,3 @@ def _read(line: bytes) -> tuple[int | None, str, Record]:
         return (int(item['index']), str(item['key']), record) if ours else (None, '', record)
     except (ValueError, KeyError, TypeError):
         return None, '', {}
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f'.{path.name}.writing')
-    with unfinished.open('wb') as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)

@@ -7,12 +7,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.progress import Progress, Record
 from opencompass_gpassk.inference.requests import Request, batches
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 __all__ = [
     'Drawing',
@@ -82,7 +85,7 @@ def draw(
         )
         if len(outputs) != len(batch):
             raise ValueError(f'{len(outputs)} responses to {len(batch)} prompts')
-    except Exception as error:
+    except Exception as error:  # whatever a wrapper or its engine raises
         reason = reason_of(error)
     if not reason:
         yield list(zip(batch, outputs, strict=True))
@@ -161,12 +164,8 @@ class Drawing:
         """
         # Requests that are under way together fail together, for one and the same reason.
         together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
-        with tqdm(
-            total=len(self.requests),
-            initial=len(self.saved),
-            disable=self.progress is None,
-            desc='Sampling',
-        ) as bar:
+        total, done, shown = len(self.requests), len(self.saved), self.progress is not None
+        with progress_bar(total, 'Sampling', 'it', shown=shown, initial=done) as bar:
             watch = FailureWatch(self.max_failures + together - 1)
             self._draw(bar, watch, self._open() - self.failed_before)
             again = self._open()

@@ -12,7 +12,6 @@ from opencompass_gpassk.inference.backend import (
     Options,
     Output,
     Tap,
-    clone,
     room,
     truncated_by,
     with_ends,
@@ -34,7 +33,7 @@ class VLLMBackend(Backend):
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
         """Draw one response to each entry."""
-        model = clone(self.model)
+        model = copy.copy(self.model)  # settings of its own
         model.generation_kwargs = {
             **self.keep(model.generation_kwargs),
             **self._parameters(seeds[0]),

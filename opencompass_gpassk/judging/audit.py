@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion, Source, clusters
+from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion, clusters
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['Comparison', 'Sample', 'allocate', 'compare', 'draw_sample']
+__all__ = ['Comparison', 'Sample', 'allocate', 'draw_sample']
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,3 @@ class Comparison:
             said = {first.verdict, second.verdict}
             if len(said) == 2 and Verdict.UNJUDGED not in said:
                 yield trial, first, second
-
-
-def compare(sample: Sample, first: Source, second: Source, level: float = 0.95) -> Comparison:
-    """Ask two sources about a sample."""
-    return Comparison(sample, first(sample.trials), second(sample.trials), level)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.judging.export import read_label
 from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple
 from opencompass_gpassk.judging.prompted_judge import PromptedJudge, make_judge
@@ -22,7 +22,6 @@ __all__ = [
     'AuditTrial',
     'Labels',
     'Opinion',
-    'Opinions',
     'RunTrials',
     'Source',
     'ask_now',
@@ -267,13 +266,10 @@ def read_labels(path: str) -> Labels:
         ValueError: If a row can't be read, contradicts another, or none is filled in; with file,
             line and field.
     """
-    name = 'standard input' if path == '-' else path
     triples: dict[Triple, Verdict] = {}
     identities: dict[tuple[str, str, str, int], Verdict] = {}
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
             row = parse_row(line.strip())
             verdict = read_label(row)
             if verdict is None:
@@ -285,12 +281,10 @@ def read_labels(path: str) -> Labels:
                     f'{verdict.value} here, but {known[about].value} in an earlier row about the '
                     'same; keep one'
                 )
-        except ValueError as error:
-            raise ValueError(f'{name}, line {number}: {error}') from error
     if not triples and not identities:
         raise ValueError(
-            f'{name}: no row of it is labelled; fill in the field "human" with "correct" or '
-            '"incorrect"'
+            f'{input_name(path)}: no row of it is labelled; fill in the field "human" with '
+            '"correct" or "incorrect"'
         )
     return Labels(triples, identities)
 
@@ -312,20 +306,10 @@ def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, int]:
 NOT_IN_STORE = 'not in the verdict store'
 
 
-class Opinions:
-    """Verdicts by what they are about, as a source.
-
-    Args:
-        known: What was said.
-    """
-
-    def __init__(self, known: Mapping[Triple, Opinion]) -> None:
-        self.known = known
-
-    def __call__(self, trials: Sequence[AuditTrial]) -> list[Opinion]:
-        """Return what was said of trials; those of which nothing was are unjudged."""
-        nothing = Opinion(Verdict.UNJUDGED, NOT_IN_STORE)
-        return [self.known.get(one.triple, nothing) for one in trials]
+def _from_known(known: Mapping[Triple, Opinion]) -> Source:
+    """Return a source of what was said before: a trial of which nothing was is unjudged."""
+    nothing = Opinion(Verdict.UNJUDGED, NOT_IN_STORE)
+    return lambda trials: [known.get(one.triple, nothing) for one in trials]
 
 
 def look_up(
@@ -333,7 +317,7 @@ def look_up(
     judge: str | None,
     trials: Iterable[AuditTrial],
     report: Callable[[str], None],
-) -> Opinions:
+) -> Source:
     """Return what a judge, or people, said before; of several verdicts the last counts.
 
     Args:
@@ -349,7 +333,7 @@ def look_up(
     triples = {one.triple for one in trials}
     if judge is None:
         people = store.human(triples, replies=True)
-        return Opinions({triple: _opinion(said) for triple, said in people.items()})
+        return _from_known({triple: _opinion(said) for triple, said in people.items()})
     judges = store.judges()
     meant = [one for one in judges if one.model == judge]
     if not meant:
@@ -370,7 +354,7 @@ def look_up(
             f'{judge} judged {len(several)} of the answers under several prompts or settings: its '
             'last verdict counts'
         )
-    return Opinions({triple: _opinion(said) for triple, said in last.items()})
+    return _from_known({triple: _opinion(said) for triple, said in last.items()})
 
 
 def ask_now(
@@ -380,7 +364,7 @@ def ask_now(
     trials: Iterable[AuditTrial],
     *,
     progress: bool = False,
-) -> tuple[Opinions, Ledger]:
+) -> tuple[Source, Ledger]:
     """Return what a judge says of the final answers of trials; the store is asked before it is.
 
     Neither rules nor people are heard, since it is the judge who is audited.
@@ -414,7 +398,7 @@ def ask_now(
         for identity in prompted.identities.values()
         for triple, said in store.get(identity, cases, replies=True).items()
     }
-    return Opinions(
+    return _from_known(
         {
             triple: Opinion(one.verdict, one.reason, replies.get(triple, ''))
             for triple, one in found.items()
@@ -478,7 +462,7 @@ def named_source(
     return _labels(name, drawn, every, report)
 
 
-def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Opinions:
+def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Source:
     settings = read_settings(named or 'llm')
     if settings.candidate != 'answer':
         raise ValueError(
@@ -498,9 +482,7 @@ def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -
     return opinions
 
 
-def _look_up(
-    judge: str | None, store: Path, drawn: Sequence[AuditTrial], report: Report
-) -> Opinions:
+def _look_up(judge: str | None, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Source:
     if not store.exists():
         raise ValueError(f'{store}: there is no verdict store; name it with --store')
     with VerdictStore(store, read_only=True) as kept:

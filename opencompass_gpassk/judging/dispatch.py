@@ -1,4 +1,9 @@
-"""One round of asking a judge: which job goes where and when, and what becomes of it."""
+"""One round of asking a judge: which job goes where and when, and what becomes of it.
+
+Refusals that may be the fault of a setting, the key or the server are held back for a while. They
+are believed once the endpoint that they came from gives a reply. Where no prompt brings one, a
+harmless prompt that is none of the jobs must.
+"""
 
 from __future__ import annotations
 
@@ -80,12 +85,6 @@ class JobQueue:
         for key, prompt in self._fresh:
             yield Job(key, prompt)
 
-
-# Refusals that may be the fault of a setting, the key or the server: held back for a while.
-#
-# They are believed once the endpoint that they came from gives a reply. Where no prompt brings one,
-# a
-# harmless prompt that is none of the jobs must.
 
 MOST = 8  # refusals and not one reply: time to look into it
 PROBE = 'What is 1 + 1?'

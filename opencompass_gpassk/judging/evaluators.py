@@ -1,4 +1,9 @@
-"""Building an evaluator of OpenCompass as judge, once for each replica of a repeated data set."""
+"""Verdicts by any evaluator of OpenCompass, which thereby gains G-Pass@k.
+
+Each replica of a repeated data set is scored separately, by an evaluator object and in an output
+folder of its own, since evaluators keep state in both. The verdict of a trial is what the
+evaluator's LLM replied, where the reply can be found, else what the evaluator's ``details`` say.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +38,6 @@ from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['ReplicaJudge', 'judge_replica', 'with_answers']
-
-# Verdicts by any evaluator of OpenCompass, which thereby gains G-Pass@k.
-#
-# Each replica is scored separately, by an evaluator object and in an output folder of its own,
-# since
-# evaluators keep state in both. The verdict of a trial is what the evaluator's LLM replied, where
-# the
-# reply can be found, else what the evaluator's ``details`` say.
 
 METRICS = ('accuracy', 'score', 'exact_match')
 FAILED = 'the evaluator failed:'
@@ -87,7 +84,7 @@ def judge_replica(
         details = details_of(_score(evaluator, wanted, range(size)))
         judgements = _judgements(evaluator, details, wanted, range(size))
         fault = 'its details do not hold a verdict of every response in the order of the responses'
-    except Exception as error:
+    except Exception as error:  # whatever the user's evaluator raises
         judgements, fault = None, f'it failed: {error!r}'
     if judgements is not None:
         if unread_judge(evaluator, details):
@@ -115,7 +112,7 @@ def _judge_row(
     evaluator = make_evaluator(row)
     try:
         result = _score(evaluator, wanted, [row])
-    except Exception as error:
+    except Exception as error:  # whatever the user's evaluator raises
         return Judgement(Verdict.UNJUDGED, reason=f'{FAILED} {error!r}')
     details = details_of(result)
     if drops_rows and not details:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines, row_line
+from opencompass_gpassk.formats.jsonlines import (
+    at_line,
+    input_name,
+    numbered_lines,
+    parse_row,
+    row_line,
+)
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store_rows import Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
@@ -105,13 +111,16 @@ def read_verdict_rows(
         ValueError: If a row is malformed, naming file, line, field and remedy; if two rows
             contradict each other; or if none is usable.
     """
-    name = 'standard input' if path == '-' else path
     found = VerdictRows()
+
+    def left_out(message: str) -> None:
+        found.bad += 1
+        if report:
+            report(message)
+
     seen: dict[tuple[str | None, Triple], tuple[int, StoredVerdict]] = {}
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number, skip_bad=skip_bad, report=left_out):
             record = _record(parse_row(line))
             if record is None:
                 found.empty += 1
@@ -123,18 +132,11 @@ def read_verdict_rows(
                     f'field verdict is {record.said.verdict.value}, but line {first} says '
                     f'{said.verdict.value} of the same question, gold and answer; leave one out'
                 )
-        except ValueError as error:
-            message = f'{name}, line {number}: {error}'
-            if not skip_bad:
-                raise ValueError(f'{message} (--skip-bad leaves such rows out)') from error
-            found.bad += 1
-            if report:
-                report(message)
-            continue
-        found.records.append(record)
+            found.records.append(record)
     if found.bad and not found.records and not found.empty:
         raise ValueError(
-            f'{name}: there is no usable row; see gpassk verdicts import --help for the format'
+            f'{input_name(path)}: there is no usable row; see gpassk verdicts import --help for '
+            'the format'
         )
     return found
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
 
@@ -219,33 +218,19 @@ class JudgingBar:
     """
 
     def __init__(self, total: int, ledger: Ledger, *, shown: bool) -> None:
-        self.total = total
         self.ledger = ledger
-        self.shown = shown and total > 0
-        self.bar: Any = None
+        self.bar = progress_bar(total, 'judging', 'answer', shown=shown and total > 0)
 
     def __enter__(self) -> JudgingBar:
-        if self.shown:
-            from tqdm import tqdm
-
-            # In a log each redrawing is a line.
-            often = 0.1 if sys.stderr.isatty() else 30.0
-            self.bar = tqdm(total=self.total, desc='judging', unit='answer', mininterval=often)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.bar is not None:
-            self._tell()
-            self.bar.close()
+    def __exit__(self, *_: object) -> None:
+        self._tell()
+        self.bar.close()
 
     def advance(self) -> None:
         """One more is settled."""
-        if self.bar is not None and self.bar.update():  # redrawn, which is a few times a second
+        if self.bar.update():  # redrawn, which is a few times a second
             self._tell()
 
     def _tell(self) -> None:

@@ -150,7 +150,7 @@ class LocalJobs:
         try:
             (said,) = probe.generate([entry_of(PROBE)], [0], {})
             failed = bool(said.lost)
-        except Exception:
+        except Exception:  # a wrapper or its engine raises whatever it likes
             failed = True
         if failed:
             raise JudgeError(f'judge: {self.name} fails whatever it is asked: {detail}')
@@ -178,7 +178,7 @@ class LocalJobs:
             return 0
         try:
             return int(self.backend.model.get_token_len_from_template(entry, mode='gen'))
-        except Exception:
+        except Exception:  # a tokenizer, or a wrapper without one, raises whatever it likes
             return 0
 
 
@@ -325,7 +325,7 @@ class LocalJudge:
                 raise JudgeError(str(error)) from None
             try:
                 model = build_model_from_cfg(self.config)
-            except Exception as error:
+            except Exception as error:  # missing engines, weights and memory fail in many ways
                 raise JudgeError(
                     f'judge: the model {self.model} can not be built: {self.shown(error)}'
                 ) from error

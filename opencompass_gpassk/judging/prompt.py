@@ -1,4 +1,8 @@
-"""Grading prompts: where their text comes from, and how it is filled."""
+"""Grading prompts: their text, how it is filled, and how text of others in it is made harmless.
+
+A candidate's answer comes from the model under test, which is rewarded for what the judge says.
+What might act as more than text in the judge's prompt is therefore made visible.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,6 @@ from string import Formatter
 from opencompass_gpassk.judging.judge import Triple
 
 __all__ = ['BUILT_IN', 'Prompt', 'defuse', 'language_of', 'neutralise']
-
-# Text of others inside a judge's prompt: what might act as more than text is made visible.
-#
-# A candidate's answer comes from the model under test, which is rewarded for what the judge says.
 
 QUOTED = '┃ '  # before each line of what has several; no sign of mathematics, and of no menu
 LINE_ENDS = re.compile(r'\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]')

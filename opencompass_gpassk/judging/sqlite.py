@@ -1,4 +1,7 @@
-"""The open file of a store, used by one thread at a time."""
+"""The SQLite files of stores: opened to read or write, on any file system, damage recognised.
+
+An open file is used by one thread at a time.
+"""
 
 from __future__ import annotations
 

@@ -231,19 +231,6 @@ class VerdictStore(StoreFile):
                 return verdict
             return self.get(judge, [triple])[triple]
 
-    def put_human(self, triple: Triple, verdict: Verdict, note: str = '') -> None:
-        """Keep a person's verdict, in place of an earlier one.
-
-        Raises:
-            ValueError: If it is none.
-            StoreError: If it can't be written.
-        """
-        if verdict is Verdict.UNJUDGED:
-            raise ValueError("a person's verdict is correct or incorrect; leave the triple out")
-        said = StoredVerdict(verdict, reply=note)
-        with self.writing() as connection:
-            self.write(connection, Record(triple, None, said, time.time()), replace=True)
-
     def write(self, connection: sqlite3.Connection, record: Record, *, replace: bool) -> bool:
         """Write a record in a transaction of :meth:`writing`; tell whether it was written.
 

@@ -19,7 +19,7 @@ from opencompass_gpassk.metrics.intervals import (
 )
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['VERDICTS', 'Agreement', 'cohen_kappa', 'compare_verdicts']
+__all__ = ['VERDICTS', 'Agreement', 'compare_verdicts']
 
 VERDICTS = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED)
 JUDGED = 2  # the first so many of them
@@ -114,37 +114,14 @@ def compare_verdicts(
     return Agreement(confusion, rate, (float(low), float(high)), float(size), kappa, error, bounds)
 
 
-def cohen_kappa(table: ArrayLike) -> tuple[float, float]:
-    """Return Cohen's kappa and its standard error.
+def _kappa(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Return kappa, and what a trial in each cell adds to it, up to a constant: its gradient.
 
     kappa = (p_o - p_e) / (1 - p_e) (Cohen, Educational and Psychological Measurement 20 (1960),
-    37-46), with the error for large samples of independent trials (Fleiss, Cohen and Everitt,
-    Psychological Bulletin 72 (1969), 323-327).
-
-    Args:
-        table: Shape (C, C), how often the first says row and the second says column.
-
-    Returns:
-        (kappa, error), both NaN where the table is empty or all of it in one class.
-
-    >>> kappa, error = cohen_kappa([[20, 5], [10, 15]])
-    >>> round(kappa, 4), round(error, 4)
-    (0.4, 0.127)
+    37-46), with the gradient for the error of large samples (Fleiss, Cohen and Everitt,
+    Psychological Bulletin 72 (1969), 323-327). Both are NaN where the table is empty or all of it
+    in one class.
     """
-    counts = np.asarray(table, float)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or (counts < 0).any():
-        raise ValueError(f'table is {table!r}; give as many rows as columns of counts')
-    kappa, influence = _kappa(counts)
-    filled = counts > 0
-    total = counts.sum()
-    # The variance of a mean of T trials of which ``counts`` have the same value.
-    values, share = influence[filled], counts[filled] / total if total else counts[filled]
-    variance = share @ (values - share @ values) ** 2 / total if total else float('nan')
-    return kappa, float(np.sqrt(variance))
-
-
-def _kappa(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Return kappa, and what a trial in each cell adds to it, up to a constant: its gradient."""
     total = table.sum()
     nothing = float('nan'), np.full(table.shape, np.nan)
     # One class alone: p_e is 1. Told by counts, since rounding may leave it just below.

@@ -21,7 +21,6 @@ from opencompass_gpassk.metrics.rates import Rates, pair_products
 
 __all__ = [
     'FixedProblems',
-    'fixed_problems_interval',
     'fixed_problems_intervals',
     'within_problem_variance',
 ]
@@ -96,15 +95,16 @@ class FixedProblems:
     variance: float
 
 
-def fixed_problems_interval(
+def fixed_problems_intervals(
     estimator: Estimator,
     n: ArrayLike,
     c: ArrayLike,
+    parts: Sequence[ArrayLike],
     *,
     rates: Rates | None = None,
     level: float = 0.95,
-) -> FixedProblems:
-    """Return a figure with its interval for these problems, sampled anew.
+) -> list[FixedProblems]:
+    """Return a figure with its interval, samples drawn anew, for parts of the problems.
 
     It is normal where the noise is seen: where the samples of enough problems differ. The fewer
     these are, the more is added for what problems at 0 or 1 leave open: if r sets of k samples
@@ -116,39 +116,12 @@ def fixed_problems_interval(
         estimator: The metric.
         n: Shape (P,), judged samples of each problem.
         c: Shape (P,), right ones.
-        rates: See :func:`within_problem_variance`.
-        level: The interval's coverage.
-
-    Raises:
-        ValueError: As :func:`within_problem_variance`, or if level isn't between 0 and 1.
-    """
-    found = fixed_problems_intervals(
-        estimator, n, c, [np.arange(np.size(n))], rates=rates, level=level
-    )
-    return found[0]
-
-
-def fixed_problems_intervals(
-    estimator: Estimator,
-    n: ArrayLike,
-    c: ArrayLike,
-    parts: Sequence[ArrayLike],
-    *,
-    rates: Rates | None = None,
-    level: float = 0.95,
-) -> list[FixedProblems]:
-    """Return the same of several parts of the problems, such as their groups.
-
-    Args:
-        estimator: The metric.
-        n: Shape (P,), judged samples of each problem.
-        c: Shape (P,), right ones.
         parts: Of each part, the indices of its problems.
         rates: See :func:`within_problem_variance`; by default those of all P problems.
         level: The interval's coverage.
 
     Raises:
-        ValueError: As :func:`fixed_problems_interval`.
+        ValueError: As :func:`within_problem_variance`, or if level isn't between 0 and 1.
     """
     z = normal_quantile(level)
     n, c = problem_counts(n, c)

@@ -2,13 +2,16 @@
 
 A problem was sampled ``n`` times and ``c`` of the samples are correct. If ``k`` of the n are drawn
 without replacement, the number of correct ones among them is hypergeometric, and every metric here
-is read from its upper tail.
+is read from its upper tail. Problems with the same counts are computed once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import hypergeom
 
 __all__ = ['correct_counts', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'threshold']
 
@@ -17,8 +20,6 @@ Shares = NDArray[np.float64]
 
 # τ this close to i/k is i/k: 0.28 × 25 is 7, and so is np.linspace(0, 1, 26)[7] × 25.
 TAU_ROUNDING = 1e-12
-# Temporary arrays hold about this many numbers, however many distinct problems there are.
-BLOCK = 1 << 18
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
@@ -39,8 +40,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
     >>> pass_at_k(4, 2, 2)
     0.8333333333333334
     """
-    tails, row = _tails(*_checked(n, c, k))
-    return _result(tails[row, 1])
+    return g_pass_at_k(n, c, k, 0.0)
 
 
 def g_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike, tau: ArrayLike) -> float | Shares:
@@ -65,10 +65,9 @@ def g_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike, tau: ArrayLike) -> flo
     >>> g_pass_at_k(4, 2, 2, 1.0)
     0.16666666666666666
     """
-    n, c, k = _checked(n, c, k)
-    wanted = threshold(k, tau)
-    tails, row = _tails(n, c, k)
-    return _result(tails[row, wanted])
+    n, c = correct_counts(n, c)
+    wanted = np.asarray(threshold(k, tau))
+    return _of_distinct(_tails, n, c, _integers('k', k, 1), wanted)
 
 
 def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
@@ -92,12 +91,8 @@ def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
     >>> mg_pass_at_k(4, 3, 4)
     0.5
     """
-    n, c, k = _checked(n, c, k)
-    tails, row = _tails(n, c, k)
-    # Sums from the right: sums[:, i] is the sum of all tails from i on.
-    sums = np.cumsum(tails[:, ::-1], axis=1)[:, ::-1]
-    sums = np.concatenate([sums, np.zeros((len(sums), 1))], axis=1)
-    return _result(np.where(np.isnan(tails[row, 0]), np.nan, 2 / k * sums[row, (k + 1) // 2 + 1]))
+    n, c = correct_counts(n, c)
+    return _of_distinct(_means_of_tails, n, c, _integers('k', k, 1))
 
 
 def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
@@ -127,13 +122,6 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
     return wanted if wanted.ndim else int(wanted)
 
 
-def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Counts, Counts, Counts]:
-    n, c = correct_counts(n, c)
-    k = _integers('k', k, 1)
-    # A k above every n is undefined whatever it is, and tails of its size would fill the memory.
-    return n, c, np.minimum(k, n.max(initial=0) + 1)
-
-
 def correct_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
     """Return n and c as integers, of which c correct ones are among n; ValueError if not."""
     n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
@@ -157,36 +145,21 @@ def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
     return array
 
 
-def _result(values: Shares) -> float | Shares:
-    return values if np.ndim(values) else float(values)
-
-
-def _tails(n: Counts, c: Counts, k: Counts) -> tuple[Shares, Counts]:
-    """Return the upper tails of each distinct (n, c, k), and which of them belongs to each problem.
-
-    Column m of the first array, shape (distinct, max k + 1), is P[at least m correct]; a row is
-    NaN where n < k. The second has the shape that n, c and k broadcast to.
-    """
-    code, span = _ranks(n)
-    for counts in (c, k):
-        ranks, width = _ranks(counts)
+def _of_distinct(function: Callable[..., Shares], *counts: Counts) -> float | Shares:
+    """Return a function of counts that broadcast, computed once for each distinct combination."""
+    code, span = np.zeros((), dtype=np.int64), 1
+    for values in counts:
+        ranks, width = _ranks(values)
         code, span = _ranks(code * width + ranks)
-    shape, code = code.shape, code.reshape(-1)
     example = np.full(span, -1)
-    example[code] = np.arange(len(code))
+    example[code.reshape(-1)] = np.arange(code.size)
     distinct = np.flatnonzero(example >= 0)
-    row = np.zeros(span, dtype=np.int64)
-    row[distinct] = np.arange(len(distinct))
-    width = int(k.max(initial=1)) + 1
-    example = example[distinct]
-    n, c, k = (np.broadcast_to(x, shape).reshape(-1)[example, None] for x in (n, c, k))
-    size = max(BLOCK // width, 1)
-    blocks = [
-        _hypergeometric_tails(n[i : i + size], c[i : i + size], k[i : i + size], width)
-        for i in range(0, len(distinct), size)
-    ]
-    tails = np.concatenate(blocks) if blocks else np.empty((0, width))
-    return tails, row[code].reshape(shape)
+    found = np.full(span, np.nan)
+    found[distinct] = function(
+        *(np.broadcast_to(one, code.shape).reshape(-1)[example[distinct]] for one in counts)
+    )
+    shares: Shares = found[code]
+    return shares if shares.ndim else float(shares)
 
 
 def _ranks(values: Counts) -> tuple[Counts, int]:
@@ -201,26 +174,19 @@ def _ranks(values: Counts) -> tuple[Counts, int]:
     return ranks.reshape(values.shape), len(distinct)
 
 
-def _hypergeometric_tails(n: Counts, c: Counts, k: Counts, width: int) -> Shares:
-    """Return P[X ≥ j] for j = 0 … width - 1, of X correct among k of n with c correct.
+def _tails(n: Counts, c: Counts, k: Counts, wanted: Counts) -> Shares:
+    """Return P[at least ``wanted`` correct among k of n]; 0 and 1 exactly where it is certain."""
+    tails = hypergeom.sf(wanted - 1, n, c, k)
+    tails = np.where(wanted > np.minimum(c, k), 0.0, np.where(wanted <= k - (n - c), 1.0, tails))
+    return np.where(n < k, np.nan, tails)
 
-    The arguments have shape (D, 1). Weights are built by ratios of neighbours, outwards from the
-    mode, where the largest stands, and divided by their sum: all terms are positive and all
-    ratios at most 1, so nothing cancels or overflows, however large n is.
-    """
-    undefined = n < k
-    n = np.where(undefined, k, n)
-    c = np.minimum(c, n)
-    j = np.arange(width - 1)
-    mode = (k + 1) * (c + 1) // (n + 2)
-    more = (c - j) * (k - j)  # weight j + 1 : weight j = more : fewer
-    fewer = (j + 1) * (n - c - k + j + 1)
-    rising = j < mode
-    ratio = np.where(rising, fewer, more) / np.where(rising, more, fewer)
-    weights = np.ones((len(n), width))
-    np.cumprod(np.where(rising, 1.0, ratio), axis=1, out=weights[:, 1:])
-    weights[:, -2::-1] *= np.cumprod(np.where(rising, ratio, 1.0)[:, ::-1], axis=1)
-    tails = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]
-    tails = tails / tails[:, :1]
-    tails[undefined[:, 0]] = np.nan
-    return tails
+
+def _means_of_tails(n: Counts, c: Counts, k: Counts) -> Shares:
+    """Return the sums of Eq. 7, of counts of shape (D,)."""
+    found = np.where(n < k, np.nan, 0.0)
+    for one in np.unique(k[n >= k]):
+        rows = np.flatnonzero((k == one) & (n >= k))
+        wanted = np.arange((one + 1) // 2 + 1, one + 1)
+        tails = _tails(n[rows, None], c[rows, None], one, wanted)
+        found[rows] = 2 / one * tails.sum(axis=1)
+    return found

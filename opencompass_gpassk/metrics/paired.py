@@ -1,7 +1,9 @@
 """Comparisons of models that were asked the same problems.
 
 Two models find the same problems hard, so the difference of their figures is known far better
-than either figure: compare problem by problem, not interval with interval.
+than either figure: compare problem by problem, not interval with interval. Figures whose problems
+have different numbers of responses, such as the share of valid ones among those that were scored,
+are ratios of sums over problems; :func:`ratio_differences` compares those.
 """
 
 from __future__ import annotations
@@ -297,12 +299,6 @@ def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Ite
     for start in range(0, flips, rows):
         size = min(rows, flips - start)
         yield rng.choice([-1.0, 1.0], (size, clusters))
-
-
-# Differences of ratios of sums, such as of valid responses to scored ones, of two models.
-#
-# A problem has as many responses in the figure as happen to be scored, or right; each response
-# counts once, so that the figure is a ratio of sums over problems and no mean of problems' means.
 
 
 def ratio_differences(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import minimize
 from scipy.special import betaln, expit, gammaln, logit
 
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
@@ -69,26 +69,6 @@ class Rates:
             )
         strength = mean * (1 - mean) / spread**2 - 1
         return cls.of(mean * strength, (1 - mean) * strength)
-
-    @classmethod
-    def with_figure(cls, estimator: Estimator, figure: float, strength: float) -> Rates:
-        """Return the Beta distribution of α + β = strength of which a metric has a given mean.
-
-        Raises:
-            ValueError: If there is none.
-        """
-
-        def made(place: float) -> Rates:
-            mean = expit(place)
-            return cls.of(mean * strength, (1 - mean) * strength)
-
-        try:
-            place = brentq(lambda at: made(at).mean_of(estimator) - figure, -20, 20, xtol=1e-13)
-        except ValueError:
-            raise ValueError(
-                f'figure is {figure:g}; no Beta distribution of strength {strength:g} has it'
-            ) from None
-        return made(place)
 
     @classmethod
     def fitted(cls, n: ArrayLike, c: ArrayLike) -> Rates:

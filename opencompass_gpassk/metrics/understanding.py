@@ -21,7 +21,6 @@ __all__ = [
     'complete_ratio',
     'original_only_ratio',
     'understanding',
-    'understanding_score',
 ]
 
 
@@ -92,28 +91,6 @@ def original_only_ratio(
     n, c = version_counts(n, c)
     original = _originals(len(n), original_n, original_c)
     return original - original * upper_tails(n, c)[:, _collapsed(collapsed, n.shape[1]) + 1]
-
-
-def understanding_score(n: ArrayLike, c: ArrayLike) -> Shares:
-    """Return how many of a group's m versions are right on average, the understanding score.
-
-    The paper scores groups whose original is right; :func:`understanding` weighs by that.
-
-    Args:
-        n: Shape (G, m), judged samples of each version.
-        c: Shape (G, m), correct ones among them.
-
-    Returns:
-        Shape (G,), in versions, from 0 to m; NaN where a version is not judged.
-
-    Raises:
-        ValueError: As :func:`accuracy`.
-
-    >>> understanding_score([[2, 2, 2]], [[2, 1, 0]])
-    array([1.5])
-    """
-    n, c = version_counts(n, c)
-    return ratio(c, n).sum(axis=1)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.tokens import Encoded
 
@@ -325,22 +325,13 @@ class BatchedScorer(ABC):
             solutions: Equal ones are scored once.
             progress: Show a bar on standard error.
         """
-        from tqdm import tqdm
-
         places: dict[Solution, list[int]] = {}
         for index, solution in enumerate(solutions):
             places.setdefault(solution, []).append(index)
         self.passes.reader.eval()
         pending = iter(places)
         refused = 0
-        often = 0.1 if sys.stderr.isatty() else 30.0  # in a log each redrawing is a line
-        with tqdm(
-            total=len(places),
-            desc='scoring',
-            unit='solution',
-            mininterval=often,
-            disable=not progress,
-        ) as bar:
+        with progress_bar(len(places), 'scoring', 'solution', shown=progress) as bar:
             while pool := list(itertools.islice(pending, POOL)):
                 for solution, scores in self._pool(pool):
                     refused += scores.refusal is not None

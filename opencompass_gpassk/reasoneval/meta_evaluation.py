@@ -10,6 +10,10 @@ What the authors' recorded figures follow, and this does:
 * The one number of a process reward model is read as validity, and one minus it as redundancy.
 * Thresholds: validity 0.5 and redundancy 0.15; both 0.5 for a process reward model. None of the
   recorded scores stands on one.
+
+Recorded scores are JSON lines, one a solution: ``{"id": …, "scores": [score, …]}`` with a score a
+line of the solution, or a step: the probabilities [negative, neutral, positive], or the one number
+in [0, 1] of a process reward model. ``"scores": null`` is a solution that the evaluator refused.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
 from opencompass_gpassk.metrics.detection import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,
@@ -67,13 +71,6 @@ __all__ = [
     'read_scores',
     'threshold_rows',
 ]
-
-# Scores of steps that an evaluator was asked for before, one JSON line a solution.
-#
-# A row is ``{"id": …, "scores": [score, …]}`` with a score a line of the solution, or a step: the
-# probabilities [negative, neutral, positive], or the one number in [0, 1] of a process reward
-# model.
-# ``"scores": null`` is a solution that the evaluator refused.
 
 SUFFIXES = re.compile(r'(\.jsonl?)?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
@@ -167,19 +164,18 @@ def read_scores(path: Path) -> RecordedScores:
             'redundant_errors into one'
         )
     scores: dict[str, Scores | None] = {}
-    for number, line in enumerate(read_lines(str(path)), start=1):
-        if line.strip():
-            try:
-                row = parse_row(line)
-                solution = read_id(row)
-                if solution in scores:
-                    raise ValueError(f'field id: {solution} stands twice; leave one line out')
-                scores[solution] = _scores(row)
-            except ValueError as error:
-                # A first row without such scores tells that the file is of another kind.
-                other = isinstance(error, OtherScoresError) and not scores
-                message = f'{path}, line {number}: {error}'
-                raise (OtherScoresError if other else ValueError)(message) from error
+    for number, line in numbered_lines(path):
+        try:
+            row = parse_row(line)
+            solution = read_id(row)
+            if solution in scores:
+                raise ValueError(f'field id: {solution} stands twice; leave one line out')
+            scores[solution] = _scores(row)
+        except ValueError as error:
+            # A first row without such scores tells that the file is of another kind.
+            other = isinstance(error, OtherScoresError) and not scores
+            message = f'{path}, line {number}: {error}'
+            raise (OtherScoresError if other else ValueError)(message) from error
     forms = {given.ndim for given in scores.values() if given is not None}
     if len(forms) != 1:
         problem = 'classes and single numbers are mixed' if forms else 'there is no score in it'

@@ -1,4 +1,10 @@
-"""A language model's backbone with a head that tells good, idle and wrong steps apart."""
+"""A language model's backbone with a head that tells good, idle and wrong steps apart.
+
+Two layouts of a checkpoint are published, each a backbone's files with a head among them.
+``GAIR/ReasonEval-7B`` is a Mistral backbone whose config says ``score_dimension`` and ``use_bias``
+of the head, ``GAIR/ReasonEval-34B`` a Llama one that says ``score_dim`` and ``bias``. The weights
+of both are ``model.*`` and ``score_head.*``.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +38,6 @@ __all__ = [
     'tokenizer_fingerprint',
     'weights_fingerprint',
 ]
-
-# The two published layouts of a checkpoint: a backbone's files with a head among them.
-#
-# ``GAIR/ReasonEval-7B`` is a Mistral backbone whose config says ``score_dimension`` and
-# ``use_bias``
-# of the head, ``GAIR/ReasonEval-34B`` a Llama one that says ``score_dim`` and ``bias``. The weights
-# of both are ``model.*`` and ``score_head.*``.
 
 HEAD = 'score_head.'
 POSITIONS = ('published', 'last')

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 
 __all__ = ['ErrorKind', 'LabelledSolution', 'find_sets', 'kind_named', 'read_id', 'read_set']
 
@@ -96,16 +96,12 @@ def read_set(path: Path, kind: ErrorKind) -> list[LabelledSolution]:
         ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
     """
     solutions: dict[str, LabelledSolution] = {}
-    for number, line in enumerate(read_lines(str(path)), start=1):
-        if not line.strip():
-            continue
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
             one = _solution(parse_row(line), kind)
             if one.solution_id in solutions:
                 raise ValueError(f'field id: {one.solution_id} stands twice; give each its own')
-        except ValueError as error:
-            raise ValueError(f'{path}, line {number}: {error}') from error
-        solutions[one.solution_id] = one
+            solutions[one.solution_id] = one
     if not solutions:
         raise ValueError(f'{path}: there is no solution in it; give one a line')
     return list(solutions.values())

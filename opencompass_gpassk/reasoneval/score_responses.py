@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.score_store import score_solutions
@@ -193,8 +193,10 @@ def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) 
     """
     settings = reasoning.settings
     present = [trial for trial in trials if not trial.lost]
-    part = path.with_name(f'{path.name}.{os.getpid()}.part')
-    with gzip.open(part, 'wt', encoding='utf-8', newline='\n') as file:
+    with (
+        written_whole(path) as part,
+        gzip.open(part, 'wt', encoding='utf-8', newline='\n') as file,
+    ):
         for trial, scored in zip(present, reasoning.scored, strict=True):
             about = {
                 'problem_id': trial.problem_id,
@@ -211,4 +213,3 @@ def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) 
                 redundancy_by=settings.redundancy_by,
             )
             file.write(row_line(row))
-    part.replace(path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
@@ -56,14 +56,9 @@ def read_solutions(
         ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
     """
     rows = []
-    for place, line in _lines(path):
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number, skip_bad=skip_bad, report=report):
             rows.append(_row(_parsed(line), delimiter, thinking))
-        except ValueError as error:
-            if not skip_bad:
-                raise ValueError(f'{place}: {error} (--skip-bad leaves such rows out)') from error
-            if report:
-                report(f'left out: {place}: {error}')
     if not rows:
         raise ValueError(f'{path}: there is no usable row; see gpassk reasoneval score --help')
     return rows
@@ -166,8 +161,8 @@ def select(
             raise ValueError(f'{name} is {limit}; it is a share from 0 to 1')
     kept: list[dict[str, Any]] = []
     count: Counter[str] = Counter()
-    for place, line in _lines(path):
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
             row = _parsed(line)
             said = row.get('verdict')
             if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
@@ -180,8 +175,6 @@ def select(
             # Null, not missing: a process reward model says nothing of redundancy.
             unknown = row.get('redundancy', 0) is None
             redundancy = 0.0 if unknown else _share(row, 'redundancy')
-        except ValueError as error:
-            raise ValueError(f'{place}: {error}') from error
         count['valid_alone'] += unknown
         if validity < min_validity:
             count['invalid'] += 1
@@ -193,13 +186,6 @@ def select(
     if not found.total:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
     return found
-
-
-def _lines(path: str) -> Iterator[tuple[str, str]]:
-    name = 'standard input' if path == '-' else path
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            yield f'{name}, line {number}', line
 
 
 def _parsed(line: str) -> dict[str, Any]:

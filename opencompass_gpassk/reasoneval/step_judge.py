@@ -1,7 +1,9 @@
 """Steps judged by a language model that is asked with prompts: ReasonEval's axis without a GPU.
 
 A judge is asked for the first wrong step of a solution, and for its redundant steps: the
-prompting-based evaluators of arXiv 2404.05692, Figure 6, in words of our own.
+prompting-based evaluators of arXiv 2404.05692, Figure 6, in words of our own. The last line of a
+reply is ``\\boxed{…}`` with the word none, the number of the first wrong step, or the numbers of
+all redundant steps. What is not that is no answer: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -32,11 +34,9 @@ __all__ = [
     'PromptedStepJudge',
     'StepAsking',
     'StepFinding',
-    'count_failures',
     'fill_prompt',
     'prompt_text',
     'read_steps',
-    'recorded_row',
 ]
 
 
@@ -106,44 +106,6 @@ class JudgedSteps:
         classes = np.where(wrong == 1, 0, np.where(idle == 1, 1, 2))
         return StepScores(np.eye(len(CLASSES))[classes])
 
-
-def recorded_row(solution_id: str, judged: JudgedSteps, kind: ErrorKind) -> dict[str, Any]:
-    """Return a row of scores as ``gpassk reasoneval meta`` reads them: one number a step.
-
-    It is 0 for a step that was named, which is its validity, or one minus its redundancy, and null
-    stands for a solution without an answer. On macro F1 the threshold makes no difference, since
-    there is nothing between 0 and 1.
-
-    Args:
-        solution_id: In the labelled set.
-        judged: What was found.
-        kind: Of the set: ``invalid_errors`` or ``redundant_errors``.
-    """
-    named = judged.named(kind)
-    answered = named.size and not np.isnan(named).any()
-    return {'id': solution_id, 'scores': (1 - named).tolist() if answered else None}
-
-
-def count_failures(judged: Iterable[JudgedSteps]) -> dict[str, int]:
-    """Return how many answers are missing for which reason, the most frequent first.
-
-    A solution that nothing was asked about counts once.
-    """
-    reasons: Counter[str] = Counter()
-    for one in judged:
-        if one.refusal is not None:
-            reasons[one.refusal.value] += 1
-        for finding in (one.invalid, one.redundant):
-            if finding is not None and finding.steps is None:
-                reasons[finding.failure.partition(':')[0]] += 1
-    return dict(reasons.most_common())
-
-
-# What a judge is asked about the steps of a solution, and the one form in which it answers.
-#
-# The last line of a reply is ``\boxed{…}`` with the word none, the number of the first wrong step,
-# or
-# the numbers of all redundant steps. What is not that is no answer: nothing is guessed.
 
 FOLDER = Path(__file__).parent / 'prompts'
 PLACEHOLDER = re.compile(r'\{(question|steps|count)\}')

@@ -1,4 +1,9 @@
-"""Labelled solutions as tokens to train on: targets at the last token of each step alone."""
+"""Steps that people labelled, in files of PRM800K and MR-MATH, as tokens and targets to train on.
+
+PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate alternatives to a
+step, of which one was chosen to go on from. MR-MATH is as :mod:`~.mr_math` says. Targets stand at
+the last token of each step alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.reasoneval.batching import Passage, pad
 from opencompass_gpassk.reasoneval.mr_math import FIRST_ERROR, STEPS, ErrorKind, read_set
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
@@ -31,12 +36,6 @@ __all__ = [
     'read_step_labels',
     'step_loss',
 ]
-
-# What people say of each step of a solution, to train on: files of PRM800K and of MR-MATH.
-#
-# PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate alternatives to
-# a
-# step, of which one was chosen to go on from. MR-MATH is as :mod:`~.mr_math` says.
 
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
 BAD_PROBLEM = 'bad_problem'
@@ -95,11 +94,11 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
         ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
         OSError: If the file can't be read.
     """
-    rows = _rows(path)
-    try:
-        first = next(rows)[1]
-    except StopIteration:
-        raise ValueError(f'{path}: there is no solution in it; give one a line') from None
+    number, line = next(numbered_lines(path), (0, ''))
+    if not line:
+        raise ValueError(f'{path}: there is no solution in it; give one a line')
+    with at_line(path, number):
+        first = parse_row(line)
     if STEPS in first:
         kind = ErrorKind.INVALID if FIRST_ERROR in first else ErrorKind.REDUNDANT
         return [
@@ -116,22 +115,10 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
             f'{STEPS}, of MR-MATH; give a file of either'
         )
     found: list[LabelledSteps] = []
-    for number, row in _rows(path):
-        try:
-            found += _prm800k(row, alternatives)
-        except ValueError as error:
-            raise ValueError(f'{path}, line {number}: {error}') from error
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
+            found += _prm800k(parse_row(line), alternatives)
     return found
-
-
-def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(read_lines(str(path)), start=1):
-        if line.strip():
-            try:
-                row = parse_row(line)
-            except ValueError as error:
-                raise ValueError(f'{path}, line {number}: {error}') from error
-            yield number, row
 
 
 def _mr_math_labels(

@@ -36,7 +36,6 @@ from opencompass_gpassk.runs.task_states import State, TaskState
 __all__ = [
     'MissingMatplotlibError',
     'check_shown',
-    'markdown_report',
     'tidy_rows',
     'to_csv',
     'to_json',
@@ -245,24 +244,6 @@ class MissingMatplotlibError(ImportError):
     """The figures need matplotlib, which is not installed."""
 
 
-def markdown_report(
-    results: Results,
-    states: Sequence[TaskState] = (),
-    trials: Trials | None = None,
-    intervals: str | None = BRACKETS,
-) -> str:
-    """Return all tables, what became of the tasks that did not finish, and the signatures.
-
-    Args:
-        results: Model → data set → result, as stored in the result JSON.
-        states: What became of each model's work on each data set.
-        trials: Of the results, which tell the best figures; None if nothing is to be marked.
-        intervals: How they are shown, see
-            :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
-    """
-    return _markdown(report_tables(results, trials), results, states, intervals)
-
-
 def write_report(
     stem: Path,
     results: Results,
@@ -272,7 +253,13 @@ def write_report(
 ) -> list[Path]:
     """Write ``<stem>.md``, ``.tex``, ``.csv`` and ``.json`` and return their paths.
 
-    The arguments are those of :func:`markdown_report`.
+    Args:
+        stem: How the paths begin.
+        results: Model → data set → result, as stored in the result JSON.
+        states: What became of each model's work on each data set.
+        trials: Of the results, which tell the best figures; None if nothing is to be marked.
+        intervals: How they are shown, see
+            :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
     tables = report_tables(results, trials)

@@ -1,4 +1,9 @@
-"""What the figures of a trial table are means of, for any of its problems."""
+"""From the trial table to the figures of a result file: one dictionary a model and data set.
+
+:class:`Measured` holds the values that each figure averages, for any of a table's problems. Figures
+are percentages, undefined ones NaN. Their keys depend on the data set and its settings alone, since
+OpenCompass's summarizer asks that of all models.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+from opencompass_gpassk.metrics.majority_vote import majority_vote
 from opencompass_gpassk.results.columns import Columns
 from opencompass_gpassk.results.groups import group_members, headline_problems, parts_of
 from opencompass_gpassk.results.protocol import MAJORITY_VOTE, Protocol, accuracy_key
@@ -88,7 +94,8 @@ def _rows(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64
     n, c = table.counts()
     rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
     if protocol.n > 1:
-        rows[MAJORITY_VOTE] = table.majority_vote()
+        of_trials = (table.problem_index, table.answer_class, table.correct, table.judged)
+        rows[MAJORITY_VOTE] = majority_vote(*of_trials, len(n))
     for k in protocol.ks:
         rows[f'pass@{k}'] = np.asarray(pass_at_k(n, c, k))
         for tau in protocol.taus:
@@ -134,11 +141,6 @@ class Measured:
             found |= columns.percentages()
         return found
 
-
-# From the trial table to the figures of a result file: one dictionary a model and data set.
-#
-# Figures are percentages, undefined ones NaN. Their keys depend on the data set and its settings
-# alone, since OpenCompass's summarizer asks that of all models.
 
 NOBODY = 'none'  # judged: in the signature of a result without verdicts
 

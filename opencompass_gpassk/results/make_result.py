@@ -267,7 +267,6 @@ def make_reasoning_result(
 
 def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     """Write the trials behind a result, whose ``trials_file`` then names the file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     names = ('benchmark', 'k', 'taus', 'signature')
     meta: dict[str, object] = {name: result[name] for name in names if name in result}
     write_trials(path, table, meta)

@@ -1,4 +1,4 @@
-"""What a report page is made from: runs of OpenCompass and results of ``gpassk score``."""
+"""Stored results read back and checked: those of OpenCompass's runs and of ``gpassk score``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A run of OpenCompass: its folder, and the models and data sets that its config asks for."""
+"""A run of OpenCompass: its folder, and the models and data sets that its config asks for.
+
+A config that OpenCompass wrote into a run's folder is read as data, since a folder that somebody
+else made may hold any Python there: assignments of literals, with ``dict(name=value)`` besides.
+Only a config of the user's own is run.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +26,6 @@ __all__ = [
     'read_run_config',
     'run_config',
 ]
-
-# A config that OpenCompass wrote down, read as data: nothing of it is run.
-#
-# What OpenCompass dumps into a run's folder are assignments of literals, with ``dict(name=value)``
-# besides. A folder that somebody else made may hold any Python there.
 
 NEEDED = ('models', 'datasets')
 # From the name at the beginning of a line to where another statement begins, which is not parsed.

@@ -165,14 +165,14 @@ def shard_numbers(
     """Return the numbers of those files that are shards of a data set, ascending.
 
     A number alone makes no shard: ``aime_2024`` is a data set. Shards are counted from 0, and of
-    those that are there no more than ``LONGEST_GAP`` in a row are missing.
+    those that are there no more than ``LONGEST_GAP`` in a row are missing. Nobody has 10,000.
 
     Args:
         name: The data set's abbreviation.
         stems: Names of files, without suffix.
         others: Names that are known for those of data sets.
     """
-    pattern = re.compile(re.escape(name) + r'_(0|[1-9]\d*)')
+    pattern = re.compile(re.escape(name) + '_(0|[1-9][0-9]{0,3})')
     matches = (pattern.fullmatch(stem) for stem in set(stems).difference(others))
     numbers: list[int] = []
     for number in sorted(int(match.group(1)) for match in matches if match):
@@ -283,15 +283,13 @@ def read_handed_over(
     read, unread = files.responses[: files.contiguous], files.responses[files.contiguous :]
     responses = [
         dataclasses.replace(response, text=text, is_answer=is_answer(response.raw, text))
-        for response, text in zip(read, map(_as_text, texts), strict=True)
+        for response, text in zip(
+            read, ('' if text is None else str(text) for text in texts), strict=True
+        )
     ]
     if all(one.text == other.text for one, other in zip(read, responses, strict=True)):
         responses += unread
     return dataclasses.replace(files, responses=responses)
-
-
-def _as_text(value: Any) -> str:
-    return '' if value is None else str(value)
 
 
 def retry_note(responses: Sequence[Response], model: str, name: str) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.jsonlines import parse_row, read_lines
+from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
@@ -84,39 +84,30 @@ def read_samples(
     Raises:
         ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
     """
-    name = 'standard input' if path == '-' else path
+    name = input_name(path)
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
     asked: Counter[str] = Counter()
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():  # blank, or the end of a file written on Windows
-            continue
-        try:
+    for number, line in numbered_lines(path):
+        with at_line(path, number, skip_bad=skip_bad, report=report):
             problem, samples = _row(line, number, asked)
             if problem.problem_id in seen:
                 raise ValueError(
                     f'field id: {problem.problem_id!r} stands in line '
                     f'{seen[problem.problem_id]} already; give every problem its own'
                 )
-        except ValueError as error:
-            message = f'{name}, line {number}: {error}'
-            if not skip_bad:
-                raise ValueError(f'{message} (--skip-bad leaves such rows out)') from error
-            if report:
-                report(message)
-            continue
-        seen[problem.problem_id] = number
-        problems.append(problem)
-        responses += [
-            Response(
-                text=sample or '',
-                location=f'{name}#{number}/{index}',
-                identity=(problem.problem_id, index),
-                lost='' if isinstance(sample, str) else 'the sample is null',
-            )
-            for index, sample in enumerate(samples)
-        ]
+            seen[problem.problem_id] = number
+            problems.append(problem)
+            responses += [
+                Response(
+                    text=sample or '',
+                    location=f'{name}#{number}/{index}',
+                    identity=(problem.problem_id, index),
+                    lost='' if isinstance(sample, str) else 'the sample is null',
+                )
+                for index, sample in enumerate(samples)
+            ]
     plain = [problem.problem_id for problem in problems if not problem.version]
     if plain and len(plain) < len(problems):
         raise ValueError(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.stored_files import open_regular, read_object
 from opencompass_gpassk.runs.config import Run
+from opencompass_gpassk.runs.predictions import prediction_parts, shard_numbers
 
 __all__ = [
     'ModelFolder',
@@ -112,7 +114,6 @@ def _exception_after(lines: list[str], traceback: int) -> str | None:
     return None
 
 
-NUMBER = re.compile('[0-9]{1,4}')  # of a shard; nobody has more of them
 MOST_NAMED = 5  # of the missing parts
 STATES_LONGEST = 1000  # characters of an evaluator's error
 
@@ -222,8 +223,8 @@ class ModelFolder:
         # An evaluation that is older than the inference failed in an earlier start of the run.
         if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
-        begun = dataset in self._begun or dataset in self._shards(self._begun)
-        if missing and not (infer_log or present or begun):
+        begun = self._predictions[1]
+        if missing and not (infer_log or present or begun.keys() & {dataset, *missing}):
             return self._make(dataset, State.NOT_STARTED)
         if missing:
             more = f' and {len(missing) - MOST_NAMED} more' if len(missing) > MOST_NAMED else ''
@@ -270,42 +271,26 @@ class ModelFolder:
         A part is the whole data set or a shard of it. Which shards there should be is known from
         the others' numbers, from progress files and from the tasks that the logs name.
         """
-        if (self._predictions / f'{dataset}.json').exists():
+        done = self._predictions[0]
+        if dataset in done:
             return [], [dataset]
-        present = self._shards_done.get(dataset, set())
-        expected = present | self._shards_known.get(dataset, set())
-        shards = range(max(expected, default=-1) + 1)
-        missing = [f'{dataset}_{i}' for i in shards if i not in present]
-        return missing or ([] if present else [dataset]), [
-            f'{dataset}_{i}' for i in sorted(present)
-        ]
-
-    @property
-    def _predictions(self) -> Path:
-        return self.run / 'predictions' / self.model
+        numbers = shard_numbers(dataset, self._numbered[dataset], self.datasets)
+        shards = [f'{dataset}_{i}' for i in range(max(numbers, default=-1) + 1)]
+        present = [shard for shard in shards if shard in done]
+        missing = [shard for shard in shards if shard not in done]
+        return missing or ([] if present else [dataset]), present
 
     @cached_property
-    def _begun(self) -> set[str]:
-        """The parts of which an interrupted inference left its progress."""
-        files = self._predictions.glob('tmp_*')
-        return {path.name.split('.json')[0].removeprefix('tmp_') for path in files}
+    def _predictions(self) -> tuple[set[str], dict[str, str]]:
+        return prediction_parts(self.run / 'predictions' / self.model)
 
     @cached_property
-    def _shards_done(self) -> dict[str, set[int]]:
-        return self._shards(path.stem for path in self._predictions.glob('*.json'))
-
-    @cached_property
-    def _shards_known(self) -> dict[str, set[int]]:
-        named = {name for names in self._infer_logs.values() for name in names}
-        return self._shards(self._begun | named | {log.stem for log in self._infer_logs})
-
-    def _shards(self, names: Iterable[str]) -> dict[str, set[int]]:
-        """Return data set → the numbers of its shards among names of parts."""
-        found: dict[str, set[int]] = {}
-        for name in names:
-            dataset, _, number = name.rpartition('_')
-            if name not in self.datasets and dataset in self.datasets and NUMBER.fullmatch(number):
-                found.setdefault(dataset, set()).add(int(number))
+    def _numbered(self) -> dict[str, set[str]]:
+        """What precedes a number → the names of predictions and tasks that may be its shards."""
+        found: dict[str, set[str]] = defaultdict(set)
+        done, begun = self._predictions
+        for name in (*done, *begun, *self._log_places):
+            found[name.rpartition('_')[0]].add(name)
         return found
 
     @cached_property

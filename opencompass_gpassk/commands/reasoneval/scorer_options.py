@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
@@ -151,14 +152,12 @@ def write_lines(lines: list[str], output: Path | None) -> None:
     data = text.encode()
     if output.suffix == '.gz':
         data = gzip.compress(data, mtime=0)  # of equal lines an equal file
-    output.parent.mkdir(parents=True, exist_ok=True)
     if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
         output.write_bytes(data)
         return
     output = output.resolve()  # of a link, what it names
-    new = output.with_name(f'{output.name}.{os.getpid()}.new')
-    new.write_bytes(data)
-    new.replace(output)
+    with written_whole(output) as part:
+        part.write_bytes(data)
     note(f'{output} written')
 
 

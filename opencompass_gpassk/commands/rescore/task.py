@@ -32,7 +32,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
     recorded_judge,
     recorded_reasoning,
 )
-from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json
+from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json, written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.results.benchmarks import is_ours
@@ -189,10 +189,8 @@ class RescoreTask(OpenICLEvalTask):
     def _save_results(self, result: dict[str, Any]) -> None:
         results = Path(self.work_dir, 'results')
         path = Path(get_infer_output_path(self.model_cfg, self.dataset_cfg, str(results)))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f'{path.name}.{os.getpid()}.part')
-        mmengine.dump(result, str(part), file_format='json', ensure_ascii=False, indent=4)
-        part.replace(path)
+        with written_whole(path) as part:
+            mmengine.dump(result, str(part), file_format='json', ensure_ascii=False, indent=4)
 
 
 def rescore(

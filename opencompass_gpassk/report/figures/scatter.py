@@ -1,4 +1,7 @@
-"""A point a model, a panel for each benchmark and way of decoding."""
+"""Models as points: the drop from original problems, and false positives, against accuracy.
+
+Each benchmark and way of decoding has a panel.
+"""
 
 from __future__ import annotations
 

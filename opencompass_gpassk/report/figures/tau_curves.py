@@ -1,4 +1,7 @@
-"""G-Pass@k against τ: how far a model's score falls as more of the k samples must be right."""
+"""G-Pass@k against τ, as curves of each model; and how all figures are labelled and saved.
+
+The curves show how far a model's score falls as more of the k samples must be right.
+"""
 
 from __future__ import annotations
 

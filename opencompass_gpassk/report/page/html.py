@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.page.data import PageData
 
 __all__ = ['json_in_html', 'render_page', 'write_page']
@@ -42,13 +43,8 @@ def write_page(path: Path, data: PageData) -> None:
     if path.is_dir():
         raise ValueError(f'{path} is a folder; name a file, such as {path / "report.html"}')
     text = render_page(data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f'{path.name}.part')
-    try:
+    with written_whole(path) as part:
         part.write_text(text, encoding='utf-8')
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def render_page(data: PageData) -> str:

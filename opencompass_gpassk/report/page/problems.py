@@ -1,4 +1,9 @@
-"""The problems of a benchmark, and how each model answered them."""
+"""The problems of a benchmark, how each model answered them, and the mathematics in these texts.
+
+LaTeX between dollars becomes trees of MathML that a page can build safely. A tree is ``[element,
+attributes, children]``, a child is a tree or a text. Elements and attributes are taken from a short
+list, since ``latex2mathml`` passes on markup that a text holds.
+"""
 
 from __future__ import annotations
 
@@ -207,12 +212,6 @@ def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
             if index < len(samples) and isinstance(samples[index], str):
                 yield f'{number}/{index}', samples[index]
 
-
-# Mathematics in a text: LaTeX between dollars as trees of MathML that a page can build safely.
-#
-# A tree is ``[element, attributes, children]``, a child is a tree or a text. Elements and
-# attributes
-# are taken from a short list, since ``latex2mathml`` passes on markup that a text holds.
 
 LONGEST_FORMULA = 600  # characters of one formula; a longer one stays LaTeX
 MOST = 80  # formulas of one text

@@ -46,7 +46,10 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
         found: Results with scores of reasoning, at least one.
     """
     notes = [f'scored by {" and ".join(_distinct(found, "scorer"))}']
-    least, greatest = (_of_steps(_distinct(found, by)) for by in ('validity_by', 'redundancy_by'))
+    least, greatest = (
+        ' or '.join(OF_STEPS.get(how, f'the {how}') for how in _distinct(found, by))
+        for by in ('validity_by', 'redundancy_by')
+    )
     notes.append(
         f'validity: how likely a step is right, and of a solution {least} of its steps; '
         f'redundancy: how likely a step is right, but of no use, and of a solution {greatest}'
@@ -102,10 +105,6 @@ def unknown_notes(found: Iterable[ReasoningResult]) -> Iterable[str]:
 
 def _distinct(found: Iterable[ReasoningResult], name: str) -> list[str]:
     return list(dict.fromkeys(str(one.reasoning.get(name)) for one in found))
-
-
-def _of_steps(how: Sequence[str]) -> str:
-    return ' or '.join(OF_STEPS.get(name, f'the {name}') for name in how)
 
 
 def _silent_on_redundancy(one: ReasoningResult) -> bool:

@@ -1,4 +1,9 @@
-"""Tables of questions with random variables, like Table 1 of arXiv 2501.11790."""
+"""Tables of questions with random variables (Table 1 of arXiv 2501.11790) and of contamination.
+
+Signs that a model has seen a benchmark stand side by side; none of them is a proof. arXiv
+2412.13147 (4.4.5) relates contamination to a steeper fall of G-Pass@k_τ over τ, arXiv 2501.11790 to
+a drop in accuracy from the original problems to the same with other numbers.
+"""
 
 from __future__ import annotations
 
@@ -251,11 +256,6 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
 def _number(value: Cell) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
-
-# Signs that a model has seen a benchmark, side by side: none of them is a proof.
-#
-# arXiv 2412.13147 (4.4.5) relates contamination to a steeper fall of G-Pass@k_τ over τ, arXiv
-# 2501.11790 to a drop in accuracy from the original problems to the same with other numbers.
 
 NOTES = (
     'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the τ '

@@ -1,0 +1,11 @@
+"""Gold answers and answers compared in this process, without the pool of workers."""
+
+from __future__ import annotations
+
+from opencompass_gpassk.answers.check import compare_quickly, compare_thoroughly
+from opencompass_gpassk.answers.numbers import Relation
+
+
+def compare(gold: str, answer: str) -> tuple[Relation, str | None]:
+    """Return the relation and, if it is unknown, the reason."""
+    return compare_quickly(gold, answer) or compare_thoroughly(gold, answer)
