@@ -16,7 +16,7 @@ import time
 import numpy as np
 from scipy import stats
 
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.metrics.paired import compare_means, rank_intervals
 

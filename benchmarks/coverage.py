@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.rates import Rates
 

@@ -74,7 +74,7 @@ class GPassKEvaluator(ResponseEvaluator):
             from ``eval_cfg=dict(num_gpus=…)``.
         intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
             ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.results.intervals.IntervalSettings`. They are for a
+            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`. They are for a
             population of problems like these.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.
@@ -234,7 +234,7 @@ class ReasonEvalEvaluator(ResponseEvaluator):
             it.
         intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
             ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.results.intervals.IntervalSettings`. They are for a
+            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`. They are for a
             population of problems like these.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.

@@ -14,7 +14,7 @@ from opencompass.utils import get_logger
 
 from opencompass_gpassk.inference.requests import identify
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.results.intervals import IntervalSettings
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.make_result import (
     store,
 )
@@ -76,7 +76,7 @@ class ResponseEvaluator(BaseEvaluator):
         min_coverage: Share of the expected responses that must be there, in [0, 1].
         benchmark: Name that results are joined by; the data set's own by default.
         intervals: How confidence intervals are made, None for none: ``bca``, ``percentile`` or
-            settings of :class:`~opencompass_gpassk.results.intervals.IntervalSettings`.
+            settings of :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`.
         cluster: Column of the data set; rows that share a value are versions of one question.
         pred_postprocessor: As in any OpenCompass evaluator.
 

@@ -22,8 +22,8 @@ from opencompass_gpassk.compare.differences import (
 from opencompass_gpassk.compare.problem_changes import fisher_exact, problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned, drawn_down
 from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figures import figures
-from opencompass_gpassk.results.intervals import IntervalSettings
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 

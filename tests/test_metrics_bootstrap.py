@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means, resampled_weights
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means, resampled_weights
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.intervals import deviating_clusters, small_count_wilson, wilson

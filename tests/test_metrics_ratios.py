@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import ratio_differences, swap_residuals
 

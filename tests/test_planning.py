@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan

@@ -10,9 +10,9 @@ import pytest
 from eval_task import Sums, data_set, evaluate, predict
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figures import Measured, figures, problem_clusters
-from opencompass_gpassk.results.intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opencompass_gpassk.compare.paired_results import Pair
     from opencompass_gpassk.report.tables.comparison import Compared
     from opencompass_gpassk.report.tables.table import Table
-    from opencompass_gpassk.results.intervals import IntervalSettings
+    from opencompass_gpassk.results.figure_intervals import IntervalSettings
     from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['add_parser', 'run']
@@ -112,7 +112,7 @@ def _run(args: argparse.Namespace) -> int:
         comparison_document,
         comparison_tables,
     )
-    from opencompass_gpassk.results.intervals import IntervalSettings
+    from opencompass_gpassk.results.figure_intervals import IntervalSettings
 
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
     for name in ('seed', 'problems'):

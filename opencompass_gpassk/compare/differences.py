@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.shared_problems import Aligned, Block
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import (
     holm,
@@ -23,7 +23,7 @@ from opencompass_gpassk.metrics.paired import (
 )
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.columns import percent
-from opencompass_gpassk.results.intervals import DIFFERENCES, IntervalSettings
+from opencompass_gpassk.results.figure_intervals import DIFFERENCES, IntervalSettings
 from opencompass_gpassk.results.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
 from opencompass_gpassk.results.versions import DROP
 
@@ -55,7 +55,7 @@ class Difference:
         low: Lower end of its interval, for a population of such problems, in points.
         high: Upper end.
         method: How the interval came about, see
-            :class:`~opencompass_gpassk.metrics.bootstrap.Intervals`.
+            :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: Of the paired sign-flip test, two-sided, by as many samples of each problem as
             both have.
         adjusted: The same by Holm's correction over all figures of the headline; of groups over

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.columns import Columns
+from opencompass_gpassk.results.figure_intervals import VARIANCES
 from opencompass_gpassk.results.figures import Measured, reasoning_columns
 from opencompass_gpassk.results.groups import parts_of
-from opencompass_gpassk.results.intervals import VARIANCES
 from opencompass_gpassk.results.protocol import MAJORITY_VOTE, Protocol, accuracy_key
 from opencompass_gpassk.results.soundness import (
     DROP_TO_SOUND,

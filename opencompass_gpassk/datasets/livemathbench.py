@@ -9,7 +9,13 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.rows import Part, Row, check_counts, optional_text, text_field
+from opencompass_gpassk.datasets.data_files import (
+    Part,
+    Row,
+    check_counts,
+    optional_text,
+    text_field,
+)
 from opencompass_gpassk.datasets.settings import PART_SIZES
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 

@@ -10,7 +10,13 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.rows import Part, Row, check_counts, optional_text, text_field
+from opencompass_gpassk.datasets.data_files import (
+    Part,
+    Row,
+    check_counts,
+    optional_text,
+    text_field,
+)
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 
 __all__ = ['MATH500L5']

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.rows import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
 from opencompass_gpassk.rv.generation import PosedQuestion
 from opencompass_gpassk.trials import ORIGINAL
 

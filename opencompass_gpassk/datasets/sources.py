@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.rows import Part, Row, read_folder, read_rows
+from opencompass_gpassk.datasets.data_files import Part, Row, read_folder, read_rows
 
 __all__ = [
     'DataNotFoundError',

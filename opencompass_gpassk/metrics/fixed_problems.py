@@ -4,7 +4,7 @@ The question that they answer: had the model been sampled anew on the very same 
 would the figure lie? That problems differ from one another plays no part, so the interval shrinks
 to nothing as n grows. It is what tells two runs of one model apart, or a benchmark that is its own
 purpose. For how a model does on such problems in general, see
-:mod:`opencompass_gpassk.metrics.bootstrap`, whose interval is wider.
+:mod:`opencompass_gpassk.metrics.bootstrap_intervals`, whose interval is wider.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.bootstrap import (
+from opencompass_gpassk.metrics.bootstrap_intervals import (
     FEWEST,
     METHODS,
     Intervals,
@@ -23,7 +23,7 @@ from opencompass_gpassk.metrics.bootstrap import (
     bootstrap_means,
     resampled_weights,
 )
-from opencompass_gpassk.metrics.bootstrap import ROUNDING as BOOTSTRAP_ROUNDING
+from opencompass_gpassk.metrics.bootstrap_intervals import ROUNDING as BOOTSTRAP_ROUNDING
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.intervals import (
     bounded_mean_interval,
@@ -61,7 +61,7 @@ class Differences:
         p_value: Shape (M,), two-sided, of :func:`sign_flip_test`; hand several comparisons to
             :func:`holm`.
         method: M names of the intervals' methods, see
-            :class:`~opencompass_gpassk.metrics.bootstrap.Intervals`.
+            :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
     """
 
     difference: Numbers

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.bootstrap import FEWEST
+from opencompass_gpassk.metrics.bootstrap_intervals import FEWEST
 from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.intervals import mean_variance, small_count_wilson, trusted_sizes

@@ -15,7 +15,7 @@ from opencompass_gpassk.formats.display import escape_markdown, one_line, spread
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.figures.contents import report_figures
-from opencompass_gpassk.report.figures.tau_curves import INSTALL, save_figure
+from opencompass_gpassk.report.figures.style import INSTALL, save_figure
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report

@@ -13,12 +13,12 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
-from opencompass_gpassk.results.figures import NOBODY, figures, headline_trials, reasoning_figures
-from opencompass_gpassk.results.intervals import (
+from opencompass_gpassk.results.figure_intervals import (
     IntervalSettings,
     figure_intervals,
     reasoning_intervals,
 )
+from opencompass_gpassk.results.figures import NOBODY, figures, headline_trials, reasoning_figures
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.soundness import ReasoningColumns, scored_trials, sound_trials
 from opencompass_gpassk.results.warnings import bounds, response_warnings, result_warnings

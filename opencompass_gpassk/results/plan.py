@@ -22,9 +22,9 @@ from opencompass_gpassk.metrics.planning import (
     plan,
 )
 from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figures import problem_clusters
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.intervals import ESTIMAND
 from opencompass_gpassk.trials import read_trials
 
 __all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.tau_curves import add_legend, shown_label
+from opencompass_gpassk.report.figures.style import add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.soundness import VALIDITY

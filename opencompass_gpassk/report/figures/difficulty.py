@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.tau_curves import (
+from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
     MARKERS,

@@ -19,7 +19,7 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import ADVISED
-from opencompass_gpassk.report.figures.tau_curves import (
+from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,
     MARKERS,

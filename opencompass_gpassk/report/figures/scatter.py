@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.tau_curves import COLOURS, MARKERS, add_legend, shown_label
+from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
 from opencompass_gpassk.results.benchmarks import sample_count

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.metrics.bootstrap import bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.figures.bars import plot_bars
-from opencompass_gpassk.report.figures.tau_curves import (
+from opencompass_gpassk.report.figures.style import (
     COLOURS,
     MARKERS,
     add_legend,
@@ -29,9 +29,9 @@ from opencompass_gpassk.report.figures.tau_curves import (
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.variables import slope
 from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
+from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figures import problem_clusters
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.intervals import ESTIMAND
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

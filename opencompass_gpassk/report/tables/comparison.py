@@ -15,7 +15,7 @@ from opencompass_gpassk.formats.display import one_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.intervals import ESTIMAND, IntervalSettings
+from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opencompass_gpassk.metrics.bootstrap import METHODS, bootstrap_means
+from opencompass_gpassk.metrics.bootstrap_intervals import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rates import Rates
