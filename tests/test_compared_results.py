@@ -12,12 +12,12 @@ import pytest
 from made_results import make_version_result
 from made_sweep import SAMPLED, Sweep, make_sweep
 
+from opencompass_gpassk.compare.comparability import shared_protocols
 from opencompass_gpassk.compare.differences import compare
 from opencompass_gpassk.compare.paired_results import (
     pair_data_sets,
     read_side,
     results_at,
-    shared_protocols,
     stored_protocol,
 )
 from opencompass_gpassk.compare.shared_problems import aligned

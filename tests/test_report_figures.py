@@ -25,8 +25,9 @@ from opencompass_gpassk.report.figures.difficulty import (
     draw_decline,
 )
 from opencompass_gpassk.report.figures.growth import draw_growth, growing, growth
-from opencompass_gpassk.report.figures.style import draw_benchmark, plot_thresholds, save_figure
+from opencompass_gpassk.report.figures.style import save_figure
 from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, entry_slopes, sweeps
+from opencompass_gpassk.report.figures.tau_curves import draw_benchmark, plot_thresholds
 from opencompass_gpassk.report.files import write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import told_apart

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from made_results import make_result
 
-from opencompass_gpassk.report.figures.style import draw_benchmark, plot_thresholds
+from opencompass_gpassk.report.figures.tau_curves import draw_benchmark, plot_thresholds
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
 from opencompass_gpassk.results.benchmarks import join_benchmarks
 from opencompass_gpassk.runs.task_states import State, TaskState

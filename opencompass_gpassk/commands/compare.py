@@ -192,13 +192,9 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
+    from opencompass_gpassk.compare.comparability import cautions, shared_protocols, sides_differ
     from opencompass_gpassk.compare.differences import compare
-    from opencompass_gpassk.compare.paired_results import (
-        cautions,
-        read_side,
-        shared_protocols,
-        sides_differ,
-    )
+    from opencompass_gpassk.compare.paired_results import read_side
     from opencompass_gpassk.compare.problem_changes import problem_changes
     from opencompass_gpassk.compare.shared_problems import aligned
     from opencompass_gpassk.report.tables.comparison import Compared

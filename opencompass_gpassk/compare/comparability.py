@@ -1,3 +1,97 @@
 """May two results be compared: what differs between them, and what of it matters."""
 
 from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from opencompass_gpassk.formats.display import shortened
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored_results import Found
+
+__all__ = ['cautions', 'shared_protocols', 'sides_differ']
+
+SERIOUS = {
+    'data': 'versions of the data',
+    'judge': 'judges',
+    'prompt': 'prompts',
+    'n': 'numbers of samples',
+    'reasoning': 'scorers of reasoning',
+    'complete': 'thresholds of complete understanding',
+    'collapsed': 'thresholds of collapsed understanding',
+}
+LONGEST = 120
+HASH = re.compile(r':([0-9a-f]{8,})$')
+SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
+
+
+def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Protocol]:
+    """Return what both results tell: the k and τ of both, or of either where none is in both.
+
+    Breakdowns and thresholds are those of the first; soundness is told if both have it.
+    """
+    fewest = min(first.n, second.n)
+    either = {k for one in (first, second) for k in one.k if k <= fewest}
+    ks = tuple(sorted({*first.k} & {*second.k} & either or either))
+    taus = tuple(sorted({*first.taus} & {*second.taus} or {*first.taus, *second.taus}))
+    sound = None if second.sound is None else first.sound
+    same = replace(first, k=ks, taus=taus, sound=sound)
+    # Figures of one sample have no k.
+    chosen = (replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in (first, second))
+    return next(chosen), next(chosen)
+
+
+def cautions(first: Found, second: Found) -> list[str]:
+    """Return why the figures of two results are not comparable, as far as the results tell."""
+    found = [
+        f'different {SERIOUS[name]}: {a} and {b}'
+        for name, (a, b) in _differing(first, second, SERIOUS).items()
+    ]
+    for side, one in (('A', first), ('B', second)):
+        if one.state:
+            found.append(f'{side} is not finished: {one.state}')
+        coverage = one.result.get('coverage')
+        if isinstance(coverage, (int, float)) and not math.isnan(coverage) and coverage < 100:
+            # 99.97 % must not read as 100.
+            found.append(
+                f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
+                'a problem of which some are missing may have no figure'
+            )
+    return found
+
+
+def sides_differ(first: Found, second: Found) -> list[str]:
+    """Return the settings in which the results differ, which may be what is compared."""
+    return [
+        f'{SETTINGS[name]}: A {a}, B {b}'
+        for name, (a, b) in _differing(first, second, SETTINGS).items()
+    ]
+
+
+def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    signatures = first.result['signature'], second.result['signature']
+    found = {}
+    for name in names:
+        a, b = (_shown(signature.get(name)) for signature in signatures)
+        if name == 'data' and _same_data(first, second, a, b):
+            continue
+        if a != b and 'unknown' not in (a, b):
+            found[name] = (shortened(a, LONGEST), shortened(b, LONGEST))
+    return found
+
+
+def _same_data(first: Found, second: Found, a: str, b: str) -> bool:
+    """Tell whether data of other names, paired as the only ones there are, have one hash."""
+    hashes = HASH.search(a), HASH.search(b)
+    named = first.result['benchmark'] != second.result['benchmark']
+    return named and all(hashes) and len({one[1] for one in hashes if one}) == 1
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return 'unknown'
+    if isinstance(value, Mapping):
+        return ', '.join(f'{name}={value[name]}' for name in sorted(value, key=str))
+    return str(value)

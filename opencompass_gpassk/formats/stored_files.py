@@ -178,6 +178,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     If the block fails, or the process is killed, the file stays as it was, or away.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # a device or a pipe, such as /dev/stdout
+        yield path
+        return
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
     try:
         yield part

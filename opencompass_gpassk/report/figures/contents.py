@@ -11,8 +11,8 @@ from opencompass_gpassk.report.figures.boxes import boxed_results, draw_boxes
 from opencompass_gpassk.report.figures.difficulty import difficulties, draw_decline
 from opencompass_gpassk.report.figures.growth import draw_growth, growing
 from opencompass_gpassk.report.figures.scatter import draw_drop, draw_false_positives, rated_results
-from opencompass_gpassk.report.figures.style import draw_benchmark
 from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, sweeps
+from opencompass_gpassk.report.figures.tau_curves import draw_benchmark
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_results
 from opencompass_gpassk.report.tables.variables import variable_results
