@@ -280,10 +280,8 @@ def test_an_upgraded_data_set_keeps_its_own_evaluator_as_judge(tmp_path: Path) -
     assert (greedy.n, greedy.infer_cfg.inferencer.sampling) == (1, 'greedy')
     assert greedy.eval_cfg == upgraded.eval_cfg
     assert (upgraded.n, upgraded.k) == (16, [4, 8])
-    assert (
-        upgraded.infer_cfg.inferencer.type
-        == 'opencompass_gpassk.inference.inferencer.GPassKGenInferencer'
-    )
+    kind = 'opencompass_gpassk.inferencer.GPassKGenInferencer'
+    assert upgraded.infer_cfg.inferencer.type == kind
     assert upgraded.eval_cfg.evaluator.judge.type == 'opencompass.evaluator.MATHVerifyEvaluator'
 
 
