@@ -16,7 +16,6 @@ from opencompass.utils import build_dataset_from_cfg, get_logger
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
 from opencompass_gpassk.inference.choose_backend import backend_of
-from opencompass_gpassk.inference.progress import Progress, Record, write_predictions
 from opencompass_gpassk.inference.request_loop import (
     Drawing,
     InferenceStoppedError,
@@ -29,6 +28,7 @@ from opencompass_gpassk.inference.requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
+from opencompass_gpassk.inference.saved_responses import Progress, Record, write_predictions
 from opencompass_gpassk.runs.running_task import running_task
 
 __all__ = ['GPassKGenInferencer']
