@@ -13,7 +13,7 @@ from typing import Any
 
 from judging_trials import Candidate, is_right
 
-from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.judging.judge import Ledger, Receive
 
 SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'

@@ -17,7 +17,12 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.inference.client import Redactor, Reply, read_completion, request_fields
+from opencompass_gpassk.inference.chat_completions import (
+    Redactor,
+    Reply,
+    read_completion,
+    request_fields,
+)
 from opencompass_gpassk.inference.http_faults import (
     Fault,
     Remedy,

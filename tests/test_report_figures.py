@@ -32,7 +32,7 @@ from opencompass_gpassk.report.files import write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.report.tables.variables import slope
-from opencompass_gpassk.results.benchmarks import Benchmark, Estimate, join_benchmarks
+from opencompass_gpassk.results.join_results import Benchmark, Estimate, join_benchmarks
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 

@@ -12,7 +12,7 @@ from made_results import make_result
 
 from opencompass_gpassk.report.figures.tau_curves import draw_benchmark, plot_thresholds
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
-from opencompass_gpassk.results.benchmarks import join_benchmarks
+from opencompass_gpassk.results.join_results import join_benchmarks
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 COUNTS = {'AMC_en': [8, 5, 1]}

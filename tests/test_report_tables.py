@@ -15,7 +15,7 @@ from opencompass_gpassk.formats.display import escape_markdown, one_line, spread
 from opencompass_gpassk.report.files import tidy_rows, to_csv, to_json
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.benchmarks import join_benchmarks
+from opencompass_gpassk.results.join_results import join_benchmarks
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
 HOSTILE = 'a|b\n<script>\x1b[2J\u2028*x* \ud800'

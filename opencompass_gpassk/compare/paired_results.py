@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opencompass_gpassk.results.benchmarks import Result, has_verdicts, is_greedy, sample_count
+from opencompass_gpassk.results.join_results import Result, has_verdicts, is_greedy, sample_count
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import find_run

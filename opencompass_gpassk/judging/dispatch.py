@@ -16,7 +16,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from opencompass_gpassk.inference.client import Endpoint, Reply, Ticket, freest
+from opencompass_gpassk.inference.chat_completions import Reply
+from opencompass_gpassk.inference.client import Endpoint, Ticket, freest
 from opencompass_gpassk.inference.http_faults import MISPLACED, Fault, Remedy
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Outcome, Receive
 

@@ -11,15 +11,14 @@ from typing import Any
 
 import aiohttp
 
-from opencompass_gpassk.inference.client import (
-    Endpoint,
+from opencompass_gpassk.inference.chat_completions import (
     Redactor,
     Reply,
-    read_addresses,
     read_completion,
     request_fields,
     well_formed,
 )
+from opencompass_gpassk.inference.client import Endpoint, read_addresses
 from opencompass_gpassk.inference.http_faults import Fault, Remedy, exception_fault
 from opencompass_gpassk.judging.dispatch import PROBE, Asking, Limits
 from opencompass_gpassk.judging.judge import Ledger, Receive

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.inference.chat_completions import Reply
 
 __all__ = [
     'Candidate',

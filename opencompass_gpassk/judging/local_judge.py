@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
-from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.inference.request_loop import FailureWatch, draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling

@@ -14,7 +14,7 @@ from typing import Any
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.judging.judge import (
     Candidate,
     Failure,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
 from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.results.benchmarks import Estimate
+from opencompass_gpassk.results.join_results import Estimate
 
 __all__ = [
     'BRACKETS',

@@ -20,7 +20,8 @@ from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.figures import signature_line
+from opencompass_gpassk.results.join_results import (
     Estimate,
     Result,
     Results,
@@ -29,7 +30,6 @@ from opencompass_gpassk.results.benchmarks import (
     read_figure,
     sample_count,
 )
-from opencompass_gpassk.results.figures import signature_line
 from opencompass_gpassk.results.stored_results import check_result
 from opencompass_gpassk.runs.task_states import State, TaskState
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from opencompass_gpassk.results.benchmarks import Benchmark, Result
+from opencompass_gpassk.results.join_results import Benchmark, Result
 
 __all__ = ['benchmark_notes', 'incomparable', 'threshold_notes']
 

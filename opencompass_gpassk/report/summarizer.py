@@ -26,7 +26,7 @@ from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import CROSSED, to_text
-from opencompass_gpassk.results.benchmarks import is_ours
+from opencompass_gpassk.results.join_results import is_ours
 from opencompass_gpassk.results.protocol import accuracy_key
 from opencompass_gpassk.results.soundness import FALSE_POSITIVES, SOUND, VALIDITY
 from opencompass_gpassk.results.stored_results import read_result

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, read_json, read_object
-from opencompass_gpassk.results.benchmarks import Result, is_ours, metric_keys
+from opencompass_gpassk.results.join_results import Result, is_ours, metric_keys
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 

@@ -35,7 +35,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json, written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.results.benchmarks import is_ours
+from opencompass_gpassk.results.join_results import is_ours
 from opencompass_gpassk.results.stored_results import check_result
 from opencompass_gpassk.runs.config import planned
 from opencompass_gpassk.runs.predictions import read_predictions

@@ -15,7 +15,7 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
+from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from opencompass_gpassk.report.figures.tau_curves import draw_benchmark
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_results
 from opencompass_gpassk.report.tables.variables import variable_results
-from opencompass_gpassk.results.benchmarks import Benchmark, Results, join_benchmarks
+from opencompass_gpassk.results.join_results import Benchmark, Results, join_benchmarks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table, group_order, told_apart
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Results,

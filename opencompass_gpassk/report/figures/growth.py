@@ -30,8 +30,8 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.best import Trials
-from opencompass_gpassk.results.benchmarks import Benchmark
 from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.join_results import Benchmark
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
-from opencompass_gpassk.results.benchmarks import sample_count
+from opencompass_gpassk.results.join_results import sample_count
 from opencompass_gpassk.results.protocol import accuracy_key
 from opencompass_gpassk.results.soundness import FALSE_POSITIVES
 from opencompass_gpassk.results.versions import DROP

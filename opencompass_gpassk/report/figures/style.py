@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.results.benchmarks import Estimate
+from opencompass_gpassk.results.join_results import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -28,10 +28,10 @@ from opencompass_gpassk.report.figures.style import (
 )
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.variables import slope
-from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Estimate
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figures import problem_clusters
 from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:

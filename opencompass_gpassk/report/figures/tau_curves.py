@@ -20,7 +20,7 @@ from opencompass_gpassk.report.figures.style import (
     plot_band,
     shown_label,
 )
-from opencompass_gpassk.results.benchmarks import Benchmark
+from opencompass_gpassk.results.join_results import Benchmark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Estimate,

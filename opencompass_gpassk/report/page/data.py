@@ -22,14 +22,14 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.figures import NOBODY, signature_line
+from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Result,
     has_verdicts,
     join_benchmarks,
 )
-from opencompass_gpassk.results.figures import NOBODY, signature_line
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 

@@ -13,8 +13,8 @@ from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at
 from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem, Solved
-from opencompass_gpassk.results.benchmarks import Benchmark
 from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.join_results import Benchmark
 
 __all__ = ['compare_entries']
 

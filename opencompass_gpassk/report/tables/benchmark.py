@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.benchmarks import Benchmark, Entry, Results, join_benchmarks
+from opencompass_gpassk.results.join_results import Benchmark, Entry, Results, join_benchmarks
 
 __all__ = ['benchmark_tables']
 

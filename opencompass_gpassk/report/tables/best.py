@@ -10,7 +10,7 @@ from pathlib import Path
 from opencompass_gpassk.compare.differences import Standing, distinguishable
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.results.benchmarks import Entry, Result, read_figure
+from opencompass_gpassk.results.join_results import Entry, Result, read_figure
 from opencompass_gpassk.results.protocol import Protocol, accuracy_key
 from opencompass_gpassk.results.soundness import SOUND, VALIDITY
 from opencompass_gpassk.trials import TrialTable, read_trials

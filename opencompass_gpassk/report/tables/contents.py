@@ -9,7 +9,7 @@ from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import contamination_table, variable_tables
-from opencompass_gpassk.results.benchmarks import Results
+from opencompass_gpassk.results.join_results import Results
 
 __all__ = ['report_tables']
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.report.notes import benchmark_notes
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Result,

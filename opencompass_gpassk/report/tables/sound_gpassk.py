@@ -15,7 +15,7 @@ from opencompass_gpassk.report.tables.reasoning import (
     unknown_notes,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Result,

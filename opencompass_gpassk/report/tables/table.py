@@ -74,7 +74,7 @@ class Table:
         title: What is measured.
         columns: The headings.
         rows: A cell a column. Figures are floats, in percent: NaN is undefined, None not measured.
-            Those that are an :class:`~opencompass_gpassk.results.benchmarks.Estimate` have an
+            Those that are an :class:`~opencompass_gpassk.results.join_results.Estimate` have an
             interval.
         notes: What must be known to read the figures.
         breakdown: What its rows break the problems down by, '' where they don't.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order
-from opencompass_gpassk.results.benchmarks import (
+from opencompass_gpassk.results.join_results import (
     Entry,
     Result,
     Results,

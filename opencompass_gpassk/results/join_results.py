@@ -245,7 +245,7 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
 def read_figure(result: Result, name: str, group: str = '') -> float | None:
     """Return a figure of a result; NaN where it is undefined, None where it is not in it.
 
-    It is an :class:`~opencompass_gpassk.results.benchmarks.Estimate` where it has an interval.
+    It is an :class:`~opencompass_gpassk.results.join_results.Estimate` where it has an interval.
     """
     key = f'{group}/{name}' if group else name
     if key not in result:
