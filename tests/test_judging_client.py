@@ -19,7 +19,7 @@ import pytest
 from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
-from opencompass_gpassk.inference import client as endpoints
+from opencompass_gpassk.inference import endpoints
 from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.judging import dispatch as asking
 from opencompass_gpassk.judging import dispatch as jobs

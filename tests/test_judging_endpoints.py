@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from opencompass_gpassk.inference import client as endpoints
-from opencompass_gpassk.inference.client import Address, Endpoint, freest, read_addresses
+from opencompass_gpassk.inference import endpoints
+from opencompass_gpassk.inference.endpoints import Address, Endpoint, freest, read_addresses
 from opencompass_gpassk.inference.http_faults import Fault, Remedy
 
 ADDRESS = Address('http://host/v1/chat/completions', 'http://host', None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from judge_server import JudgeServer
 
-from opencompass_gpassk.inference import client as endpoints
+from opencompass_gpassk.inference import endpoints
 from opencompass_gpassk.judging import dispatch as jobs
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Pipeline

@@ -15,7 +15,7 @@ from judge_server import JudgeServer
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.inference import client as endpoints
+from opencompass_gpassk.inference import endpoints
 from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.judging import dispatch as jobs
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.inference.client import Endpoint, Ticket, freest
+from opencompass_gpassk.inference.endpoints import Endpoint, Ticket, freest
 from opencompass_gpassk.inference.http_faults import MISPLACED, Fault, Remedy
 from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Outcome, Receive
 

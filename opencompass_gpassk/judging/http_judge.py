@@ -18,7 +18,7 @@ from opencompass_gpassk.inference.chat_completions import (
     request_fields,
     well_formed,
 )
-from opencompass_gpassk.inference.client import Endpoint, read_addresses
+from opencompass_gpassk.inference.endpoints import Endpoint, read_addresses
 from opencompass_gpassk.inference.http_faults import Fault, Remedy, exception_fault
 from opencompass_gpassk.judging.dispatch import PROBE, Asking, Limits
 from opencompass_gpassk.judging.judge import Ledger, Receive

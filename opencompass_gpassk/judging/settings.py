@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import read_addresses
+from opencompass_gpassk.inference.endpoints import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
 
