@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from datasets import Dataset
 from opencompass.registry import ICL_EVALUATORS
@@ -33,9 +33,6 @@ from opencompass_gpassk.runs.predictions import (
 )
 from opencompass_gpassk.runs.running_task import running_task
 from opencompass_gpassk.trials import Problem, TrialTable, Verdict
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ['GPassKEvaluator', 'ReasonEvalEvaluator']
 

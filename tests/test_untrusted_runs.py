@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,12 +196,26 @@ def test_nothing_is_written_outside_of_the_run(
     assert len(capsys.readouterr().err) < 1000
 
 
-def test_nothing_is_written_through_a_link(run: SentRun, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    'name', ['results', 'summary', 'verdicts.sqlite', 'verdicts.sqlite.lock', 'step_scores.sqlite']
+)
+def test_nothing_is_written_through_a_link(run: SentRun, tmp_path: Path, name: str) -> None:
     """One that leads out of the run."""
-    (tmp_path / 'elsewhere').mkdir()
-    (run.folder / 'results').symlink_to(tmp_path / 'elsewhere')
-    assert main(['rescore', str(run.folder)]) == 1
-    assert not list((tmp_path / 'elsewhere').iterdir())
+    elsewhere = tmp_path / 'elsewhere'
+    elsewhere.mkdir()
+    (run.folder / name).symlink_to(elsewhere / 'file' if '.' in name else elsewhere)
+    assert main(['reasoneval', 'run', str(run.folder), '--model', 'demo']) == 1
+    assert not list(elsewhere.iterdir())
+
+
+def test_no_module_of_the_folder_is_imported(run: SentRun) -> None:
+    """Also where the user stands in it."""
+    for name in ('matplotlib', 'tabulate', 'sympy', 'opencompass_gpassk'):
+        (run.folder / f'{name}.py').write_text('open("ran", "w").close()\n')
+    for command in (['rescore', '.'], ['score', '.'], ['audit', '.']):
+        done = subprocess.run([Path(sys.executable).with_name('gpassk'), *command], cwd=run.folder)
+        assert done.returncode == 0
+        assert not (run.folder / 'ran').exists()
 
 
 def test_the_config_of_ones_own_run_may_be_trusted(run: SentRun, tmp_path: Path) -> None:
@@ -246,6 +262,10 @@ def test_what_is_sent_is_nothing_that_a_file_says(
             run.change_result(judging={'mode': 'cascade', 'settings': {**JUDGED, **more}})
             assert main(['rescore', str(run.folder)]) == 1
         assert server.calls == 0
+        settings = {**JUDGED, 'mode': 'rule', 'prompt': str(secret)}
+        run.change_result(judging={'mode': 'rule', 'settings': settings})
+        main(['rescore', str(run.folder), '--judge', 'llm'])
+        assert 'the password' not in json.dumps(list(server.bodies))
 
 
 def test_a_judged_run_is_rescored_where_its_judge_is(
@@ -323,6 +343,7 @@ def test_no_model_of_steps_is_loaded_on_the_word_of_a_file(
     assert main(['rescore', str(run.folder)]) == 1
     assert 'GPASSK_STEP_MODEL=attacker/model' in capsys.readouterr().err
     monkeypatch.setenv('GPASSK_STEP_MODEL', 'attacker/model')
+    theirs['model_kwargs'] = {**kwargs, 'attn_implementation': 'attacker/kernel'}
     assert recorded_reasoning(theirs)['model_kwargs'] == {'dtype': 'float32'}
 
 

@@ -143,6 +143,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(),
+            cwd=Path(__file__).parents[2],  # Python imports from where it starts, before all else
         )
         if not self._read(START_LIMIT).get('ready'):
             raise _WorkerError('worker did not start')

@@ -182,6 +182,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         yield path
         return
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    part.unlink(missing_ok=True)  # a link that somebody put there
     try:
         yield part
         with part.open('rb') as file:

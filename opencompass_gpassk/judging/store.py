@@ -87,11 +87,11 @@ def named_path(schema: Schema, run: Path | None) -> Path | None:
     """Return the store that a kind's environment variable names, else the one in a run, if any.
 
     Raises:
-        ValueError: If the variable names a folder.
+        ValueError: If the variable names a folder, or a link of the run leads out of it.
     """
     given = os.environ.get(schema.variable, '').strip()
     if not given:
-        return None if run is None else run / schema.name
+        return None if run is None else _inside(run, schema)
     try:
         path = Path(given).expanduser().absolute()
     except RuntimeError as error:  # ~somebody unknown
@@ -101,6 +101,15 @@ def named_path(schema: Schema, run: Path | None) -> Path | None:
             f'{schema.variable} is {given}, a folder; name a file in it, such as '
             f'{path / schema.name}'
         )
+    return path
+
+
+def _inside(run: Path, schema: Schema) -> Path:
+    """Return the store in a run; a ValueError if a link leads to another file."""
+    path = run / schema.name
+    for file in (path, path.with_name(f'{path.name}.lock')):
+        if not file.resolve().is_relative_to(run.resolve()):
+            raise ValueError(f'{file} leads out of the run; set {schema.variable} to the file')
     return path
 
 

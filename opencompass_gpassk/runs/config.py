@@ -83,6 +83,8 @@ def _check_names(config: Any, otherwise: Sequence[str]) -> None:
     """Raise a ValueError if what files are named after is no name of one below a folder."""
     if not isinstance(config, Mapping):
         raise ValueError(f'a {type(config).__name__} stands for a model or a data set')
+    if not isinstance(config.get('summarizer_abbr', ''), str | None):
+        raise ValueError('summarizer_abbr of a model is no text')
     for field in ['abbr'] if 'abbr' in config else otherwise:
         name = config.get(field)
         if not isinstance(name, str) or not name or '\0' in name:

@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.runs.config import find_run, read_run_config
 
     folder = find_run(args.run_folder).absolute()
-    sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    if args.trust_config:
+        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
     config = read_run_config(folder, trusted=args.trust_config)

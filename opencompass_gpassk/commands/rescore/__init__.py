@@ -66,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.runs.config import find_run, read_config, read_run_config
 
     folder = find_run(args.run_folder).absolute()
-    sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    if args.config or args.trust_config:
+        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     judge: Any = args.judge
     if judge is not None:
         settings = read_settings(judge)  # before any work

@@ -58,7 +58,7 @@ VERDICT_SETTINGS = (
     *('recheck_different', 'temperature', 'max_tokens'),
 )
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
-MODEL_SETTINGS = ('dtype', 'torch_dtype', 'attn_implementation', 'device_map')
+MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code of a hub
 ELSEWHERE = ('hub', 'modelscope')  # where data sets would be loaded from
 FILES = ('path', 'originals')
 RANGE = re.compile(r'\[-?\d*:-?\d*(:-?\d+)?\]')  # OpenCompass evaluates it as Python
@@ -80,7 +80,8 @@ def known_model(config: Any) -> dict[str, Any]:
     """
     if not isinstance(config, Mapping) or not isinstance(config.get('abbr'), str):
         raise UnknownPartError('the config of the model names no abbr')
-    names = {key: config[key] for key in ('abbr', 'summarizer_abbr') if _is_plain(config.get(key))}
+    given = {key: config.get(key) for key in ('abbr', 'summarizer_abbr')}
+    names = {key: name for key, name in given.items() if isinstance(name, str)}
     return names | _postprocessor(config, 'the model')
 
 
@@ -106,7 +107,7 @@ def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
         **made,
         'type': kind,
         'reader_cfg': _reader(config.get('reader_cfg')),
-        'infer_cfg': config.get('infer_cfg') or {},  # for the hash of the prompt: only read
+        'infer_cfg': {},
         'eval_cfg': _evaluation(config.get('eval_cfg')),
     }
 
@@ -138,7 +139,7 @@ def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str
         raise UnknownPartError('the judge is a model in process')
     kept = {name: settings[name] for name in VERDICT_SETTINGS if name in settings}
     if kept.get('mode') == 'rule':
-        return kept
+        return {name: kept[name] for name in ('mode', 'match') if name in kept}
     extra = settings.get('extra_body') or {}
     named = os.environ.get('OC_JUDGE_MODEL', '').strip()
     served = os.environ.get('OC_JUDGE_API_BASE', '').strip()

@@ -102,8 +102,7 @@ class Changes:
 
     def idle(self, dataset: Mapping[str, Any]) -> str:
         """Return what of these changes can't be made of a data set whose answers nobody judges."""
-        evaluator = (dataset.get('eval_cfg') or {}).get('evaluator') or {}
-        if 'type' not in evaluator or judge_name(evaluator) != SCORING:
+        if _evaluator_name(dataset) != SCORING:
             return ''
         given = {'judge': self.judge, 'taus': self.taus, 'k': self.k}
         return ', '.join(name for name, value in given.items() if value is not None)
@@ -287,11 +286,10 @@ def _require_known(
 
 def _require_inside(run: Path, model: Any, dataset: Any) -> None:
     """Refuse to write where a link of the run folder leads out of it."""
-    path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
-    if not path.parent.resolve().is_relative_to(run.resolve()):
-        raise ValueError(
-            f'{path.parent} lies outside of the run; put a folder in place of the link'
-        )
+    result = Path(get_infer_output_path(model, dataset, str(run / 'results')))
+    for path in (result.parent, run / 'summary'):
+        if not path.resolve().is_relative_to(run.resolve()):
+            raise ValueError(f'{path} leads out of the run; put a folder in place of the link')
 
 
 def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
@@ -317,5 +315,13 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def _is_ours(dataset: Mapping[str, Any]) -> bool:
-    evaluator = (dataset.get('eval_cfg') or {}).get('evaluator') or {}
-    return 'type' in evaluator and judge_name(evaluator) in (JUDGING, SCORING)
+    return _evaluator_name(dataset) in (JUDGING, SCORING)
+
+
+def _evaluator_name(dataset: Mapping[str, Any]) -> str:
+    """Return the class name of a data set's evaluator, '' where its config is none."""
+    evaluation = dataset.get('eval_cfg')
+    evaluator = evaluation.get('evaluator') if isinstance(evaluation, Mapping) else None
+    if not isinstance(evaluator, Mapping) or not isinstance(evaluator.get('type'), (str, type)):
+        return ''
+    return judge_name(evaluator)
