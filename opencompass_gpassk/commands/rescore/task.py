@@ -32,11 +32,10 @@ from opencompass_gpassk.commands.rescore.known_classes import (
     recorded_judge,
     recorded_reasoning,
 )
-from opencompass_gpassk.formats.stored_files import RESULT_BYTES, read_json, written_whole
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.results.join_results import is_ours
-from opencompass_gpassk.results.stored_results import check_result
+from opencompass_gpassk.results.stored_results import check_result, read_result
 from opencompass_gpassk.runs.config import planned
 from opencompass_gpassk.runs.predictions import read_predictions
 
@@ -296,12 +295,9 @@ def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
     """Return the result there is, empty if there is none that can be read."""
     path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
     try:
-        found = read_json(path, RESULT_BYTES)
-        if is_ours(found):
-            check_result(found)
+        return read_result(path, check_result)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
