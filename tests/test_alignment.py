@@ -148,5 +148,5 @@ def test_lost_responses_can_be_tried_again() -> None:
     note = retry_note([Response('fine', 'predictions/org/m/d_1.json#1'), *responses], 'org/m', 'd')
     assert note is not None
     shards = ', '.join(f'predictions/org/m/d_{i}.json' for i in (0, 3, 4))
-    assert f'delete {shards} and 1 more and results/org/m/d.json, and resume' in note
+    assert f'delete {shards} and 1 more and, if it is there, results/org/m/d.json, then' in note
     assert retry_note([Response('', '', lost='no prediction was found')], 'org/m', 'd') is None

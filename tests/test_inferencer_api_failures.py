@@ -103,9 +103,9 @@ def test_lost_requests_alone_are_asked_again(
     server.reply = refuse_two
     records = run(model, folder)
     assert sum('lost' in record for record in records) == 3
-    predictions, result = folder / 'problems.json', tmp_path / 'results/some/model/problems.json'
-    assert '3 of 12 responses are lost; to ask for the lost ones again' in said[-1]
-    assert f'delete {predictions} and, if there is one, {result} (' in said[-1]
+    predictions = folder / 'problems.json'
+    assert '3 of 12 responses are lost; to ask again for the lost responses alone' in said[-1]
+    assert f'delete {predictions} and, if it is there, results/some/model/problems.json' in said[-1]
     assert 'opencompass CONFIG -r' in said[-1]
     predictions.unlink()
     server.requests.clear()

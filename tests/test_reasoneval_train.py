@@ -8,7 +8,6 @@ import os
 import random
 import re
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tiny_reasoneval import tokenizer as make_tokenizer
 from torch.multiprocessing import start_processes
 from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel, Trainer
 
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.reasoneval import train as training
 from opencompass_gpassk.reasoneval.classifier import Solution, StepScorer
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
@@ -350,9 +350,7 @@ def test_training_begins_with_a_language_model_or_goes_on(tmp_path: Path) -> Non
     assert torch.equal(going_on.score_head.weight, published.head['weight'])
 
 
-def test_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A published model is trained on from a file of labels, and tested on another."""
     published = publish(tmp_path / 'backbone', '7b')
     rows = [
@@ -361,17 +359,14 @@ def test_command_line(
     ]
     labels = tmp_path / 'labels.jsonl'
     labels.write_text(''.join(json.dumps(row) + '\n' for row in rows))
-    command = ['train', str(labels), '--backbone', str(published.folder), '-o']
+    command = ['reasoneval', 'train', str(labels), '--backbone', str(published.folder), '-o']
     command += [str(tmp_path / 'm'), '--held-out', str(labels), '--batch-size', '2']
-    monkeypatch.setattr(sys, 'argv', command)
-    assert training.main() == 0
+    assert main(command) == 0
     out = capsys.readouterr().out
     assert re.search(r'^3 updates on 3 steps of 2 solutions; loss \d', out, re.M)
     assert re.search(r'^held out, redundant steps: macro F1 .* \(1 of 3 steps', out, re.M)
     assert StepScorer.load(tmp_path / 'm').position == 'last'
-    monkeypatch.setattr(sys, 'argv', [*command, '--epochs', '0'])
-    with pytest.raises(SystemExit):
-        training.main()
+    assert main([*command, '--epochs', '0']) == 1
     assert 'epochs of training' in capsys.readouterr().err
 
 

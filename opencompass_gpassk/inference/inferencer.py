@@ -19,7 +19,6 @@ from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.request_loop import (
     Drawing,
     InferenceStoppedError,
-    how_to_ask_again,
 )
 from opencompass_gpassk.inference.requests import (
     Request,
@@ -29,6 +28,7 @@ from opencompass_gpassk.inference.requests import (
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.inference.saved_responses import Progress, Record, write_predictions
+from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.running_task import running_task
 
 __all__ = ['GPassKGenInferencer']
@@ -141,9 +141,10 @@ class GPassKGenInferencer(GenInferencer):
                 progress.remove()
         if lost:
             whole = shard_of(config)[0] if config else {}
+            dataset = whole.get('abbr', Path(name).stem)
             self.logger.warning(
                 f'{folder / name}: {len(lost)} of {len(requests)} responses are lost; '
-                + how_to_ask_again(folder / name, whole.get('abbr', Path(name).stem))
+                + how_to_ask_again(str(folder / name), model_name(folder), dataset)
             )
         return [(saved | lost)[request.index]['prediction'] for request in requests]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import progress_bar
@@ -22,7 +21,6 @@ __all__ = [
     'FailureWatch',
     'InferenceStoppedError',
     'draw',
-    'how_to_ask_again',
     'reason_of',
 ]
 
@@ -103,22 +101,6 @@ def reason_of(error: BaseException) -> str:
     """Return an exception in one short line."""
     text = ' '.join(str(error).split())
     return f'{type(error).__name__}: {text}'[:500] if text else type(error).__name__
-
-
-def how_to_ask_again(predictions: Path, dataset: str) -> str:
-    """Return what a user does to have lost requests sent again.
-
-    Args:
-        predictions: ``WORK_DIR/predictions/MODEL/DATA SET.json``, or that of a shard.
-        dataset: The data set's abbreviation.
-    """
-    work_dir, found, model = predictions.parent.as_posix().rpartition('/predictions/')
-    result = f'{work_dir}/results/{model}/{dataset}.json' if found else f'the result of {dataset}'
-    return (
-        f'to ask for the lost ones again, and for no others, delete {predictions} and, if there '
-        f'is one, {result} (an existing result is never made anew), then resume with '
-        'opencompass CONFIG -r'
-    )
 
 
 Finished = list[tuple[Request, Output]]

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from opencompass_gpassk.reasoneval.formula_spans import Protected
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.steps import Protected
 
 __all__ = ['marked_steps']
 

@@ -1,4 +1,4 @@
-"""Train a step classifier on step labels: ``python -m opencompass_gpassk.reasoneval.train``.
+"""Train a step classifier on step labels, as ``gpassk reasoneval train`` does.
 
 A backbone and its head are fine-tuned together by the cross-entropy at the last token of each
 labelled step (arXiv 2404.05692, section 3.2), with AdamW and a cosine decay after a warm-up.
@@ -6,7 +6,6 @@ labelled step (arXiv 2404.05692, section 3.2), with AdamW and a cosine decay aft
 
 from __future__ import annotations
 
-import argparse
 import math
 import re
 from collections.abc import Sequence
@@ -16,22 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
+from opencompass_gpassk.reasoneval.settings import TrainingSettings
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import (
     Example,
     LabelledSteps,
     collate,
     make_examples,
-    read_step_labels,
     step_loss,
-)
-from opencompass_gpassk.reasoneval.training_settings import (
-    TrainingSettings,
-    add_arguments,
-    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -42,14 +34,22 @@ if TYPE_CHECKING:
 __all__ = [
     'Trained',
     'TrainingSettings',
+    'is_first',
     'last_checkpoint',
     'load_for_training',
+    'load_tokenizer',
     'make_trainer',
-    'run',
     'train',
 ]
 
 SIGNATURE = 'run.txt'  # what a run that goes on must have in common with the one before
+
+
+def load_tokenizer(source: str | Path) -> Any:
+    """Load the tokenizer of a backbone from a folder or from the hub."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(source)
 
 
 def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
@@ -279,65 +279,8 @@ def _signature(
     return stable_hash([model.config.to_dict(), model.fingerprint, data, how])
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Train as a command line says, and print what came of it."""
-    from transformers import AutoTokenizer
-
-    def read(paths: Sequence[Path]) -> list[LabelledSteps]:
-        found = [read_step_labels(path, alternatives=arguments.alternatives) for path in paths]
-        return [solution for each in found for solution in each]
-
-    solutions, held_out = read(arguments.labels), read(arguments.held_out)
-    settings = settings_of(arguments)
-    model = load_for_training(arguments.backbone, seed=settings.seed)
-    tokenizer = AutoTokenizer.from_pretrained(arguments.backbone)
-    trained = train(
-        solutions,
-        model,
-        tokenizer,
-        arguments.output,
-        settings=settings,
-        layout=arguments.layout,
-        progress=True,
-    )
-    if not _is_first():
-        return 0
-    print(
-        f'{trained.updates} updates on {trained.steps} steps of {trained.solutions} solutions; '
-        f'loss {trained.loss:.4f}; {arguments.output}'
-    )
-    for reason, count in trained.left_out.items():
-        print(f'left out: {count} solutions: {reason}')
-    if held_out:
-        scorer = StepScorer(model, tokenizer, position='last', long='window')
-        for kind, found in detect_errors(scorer, held_out).items():
-            print(
-                f'held out, {kind.value} steps: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f} '
-                f'({found.errors} of {found.units} steps; {found.unscored} unscored)'
-            )
-    return 0
-
-
-def _is_first() -> bool:
+def is_first() -> bool:
+    """Tell whether this process is the one of several that prints."""
     from accelerate import PartialState
 
     return bool(PartialState().is_main_process)
-
-
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(
-        prog='python -m opencompass_gpassk.reasoneval.train',
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_arguments(parser)
-    arguments = parser.parse_args()
-    try:
-        return run(arguments)
-    except (ValueError, OSError, ImportError) as error:
-        parser.exit(2, f'{parser.prog}: {error}\n')
-
-
-if __name__ == '__main__':
-    raise SystemExit(main())

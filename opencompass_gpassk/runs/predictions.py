@@ -21,6 +21,7 @@ __all__ = [
     'PredictionFiles',
     'Response',
     'align',
+    'how_to_ask_again',
     'model_name',
     'prediction_folder',
     'prediction_parts',
@@ -302,9 +303,14 @@ def retry_note(responses: Sequence[Response], model: str, name: str) -> str | No
         return None
     files = sorted(lost)
     shown = ', '.join(files[:3]) + (f' and {len(files) - 3} more' if len(files) > 3 else '')
+    return how_to_ask_again(shown, model, name)
+
+
+def how_to_ask_again(predictions: str, model: str, dataset: str) -> str:
+    """Return what a user does to have lost requests sent again; ``predictions`` hold them."""
     return (
-        f'to try the lost responses again, delete {shown} and results/{model}/{name}.json, and '
-        'resume with opencompass CONFIG -r: only the lost ones are asked again'
+        f'to ask again for the lost responses alone, delete {predictions} and, if it is there, '
+        f'results/{model}/{dataset}.json, then resume with opencompass CONFIG -r'
     )
 
 

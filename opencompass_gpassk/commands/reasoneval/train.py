@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.reasoneval.training_settings import add_arguments
+from opencompass_gpassk.reasoneval.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 __all__ = ['add_action', 'run']
 
@@ -15,8 +20,20 @@ FILE is PRM800K's JSON lines, or a set of MR-MATH. What is saved is read by `gpa
 --model`. An interrupted training goes on from its last checkpoint when it is started again. Several
 GPUs share the work of
 
-  accelerate launch -m opencompass_gpassk.reasoneval.train FILE --backbone MODEL -o FOLDER
+  accelerate launch -m opencompass_gpassk.commands.main reasoneval train FILE --backbone MODEL \\
+    -o FOLDER
 """
+NUMBERS = {
+    'learning_rate': float,
+    'epochs': float,
+    'batch_size': int,
+    'device_batch': int,
+    'warmup': float,
+    'weight_decay': float,
+    'max_tokens': int,
+    'checkpoint_every': int,
+    'seed': int,
+}
 
 
 def add_action(actions: Any) -> None:
@@ -27,15 +44,82 @@ def add_action(actions: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_arguments(parser)
+    usual = TrainingSettings()
+    parser.add_argument(
+        'labels', nargs='+', type=Path, metavar='FILE', help='step labels: PRM800K or MR-MATH'
+    )
+    parser.add_argument(
+        '--backbone', required=True, help='a language model or a ReasonEval model: folder or hub id'
+    )
+    parser.add_argument('-o', '--output', required=True, type=Path, help='folder for the model')
+    parser.add_argument(
+        '--held-out', nargs='+', default=[], type=Path, metavar='FILE', help='labels to test on'
+    )
+    parser.add_argument(
+        '--alternatives', action='store_true', help='train on all rated completions of PRM800K'
+    )
+    parser.add_argument('--layout', choices=('7b', '34b'), help='default: by the backbone')
+    for name, kind in NUMBERS.items():
+        parser.add_argument(
+            f'--{name.replace("_", "-")}',
+            type=kind,
+            default=getattr(usual, name),
+            help='default: %(default)s',
+        )
+    parser.add_argument('--gradient-checkpointing', action='store_true', help='save memory')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, and print what came of it."""
-    from opencompass_gpassk.reasoneval import train
-
     try:
-        return train.run(args)
+        return _train(args)
     except ImportError as error:  # accelerate is an extra
         raise ValueError(str(error)) from error
+
+
+def _train(args: argparse.Namespace) -> int:
+    from opencompass_gpassk.reasoneval.classifier import StepScorer
+    from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
+    from opencompass_gpassk.reasoneval.train import (
+        is_first,
+        load_for_training,
+        load_tokenizer,
+        train,
+    )
+    from opencompass_gpassk.reasoneval.training_data import read_step_labels
+
+    def read(paths: Sequence[Path]) -> list[LabelledSteps]:
+        found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
+        return [solution for each in found for solution in each]
+
+    solutions, held_out = read(args.labels), read(args.held_out)
+    numbers = {name: getattr(args, name) for name in NUMBERS}
+    settings = TrainingSettings(**numbers, gradient_checkpointing=args.gradient_checkpointing)
+    model = load_for_training(args.backbone, seed=settings.seed)
+    tokenizer = load_tokenizer(args.backbone)
+    trained = train(
+        solutions,
+        model,
+        tokenizer,
+        args.output,
+        settings=settings,
+        layout=args.layout,
+        progress=True,
+    )
+    if not is_first():
+        return 0
+    print(
+        f'{trained.updates} updates on {trained.steps} steps of {trained.solutions} solutions; '
+        f'loss {trained.loss:.4f}; {args.output}'
+    )
+    for reason, count in trained.left_out.items():
+        print(f'left out: {count} solutions: {reason}')
+    if held_out:
+        scorer = StepScorer(model, tokenizer, position='last', long='window')
+        for kind, found in detect_errors(scorer, held_out).items():
+            print(
+                f'held out, {kind.value} steps: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f} '
+                f'({found.errors} of {found.units} steps; {found.unscored} unscored)'
+            )
+    return 0
