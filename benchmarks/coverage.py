@@ -37,6 +37,7 @@ from scipy.special import expit
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.results.figures import parse_figure
 
 METRICS = ('accuracy', 'G-Pass@16_0.5', 'G-Pass@16_1.0', 'mG-Pass@16')
 SHAPES = {'U': 0.3, 'peak': 8.0}
@@ -86,7 +87,7 @@ def simulated(cell: Cell, simulations: int, seed: int) -> NDArray[np.float64]:
     """Return the metric of each problem in each run, shape (P or 2P, simulations)."""
     name = f'{cell.shape} {cell.problems} {cell.pairs} {cell.n} {cell.metric} {cell.truth}'
     rng = np.random.default_rng([*name.encode(), seed])
-    estimator = Estimator.named(cell.metric)
+    estimator = parse_figure(cell.metric).estimator()
     rates = with_figure(estimator, cell.truth, SHAPES[cell.shape])
     size = (cell.problems, simulations)
     rate = rng.beta(rates.alpha[0], rates.beta[0], size)
@@ -101,7 +102,7 @@ def simulated_differences(cell: Cell, simulations: int, seed: int) -> NDArray[np
     """Return the differences of two models' metric in each run, shape (P, simulations)."""
     name = f'{cell.shape} {cell.problems} {cell.metric} {cell.truth}'
     rng = np.random.default_rng([*name.encode(), seed])
-    estimator = Estimator.named(cell.metric)
+    estimator = parse_figure(cell.metric).estimator()
     shapes, samples = DIFFERENCES[cell.shape]
     values: list[NDArray[np.float64]] = []
     rate = np.empty(0)

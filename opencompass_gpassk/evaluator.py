@@ -6,39 +6,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from datasets import Dataset
+from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
+from opencompass.utils import get_logger
 
+from opencompass_gpassk.answered_task import CLUSTER, AnsweredTask, TaskSettings, read_task
 from opencompass_gpassk.judging.evaluators import ReplicaJudge, with_answers
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.rules import final_answer
-from opencompass_gpassk.judging.settings import MODES, JudgeSettings, check_gpus
+from opencompass_gpassk.judging.settings import JudgeSettings, check_gpus
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
-from opencompass_gpassk.response_evaluator import AGAIN, CLUSTER, AnsweredSet, ResponseEvaluator
-from opencompass_gpassk.results.figures import NOBODY, figures
-from opencompass_gpassk.results.make_result import (
-    make_reasoning_result,
-    make_result,
-    make_table,
-)
-from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.testset import (
-    prompt_hash,
-    version_of,
-    with_prompts,
-)
-from opencompass_gpassk.runs.predictions import (
-    run_folder,
-)
-from opencompass_gpassk.runs.running_task import running_task
-from opencompass_gpassk.trials import Problem, TrialTable, Verdict
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.make_result import make_result, make_table
+from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
+from opencompass_gpassk.results.versions import find_groups
+from opencompass_gpassk.trials import Verdict
 
 __all__ = ['GPassKEvaluator', 'ReasonEvalEvaluator']
 
 
 @ICL_EVALUATORS.register_module()
-class GPassKEvaluator(ResponseEvaluator):
+class GPassKEvaluator(BaseEvaluator):
     """G-Pass@k of a data set with repeated problems (arXiv 2412.13147).
 
     ``n`` and ``k`` stand in the data set's config, where OpenCompass checks them before inference.
@@ -94,21 +85,31 @@ class GPassKEvaluator(ResponseEvaluator):
         intervals: str | Mapping[str, Any] | None = 'bca',
         cluster: str = CLUSTER,
     ) -> None:
-        super().__init__(
-            reasoning, groups, min_coverage, benchmark, intervals, cluster, pred_postprocessor
-        )
-        if not (judge in MODES or isinstance(judge, dict)):
-            raise ValueError(
-                f'judge is {judge!r}; use {", ".join(map(repr, MODES))}, settings such as '
-                "dict(model='…', api_base='…'), or the config of an OpenCompass evaluator such as "
-                'dict(type=MATHVerifyEvaluator)'
-            )
+        super().__init__(pred_postprocessor)
+        self.task_settings = TaskSettings(groups, min_coverage, benchmark, cluster)
+        self.reasoning = None if reasoning is None else ReasoningSettings.of(reasoning)
+        self.intervals = IntervalSettings.of(intervals)
         of_opencompass = isinstance(judge, dict) and 'type' in judge
         self.judge_config = judge if isinstance(judge, dict) and of_opencompass else None
         self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
         self.taus = tuple(float(tau) for tau in taus)
         self.complete = complete
         self.collapsed = collapsed
+
+    def score(
+        self,
+        predictions: list[str],
+        references: list[str],
+        test_set: Dataset,
+        origin_prompt: list[Any] | None = None,
+    ) -> dict[str, Any]:
+        """Score one response a problem: :meth:`evaluate` with n = 1.
+
+        OpenCompass reads from this signature what :meth:`evaluate` is handed.
+        """
+        return self.evaluate(
+            1, 1, test_set, predictions=predictions, references=references, test_set=test_set
+        )
 
     def evaluate(
         self, k: int | list[int], n: int, original_dataset: Dataset, **score_kwargs: Any
@@ -130,21 +131,20 @@ class GPassKEvaluator(ResponseEvaluator):
             JudgeError: If an evaluator as judge fails, or judges nothing.
             ValueError: If settings, test set and predictions don't fit, naming what does not.
         """
-        answered = self._answered(original_dataset, score_kwargs)
+        task = read_task(self, self.task_settings, original_dataset, score_kwargs)
         ks = (k,) if isinstance(k, int) else tuple(k)
         sound = self.reasoning.threshold if self.reasoning else None
-        protocol = Protocol(n, ks, self.taus, answered.groups, self.complete, self.collapsed, sound)
-        known, responses = answered.problems, answered.responses
-        figures(TrialTable(known, []), protocol)  # what is wrong with it is an error before judging
-        problems = with_prompts(known, responses)
+        protocol = Protocol(n, ks, self.taus, task.groups, self.complete, self.collapsed, sound)
+        if versions := find_groups(task.problems):
+            protocol.check_versions(versions.size)
         # Scores first: they are kept, which the verdicts of OpenCompass's evaluators are not.
-        reasoning = self._score_reasoning(problems, responses)
+        reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None
         if reasoning and self._judges_here():
             forget_scorer()  # whose memory the judge may need
-        verdicts = self._judge(problems, answered)
+        verdicts = self._judge(task)
         table = make_table(
-            problems,
-            responses,
+            task.problems,
+            task.responses,
             verdicts.judgements,
             reasoning.scored if reasoning else None,
             progress=True,
@@ -152,53 +152,51 @@ class GPassKEvaluator(ResponseEvaluator):
         result = make_result(
             table,
             protocol,
-            responses,
-            benchmark=self._benchmark(original_dataset),
-            data_version=version_of(original_dataset, known),
+            task.responses,
+            **task.about,
             judge=verdicts.signature,
             judging=verdicts.description,
-            prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
             reasoning=reasoning,
             intervals=self.intervals,
-            notes=[*verdicts.notes, *self._retry_notes(responses)],
+            notes=[*verdicts.notes, *task.notes],
         )
-        return self._stored(table, result, reasoning)
+        return task.keep(table, result, reasoning)
 
     def _judges_here(self) -> bool:
         """Tell whether judging loads a model into this process."""
         return self.judge_config is not None or isinstance(self.judge_settings.model, Mapping)
 
-    def _judge(self, problems: Sequence[Problem], answered: AnsweredSet) -> Verdicts:
+    def _judge(self, task: AnsweredTask) -> Verdicts:
         """Judge the responses that are not lost."""
-        present = sum(not response.lost for response in answered.responses)
-        self.logger.info(f'Judging {present} responses')
+        logger = get_logger()
+        present = sum(not response.lost for response in task.responses)
+        logger.info(f'Judging {present} responses')
         if self.judge_config is not None:
-            return self._judge_replicas(self.judge_config, answered)
-        for gold in answered.golds:
+            return _judge_replicas(self.judge_config, task)
+        for gold in task.golds:
             _require_text(gold)
-        folder = self._folder()
         return judge_responses(
-            problems,
-            answered.responses,
+            task.problems,
+            task.responses,
             self.judge_settings,
-            store_path(run_folder(folder) if folder else None),
-            min_coverage=self.min_coverage,
-            again=getattr(running_task(), 'again', AGAIN),
+            store_path(task.run),
+            min_coverage=task.min_coverage,
+            again=task.again,
             after='gpassk rescore RUN',
-            report=self.logger.info,
+            report=logger.info,
         )
 
-    def _judge_replicas(self, config: dict[str, Any], answered: AnsweredSet) -> Verdicts:
-        check_gpus(config)
-        judge = ReplicaJudge(config, self._folder(), self.logger)
-        responses = answered.responses
-        judged = judge.judge(answered.rows, answered.golds, responses)
-        answers = [
-            final_answer(one.text, processed=one.is_answer) for one in responses if not one.lost
-        ]
-        return Verdicts(
-            with_answers(judged, answers), judge.signature, {'mode': 'evaluator'}, judge.notes
-        )
+
+def _judge_replicas(config: dict[str, Any], task: AnsweredTask) -> Verdicts:
+    check_gpus(config)
+    judge = ReplicaJudge(config, task.folder, get_logger())
+    judged = judge.judge(task.rows, task.golds, task.responses)
+    answers = [
+        final_answer(one.text, processed=one.is_answer) for one in task.responses if not one.lost
+    ]
+    return Verdicts(
+        with_answers(judged, answers), judge.signature, {'mode': 'evaluator'}, judge.notes
+    )
 
 
 def _require_text(gold: Any) -> None:
@@ -210,7 +208,7 @@ def _require_text(gold: Any) -> None:
 
 
 @ICL_EVALUATORS.register_module()
-class ReasonEvalEvaluator(ResponseEvaluator):
+class ReasonEvalEvaluator(BaseEvaluator):
     """Validity and redundancy of the reasoning steps of responses (arXiv 2404.05692).
 
     For data sets whose answers another evaluator judges, or nobody can. Where answers are judged,
@@ -221,20 +219,9 @@ class ReasonEvalEvaluator(ResponseEvaluator):
         reasoning: Who scores: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
             from ``eval_cfg=dict(num_gpus=…)``.
-        groups: Breakdowns, each a column of the data set or a list of columns; by default those of
-            :data:`opencompass_gpassk.results.protocol.DEFAULT_GROUPS` that the data set has.
-        min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
-            have a record of; below it the inference hasn't ended, and the evaluation ends with an
-            error instead of a result that ``-r`` would never replace.
-        benchmark: Name that results are joined by; the data set's own by default.
+        groups, min_coverage, benchmark, intervals, cluster: As of :class:`GPassKEvaluator`.
         pred_postprocessor: As in any OpenCompass evaluator; steps are those of the response before
             it.
-        intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
-            ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`. They are for a
-            population of problems like these.
-        cluster: Column of the data set; rows that share a value are versions of one question, such
-            as translations, and are not independent of one another.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -250,49 +237,34 @@ class ReasonEvalEvaluator(ResponseEvaluator):
         intervals: str | Mapping[str, Any] | None = 'bca',
         cluster: str = CLUSTER,
     ) -> None:
-        super().__init__(
-            reasoning, groups, min_coverage, benchmark, intervals, cluster, pred_postprocessor
-        )
+        super().__init__(pred_postprocessor)
+        self.task_settings = TaskSettings(groups, min_coverage, benchmark, cluster)
+        self.reasoning = ReasoningSettings.of(reasoning)
+        self.intervals = IntervalSettings.of(intervals)
+
+    score = GPassKEvaluator.score
 
     def evaluate(
         self, k: int | list[int], n: int, original_dataset: Dataset, **score_kwargs: Any
     ) -> dict[str, Any]:
-        """Score the reasoning of all replicas.
+        """Score the reasoning of all replicas: as :meth:`GPassKEvaluator.evaluate`, unjudged.
 
-        Args:
-            k: Without effect.
-            n: Samples of each problem, from the data set's config.
-            original_dataset: The test set, each problem repeated n times.
-            **score_kwargs: What the signature of :meth:`score` names, a row each.
-
-        Returns:
-            The result, as it is stored in the result JSON; undefined figures are NaN.
-
-        Raises:
-            IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
-            JudgeError: If a judge as scorer can't be asked.
-            ValueError: If settings, test set and predictions don't fit, naming what does not.
+        ``k`` is without effect.
         """
-        answered = self._answered(original_dataset, score_kwargs)
-        responses = answered.responses
-        problems = with_prompts(answered.problems, responses)
-        reasoning = self._score_reasoning(problems, responses)
-        if reasoning is None:
-            raise ValueError('reasoning of ReasonEvalEvaluator is None; name who is to score')
+        task = read_task(self, self.task_settings, original_dataset, score_kwargs)
+        reasoning = task.score_reasoning(self.reasoning)
         unjudged = Judgement(Verdict.UNJUDGED, None, 'nobody was to judge', NOBODY)
         table = make_table(
-            problems, responses, [unjudged] * len(reasoning.scored), reasoning.scored
+            task.problems, task.responses, [unjudged] * len(reasoning.scored), reasoning.scored
         )
-        result = make_reasoning_result(
+        result = make_result(
             table,
-            answered.groups,
-            responses,
-            reasoning,
-            n=n,
-            benchmark=self._benchmark(original_dataset),
-            data_version=version_of(original_dataset, answered.problems),
-            prompt=prompt_hash(original_dataset, self._config('dataset_cfg')),
+            Protocol(n, groups=task.groups, judged=False),
+            task.responses,
+            **task.about,
+            judge=NOBODY,
+            reasoning=reasoning,
             intervals=self.intervals,
-            notes=self._retry_notes(responses),
+            notes=task.notes,
         )
-        return self._stored(table, result, reasoning)
+        return task.keep(table, result, reasoning)

@@ -26,7 +26,20 @@ from opencompass_gpassk.formats.stored_files import (
     written_whole,
 )
 
-__all__ = ['ORIGINAL', 'Problem', 'Trial', 'TrialTable', 'Verdict', 'read_trials', 'write_trials']
+__all__ = [
+    'ORIGINAL',
+    'SCHEMA',
+    'Problem',
+    'Trial',
+    'TrialTable',
+    'Verdict',
+    'check_schema',
+    'read_trials',
+    'write_trials',
+]
+
+# Of result JSON and trials files, as docs/results.md describes them. Files without it are of 1.
+SCHEMA = 2
 
 ORIGINAL = 'original'
 
@@ -197,7 +210,6 @@ class TrialTable:
 
 
 NoneType = type(None)
-FORMAT = 1
 # What each field may be: whatever reads the file would stumble over anything else.
 OF_PROBLEM: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(('problem_id', 'question', 'gold', 'cluster', 'version', 'language'), (str,)),
@@ -219,6 +231,21 @@ LONGEST = 200  # characters of a message
 REMEDY = 'make it again with gpassk rescore or gpassk score -o'
 
 
+def check_schema(record: Mapping[str, object]) -> int:
+    """Return the schema of a result or of the first line of a trials file.
+
+    Raises:
+        ValueError: If this version of the package doesn't know it.
+    """
+    schema = record.get('schema', 1)
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
+        raise ValueError(
+            f'schema is {repr(schema)[:40]}, and this version of opencompass-gpassk reads 1 to '
+            f'{SCHEMA}; update it'
+        )
+    return schema
+
+
 def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
     """Write a table as gzipped JSON lines: one ``meta`` line, the problems, the trials.
 
@@ -228,7 +255,7 @@ def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None
         written_whole(path) as part,
         gzip.open(part, 'wt', encoding='ascii', newline='\n') as file,
     ):
-        file.write(json.dumps({'kind': 'meta', 'format': FORMAT, **meta}) + '\n')
+        file.write(json.dumps({'kind': 'meta', 'schema': SCHEMA, **meta}) + '\n')
         for problem in table.problems:
             file.write(_line('problem', problem, Problem('')))
         for trial in table.trials:
@@ -251,6 +278,7 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
             kind = row.pop('kind')
             if kind == 'meta':
                 meta = row
+                check_schema(meta)
             elif kind == 'problem':
                 problems.append(Problem(**_checked(row, OF_PROBLEM, names)))
                 if len(problems) > MOST_PROBLEMS:
@@ -272,7 +300,7 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
 
 def _fault(place: str, error: Exception) -> ValueError:
     told = str(error)[:LONGEST]
-    return ValueError(f'{place}: not a trials file of format {FORMAT}: {told}; {REMEDY}')
+    return ValueError(f'{place}: not a trials file of schema {SCHEMA} or before: {told}; {REMEDY}')
 
 
 def _checked(

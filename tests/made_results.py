@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.figure_values import bounds as figure_bounds
+from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -84,6 +86,16 @@ def make_version_result(
             ]
     protocol = Protocol(n=n, k=tuple(k) or (1,))
     return as_result(TrialTable(problems, trials), protocol, benchmark=benchmark, greedy=greedy)
+
+
+def figures(table: TrialTable, protocol: Protocol) -> dict[str, Any]:
+    """Return what a result says of a table."""
+    return table_figures(FigureValues(table, protocol))
+
+
+def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
+    """Return the bounds of a table's figures."""
+    return figure_bounds(FigureValues(table, protocol))
 
 
 def as_result(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import make_version_result
+from made_results import figures, make_version_result
 from made_sweep import SAMPLED, Sweep, make_sweep
 
 from opencompass_gpassk.compare.comparability import shared_protocols
@@ -22,7 +22,6 @@ from opencompass_gpassk.compare.paired_results import (
 )
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found
 

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_results import figures
 
 from opencompass_gpassk.compare.differences import (
     Difference,
     check_metrics,
     compare,
     distinguishable,
-    lower_is_better,
 )
 from opencompass_gpassk.compare.problem_changes import fisher_exact, problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned, drawn_down
 from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
-from opencompass_gpassk.results.figures import figures
+from opencompass_gpassk.results.figures import ACCURACY, DROP, MG_PASS, parse_figure
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -277,9 +277,9 @@ def test_the_best_and_who_cannot_be_told_from_them() -> None:
     }
     for trial in tables['none'].trials:
         trial.verdict = U
-    standing = distinguishable(aligned(tables, PROTOCOL), names=['mG-Pass@4'], flips=2000)
-    assert list(standing) == ['mG-Pass@4']
-    found = standing['mG-Pass@4']
+    standing = distinguishable(aligned(tables, PROTOCOL), figures=[MG_PASS(k=4)], flips=2000)
+    assert list(standing) == [MG_PASS(k=4)]
+    found = standing[MG_PASS(k=4)]
     assert found.among_best.tolist() == [True, True, False, False]
     assert found.best.sum() == 1
     assert found.ranks[2].tolist()[0] == 3
@@ -289,9 +289,9 @@ def test_the_best_and_who_cannot_be_told_from_them() -> None:
         'falling': versions([[2, 0, 0]] * 20),
     }
     less = distinguishable(aligned(drops, Protocol(2, (2,))), flips=2000)
-    assert less['SP-RV drop'].best.tolist() == [True, False]
-    assert less['SP-RV drop'].among_best.tolist() == [True, False]
-    assert less['accuracy (2 runs average)'].best.tolist() == [True, False]
+    assert less[DROP()].best.tolist() == [True, False]
+    assert less[DROP()].among_best.tolist() == [True, False]
+    assert less[ACCURACY(n=2)].best.tolist() == [True, False]
 
 
 def test_problems_are_sorted_by_what_changed() -> None:
@@ -465,7 +465,7 @@ def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
 def test_metrics_that_cannot_be_checked_are_errors() -> None:
     """An unknown one names those there are; an undefined one says where."""
     found = list(differences(counted([4, 1]), counted([4, 1]), PROTOCOL).values())
-    with pytest.raises(ValueError, match='G-Pass@16 is no figure of both; there are accuracy'):
+    with pytest.raises(ValueError, match='G-Pass@16 is no figure of both; there are average@4'):
         check_metrics({'d': found}, ['G-Pass@16'], 0.95)
     table = counted([4, 1], unjudged=[0, 1])
     undefined = list(differences(counted([4, 1]), table, PROTOCOL).values())
@@ -488,4 +488,4 @@ def test_metrics_that_cannot_be_checked_are_errors() -> None:
 )
 def test_which_figures_should_be_low(name: str, lower: bool) -> None:
     """Drops, errors and redundancy."""
-    assert lower_is_better(name) is lower
+    assert parse_figure(name).lower_is_better is lower

@@ -107,7 +107,7 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
         ''.join(map(to_text, benchmark_tables({'demo': {'sums_en': found}}))).split()
     )
     assert f'coverage is {found["coverage"]:.2f} %' in summary
-    told = 'or all right, the figures over all problems would be accuracy (8 runs average) 40.0 to'
+    told = 'or all right, the figures over all problems would be average@8 40.0 to'
     assert told in summary
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from eval_judges import judged_by
 from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
+from made_results import bounds, figures
 from scripted_steps import ScriptedSteps, validity_in
 from test_rescoring import result, write_config
 
@@ -23,10 +24,9 @@ from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import select
-from opencompass_gpassk.results.figures import figures, headline_trials
+from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.soundness import ReasoningColumns
-from opencompass_gpassk.results.warnings import bounds
+from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}
@@ -133,7 +133,7 @@ def test_means_and_rates_are_over_the_scored_responses(tmp_path: Path) -> None:
     )
     told = ' '.join(found['warnings'])
     unknown, right_ones = (summary['sound'][name] for name in ('unknown', 'right'))
-    assert f'of {unknown} of {right_ones} right responses nobody knows' in told
+    assert f'{unknown} of {right_ones} right responses have no scores' in told
 
 
 def test_groups_have_the_same_figures(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_nothing_is_added_without_reasoning(tmp_path: Path) -> None:
         (3, 'reasoning is 3'),
         ({}, 'names nobody'),
         ({'model': 'a', 'reward_model': 'b'}, 'names model and reward_model'),
-        ({'model': 'a', 'thresold': 0.5}, 'has thresold, which is unknown'),
+        ({'model': 'a', 'thresold': 0.5}, "no setting 'thresold'; did you mean 'threshold'"),
         ({'model': 'a', 'threshold': 25}, 'threshold of reasoning is 25'),
         ({'model': 'a', 'validity_by': 'median'}, 'validity_by of reasoning'),
         ({'model': 'a', 'delimiter': ''}, 'delimiter of reasoning'),
@@ -383,8 +383,8 @@ def test_originals_of_versions_are_in_no_box() -> None:
     ]
     trials[2].values['validity'] = 0.5
     trials[1].values['validity'] = 0.7
-    headline = headline_trials(TrialTable(problems, trials))
-    summary = ReasoningColumns.of(headline).summary(0.25)
+    versions = JudgedTrials.recorded(TrialTable(problems, trials))
+    summary = reasoning_summary(versions, np.array([False, True, True]), 0.25)
     assert summary['boxes']['validity']['all']['mean'] == pytest.approx(0.6)
     assert summary['sound'] == {'right': 2, 'sound': 2, 'unsound': 0, 'unknown': 0}
     assert summary['lengths']['steps']['all'] == 2.5

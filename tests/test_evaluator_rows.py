@@ -110,8 +110,8 @@ def test_lost_predictions_are_unjudged_and_told(tmp_path: Path, report: str) -> 
     assert result['coverage'] == 85.0
     assert '12 of 80 responses are lost (inference failed)' in ' '.join(result['warnings'])
     remedy = (
-        'delete predictions/demo/sums_en.json and results/demo/sums_en.json, and resume with '
-        'opencompass CONFIG -r: only the lost ones are asked again'
+        'delete predictions/demo/sums_en.json and, if it is there, results/demo/sums_en.json, '
+        'then resume with opencompass CONFIG -r'
     )
     for told in ('12 of 80 responses are lost', remedy):
         assert told in ' '.join(messages)

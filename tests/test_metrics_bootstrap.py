@@ -13,9 +13,9 @@ from scipy import stats
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means, resampled_weights
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.intervals import deviating_clusters, small_count_wilson, wilson
 from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.results.figures import parse_figure
 
 Values = NDArray[np.float64]
 
@@ -175,7 +175,7 @@ MEANS = {0.3: 0.04847301668902811, 8.0: 0.6259850332534649, 20.0: 0.711545109191
 @pytest.mark.parametrize(('first', 'second'), [(0.3, 20.0), (8.0, 0.3)])
 def test_rare_differences_are_covered(first: float, second: float) -> None:
     """Two models of one true figure, 2 %, and other rates: 93 of 100 intervals hold 0."""
-    estimator, rng = Estimator.named('G-Pass@16_1.0'), np.random.default_rng(1)
+    estimator, rng = parse_figure('G-Pass@16_1.0').estimator(), np.random.default_rng(1)
     values = []
     for strength in (first, second):
         rates = Rates.of(MEANS[strength] * strength, (1 - MEANS[strength]) * strength)

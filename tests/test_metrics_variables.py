@@ -136,7 +136,8 @@ def test_single_samples_give_the_published_definitions() -> None:
     assert complete_ratio(n, c, original_n, original).mean() == 2 / 8
     assert original_only_ratio(n, c, original_n, original).mean() == 2 / 8
     shares = understanding(n, c, original_n, original).shares()
-    assert shares == UnderstandingShares(5, 13 / 5, 2 / 5, 1 / 5, 2 / 5)
+    assert shares == UnderstandingShares(5, 13 / 25, 2 / 5, 1 / 5, 2 / 5)
+    assert shares.score == 2 / 5 + 0.5 * 1 / 5  # Eq. 5: inconsistent below 0.6
 
 
 def test_pooling_is_no_group_accuracy() -> None:
@@ -161,7 +162,7 @@ def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
         least, most = ceil(Fraction(4, 5) * m), ceil(Fraction(1, 5) * m)
         expected = {
             'original': original,
-            'score': original * sum(right * p for right, p in outcomes(rates)),
+            'right_versions': original * sum(right * p for right, p in outcomes(rates)) / m,
             'complete': original * chance(rates, least, m),
             'partial': original * chance(rates, most + 1, least - 1),
             'collapsed': original * chance(rates, 0, most),
@@ -253,7 +254,8 @@ def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     if original_c:
         assert shares.complete + shares.partial + shares.collapsed == pytest.approx(1)
         # One group: its share is the chance, whatever the original's is.
-        assert shares.score == pytest.approx(len(n) * accuracy([n], [c])[0])
+        assert shares.right_versions == pytest.approx(accuracy([n], [c])[0])
+        assert shares.score == pytest.approx(shares.complete + shares.partial / 2)
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=8))
@@ -327,7 +329,7 @@ def test_estimates_are_unbiased(n: list[int], rates: list[Fraction]) -> None:
     assert mean(original_only_ratio(*counts), joint) == Fraction(2, 5) * chance(rates, 0, 1)
     found = understanding(*counts)
     assert mean(found.partial, joint) == Fraction(2, 5) * chance(rates, 2, 2)
-    assert mean(found.score, joint) == Fraction(2, 5) * sum(rates)
+    assert mean(found.right_versions, joint) == Fraction(2, 5) * sum(rates) / 3
 
 
 @pytest.mark.parametrize('rates', RATES, ids=str)
@@ -390,7 +392,7 @@ def test_a_version_not_judged_leaves_its_group_undefined() -> None:
     ):
         assert np.isnan(values).tolist() == [True, False, True]
     assert found.original.tolist() == [1, 1, 1]
-    assert found.shares() == UnderstandingShares(1, 5, 1, 0, 0)
+    assert found.shares() == UnderstandingShares(1, 1, 1, 0, 0)
 
 
 def test_an_original_not_judged_leaves_what_needs_it_undefined() -> None:

@@ -17,6 +17,7 @@ from opencompass_gpassk.metrics.fixed_problems import (
     within_problem_variance,
 )
 from opencompass_gpassk.metrics.rates import Rates, pair_products
+from opencompass_gpassk.results.figures import parse_figure
 
 NAMES = ('accuracy', 'pass@2', 'G-Pass@3_0.5', 'G-Pass@3_1.0', 'mG-Pass@3', 'G-Pass@2_1.0')
 
@@ -46,7 +47,7 @@ def chances(n: int, p: Fraction) -> list[Fraction]:
 @pytest.mark.parametrize('n', [6, 7])
 def test_variance_is_unbiased_for_each_problem(name: str, n: int) -> None:
     """Averaged over all outcomes it is the exact variance over all outcomes, at any rate."""
-    estimator = Estimator.named(name)
+    estimator = parse_figure(name).estimator()
     found = within_problem_variance(estimator, np.full(n + 1, n), np.arange(n + 1))
     values = [estimate(estimator, n, c) for c in range(n + 1)]
     for p in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(7, 8), Fraction(1)):
@@ -60,7 +61,7 @@ def test_variance_is_unbiased_for_each_problem(name: str, n: int) -> None:
 
 def test_pairs_of_disjoint_sets_are_enumerated() -> None:
     """The product's estimate is the mean over all ordered pairs of disjoint sets."""
-    estimator, n = Estimator.named('G-Pass@2_1.0'), 5
+    estimator, n = parse_figure('G-Pass@2_1.0').estimator(), 5
     for c in range(n + 1):
         samples = [1] * c + [0] * (n - c)
         products = [
@@ -84,7 +85,7 @@ def test_variance_of_accuracy_by_hand() -> None:
 @pytest.mark.parametrize('n', [4, 6])
 def test_too_few_samples_borrow_from_the_other_problems(name: str, n: int) -> None:
     """Where n < 2k it is right on average over a population whose rates are known."""
-    estimator, rates = Estimator.named(name), Rates.of(0.6, 0.9)
+    estimator, rates = parse_figure(name).estimator(), Rates.of(0.6, 0.9)
     found = within_problem_variance(estimator, np.full(n + 1, n), np.arange(n + 1), rates)
     strength = (np.arange(20_000) + 0.5) / 20_000
     density = strength ** (0.6 - 1) * (1 - strength) ** (0.9 - 1)
@@ -100,7 +101,7 @@ def test_too_few_samples_borrow_from_the_other_problems(name: str, n: int) -> No
 
 def test_undefined_and_mixed_numbers_of_samples() -> None:
     """NaN below k; each problem by its own n."""
-    estimator = Estimator.named('G-Pass@3_1.0')
+    estimator = parse_figure('G-Pass@3_1.0').estimator()
     found = within_problem_variance(estimator, [2, 3, 6], [1, 3, 3])
     assert math.isnan(found[0])
     assert found[1] > 0
@@ -111,7 +112,7 @@ def test_undefined_and_mixed_numbers_of_samples() -> None:
 def test_interval_covers_what_these_problems_have(name: str, n: int) -> None:
     """100 problems of known rates, sampled 300 times: the interval holds their true mean."""
     rng = np.random.default_rng(7)
-    estimator, strength = Estimator.named(name), rng.beta(0.7, 0.7, 100)
+    estimator, strength = parse_figure(name).estimator(), rng.beta(0.7, 0.7, 100)
     k = estimator.k
     outcomes = [math.comb(k, j) * strength**j * (1 - strength) ** (k - j) for j in range(k + 1)]
     truth = (np.array([float(kernel(estimator, j)) for j in range(k + 1)]) @ outcomes).mean()
@@ -133,7 +134,7 @@ def test_interval_holds_its_estimate_and_has_a_width(
     name: str, n: int, data: st.DataObject
 ) -> None:
     """Whatever the counts, in [0, 1]; NaN where no problem has k samples."""
-    estimator = Estimator.named(name)
+    estimator = parse_figure(name).estimator()
     c = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=8))
     (found,) = fixed_problems_intervals(estimator, np.full(len(c), n), c, [range(len(c))])
     if n < estimator.k:
@@ -158,16 +159,8 @@ def test_rates_have_the_moments_they_are_made_for() -> None:
     assert extreme.mean_of(Estimator('accuracy')) > 0.95
 
 
-def test_names_and_bad_arguments() -> None:
-    """Names are those of results; what is none is named."""
-    for name in ('accuracy', 'G-Pass@16_0.5', 'mG-Pass@16'):
-        assert Estimator.named(name).name == name
-    assert Estimator.named('pass@8') == Estimator.named('G-Pass@8_0')
-    for name in ('G-Pass@16', 'mG-Pass@16_0.5', 'pass@0', 'Pass@2', 'pass@' + '9' * 50, ''):
-        with pytest.raises(ValueError, match='metric is'):
-            Estimator.named(name)
-    with pytest.raises(ValueError, match='tau is'):
-        Estimator.named('G-Pass@4_1.5')
+def test_bad_arguments() -> None:
+    """The argument is named."""
     with pytest.raises(ValueError, match='kind is'):
         Estimator('recall')
     with pytest.raises(ValueError, match='k is 2'):

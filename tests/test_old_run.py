@@ -42,9 +42,9 @@ def start(folder: Path, *command: str | Path) -> str:
 
 
 def figures(run: Path, name: str) -> dict[str, Any]:
-    """A result but for the version of the package, and details."""
+    """A result but for the versions of package and schema, and details."""
     found = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
-    return {key: value for key, value in found.items() if key not in ('signature', 'details')}
+    return {k: v for k, v in found.items() if k not in ('schema', 'signature', 'details')}
 
 
 def test_it_is_resumed(run: Path) -> None:

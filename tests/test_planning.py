@@ -12,6 +12,7 @@ from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan
 from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.results.figures import parse_figure
 
 
 def test_parts_of_accuracy_are_known() -> None:
@@ -30,7 +31,7 @@ def test_parts_of_accuracy_are_known() -> None:
 @pytest.mark.parametrize('n', [4, 12])
 def test_variances_are_those_of_simulated_runs(name: str, n: int) -> None:
     """Mean, and variance in both parts, of 400,000 problems drawn from the rates."""
-    estimator, rates = Estimator.named(name), Rates.of([0.5, 2.0], [0.8, 2.0], [0.7, 0.3])
+    estimator, rates = parse_figure(name).estimator(), Rates.of([0.5, 2.0], [0.8, 2.0], [0.7, 0.3])
     rng = np.random.default_rng(0)
     part = rng.choice(2, 400_000, p=rates.weights)
     strength = rng.beta(rates.alpha[part], rates.beta[part])
@@ -44,7 +45,7 @@ def test_variances_are_those_of_simulated_runs(name: str, n: int) -> None:
 
 def test_the_n_that_is_enough_is_the_first() -> None:
     """One sample less is not enough; with problems that are alike nothing is."""
-    found = plan(Estimator.named('G-Pass@16_1.0'), Rates.with_spread(0.4, 0.35))
+    found = plan(parse_figure('G-Pass@16_1.0').estimator(), Rates.with_spread(0.4, 0.35))
     assert found.enough_samples(0.5) == 16  # since no less can be had
     for share in (0.3, 0.1, 0.02):
         enough = found.enough_samples(share)
@@ -59,7 +60,7 @@ def test_the_n_that_is_enough_is_the_first() -> None:
 
 def test_intervals_shrink_with_problems_without_end_and_with_n_to_a_limit() -> None:
     """Four times the problems give half the width; no n gives less than unlimited samples."""
-    found = plan(Estimator.named('G-Pass@16_0.5'), Rates.of(0.4, 0.6))
+    found = plan(parse_figure('G-Pass@16_0.5').estimator(), Rates.of(0.4, 0.6))
     widths = {
         (n, problems): np.diff(found.interval(n, problems))[0]
         for n in (16, 48, 4000, None)
@@ -89,7 +90,10 @@ def test_the_width_is_that_of_the_intervals_to_come(mean: float, spread: float, 
 def test_clusters_widen_the_part_between_problems_alone() -> None:
     """Pairs of problems with one rate double it, and are found to do so by a pilot."""
     rng = np.random.default_rng(2)
-    strength, estimator = np.repeat(rng.beta(0.5, 0.6, 3000), 2), Estimator.named('G-Pass@4_0.5')
+    strength, estimator = (
+        np.repeat(rng.beta(0.5, 0.6, 3000), 2),
+        parse_figure('G-Pass@4_0.5').estimator(),
+    )
     n, c = np.full(6000, 12), rng.binomial(12, strength)
     within = within_problem_variance(estimator, n, c).mean()
     design = design_effect(estimator, n, c, np.repeat(np.arange(3000), 2), within)
@@ -110,7 +114,7 @@ def test_a_pilot_tells_of_a_population_that_is_no_beta_distribution() -> None:
     rng = np.random.default_rng(1)
     part = rng.choice(2, 4000, p=true.weights)
     strength = rng.beta(true.alpha[part], true.beta[part])
-    estimator = Estimator.named('G-Pass@4_1.0')
+    estimator = parse_figure('G-Pass@4_1.0').estimator()
     truth = plan(estimator, true)
     counts = np.full(4000, 32), rng.binomial(32, strength)
     found = plan(estimator, pilot_rates(*counts))

@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import comb
 
 import pytest
+from made_results import figures
 
-from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.groups import group_members
 from opencompass_gpassk.results.make_result import problem_rows
 from opencompass_gpassk.results.protocol import Protocol

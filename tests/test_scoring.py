@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import figures
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
-from opencompass_gpassk.results.figures import figures
 from opencompass_gpassk.results.make_result import audit_responses, make_result, make_table, store
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.warnings import result_warnings

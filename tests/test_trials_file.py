@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials, write_trials
+from opencompass_gpassk.trials import (
+    SCHEMA,
+    Problem,
+    Trial,
+    TrialTable,
+    Verdict,
+    read_trials,
+    write_trials,
+)
 
 
 def test_file_round_trip(tmp_path: Path) -> None:
@@ -23,7 +31,7 @@ def test_file_round_trip(tmp_path: Path) -> None:
     table, meta = read_trials(path)
     assert table.problems == problems
     assert table.trials == trials
-    assert meta == {'format': 1, 'n': 2}
+    assert meta == {'schema': SCHEMA, 'n': 2}
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -22,10 +21,9 @@ from opencompass_gpassk.metrics.paired import (
     sign_flip_test,
 )
 from opencompass_gpassk.metrics.variables import ratio
-from opencompass_gpassk.results.columns import percent
-from opencompass_gpassk.results.figure_intervals import DIFFERENCES, IntervalSettings
-from opencompass_gpassk.results.soundness import DROP_TO_SOUND, FALSE_POSITIVES, REDUNDANCY
-from opencompass_gpassk.results.versions import DROP
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.figure_values import percent
+from opencompass_gpassk.results.figures import Figure, parse_figure
 
 __all__ = [
     'Check',
@@ -34,10 +32,8 @@ __all__ = [
     'check_metrics',
     'compare',
     'distinguishable',
-    'lower_is_better',
 ]
 
-LOWER = (REDUNDANCY, FALSE_POSITIVES, DROP, 'OOR', DROP_TO_SOUND)  # how their names begin
 SETTINGS = IntervalSettings()
 ROUNDING = 1e-9  # percent
 
@@ -48,7 +44,7 @@ class Difference:
 
     Attributes:
         group: The group's label, '' for the headline.
-        name: The figure's name.
+        name: The figure's key.
         first: The first model's.
         second: The second's.
         difference: The second's less the first's, in points.
@@ -85,9 +81,19 @@ class Difference:
         return f'{self.group}/{self.name}' if self.group else self.name
 
     @property
+    def figure(self) -> Figure:
+        """The figure itself."""
+        return parse_figure(self.name)
+
+    @property
+    def heading(self) -> str:
+        """What people read."""
+        return f'{self.group}/{self.figure.heading}' if self.group else self.figure.heading
+
+    @property
     def gain(self) -> float:
         """How much better the second model is, in points."""
-        return -self.difference if lower_is_better(self.name) else self.difference
+        return -self.difference if self.figure.lower_is_better else self.difference
 
 
 @dataclass(frozen=True)
@@ -105,11 +111,6 @@ class Standing:
     ranks: NDArray[np.int64]
     best: NDArray[np.bool_]
     among_best: NDArray[np.bool_]
-
-
-def lower_is_better(name: str) -> bool:
-    """Tell whether less of a figure is better, such as of redundancy, or of a drop."""
-    return name.startswith(LOWER)
 
 
 def compare(
@@ -152,11 +153,11 @@ def distinguishable(
     shared: Aligned,
     label: str = '',
     *,
-    names: Collection[str] = (),
+    figures: Collection[Figure] = (),
     flips: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-) -> dict[str, Standing]:
+) -> dict[Figure, Standing]:
     """Return which models can be told from the best, figure by figure.
 
     All pairs are tested together, see :func:`~opencompass_gpassk.metrics.paired.rank_intervals`:
@@ -165,27 +166,27 @@ def distinguishable(
     Args:
         shared: The models.
         label: Of a group, '' for the headline.
-        names: Figures to tell of, all if empty.
+        figures: Which figures, all if empty.
         flips: Random sign flips.
         seed: Of them.
         level: The chance that all ranks of a figure hold.
     """
     found = {}
     for block in shared.parts[label]:
-        for index, name in enumerate(block.names):
-            if names and name not in names:
+        for index, figure in enumerate(block.figures):
+            if figures and figure not in figures:
                 continue
             values = block.tested[:, :, index]
-            figures = 100 * _figures(block)[:, index]
-            sign = -1.0 if lower_is_better(name) else 1.0
+            reached = 100 * _figures(block)[:, index]
+            sign = -1.0 if figure.lower_is_better else 1.0
             # pass@k is often G-Pass@k at the least τ, and a report has several tables of a figure.
             given = np.round(sign * values, 12) + 0.0, block.clusters.astype(np.int64)
             ranks = _ranks(*(one.tobytes() for one in given), len(values), flips, seed, level)
-            best = np.zeros(len(figures), dtype=bool)
-            if not np.isnan(figures).all():
-                best = sign * figures == np.nanmax(sign * figures)
-            among = best | ((ranks[:, 0] == 1) & ~np.isnan(figures))
-            found[name] = Standing(figures, ranks, best, among)
+            best = np.zeros(len(reached), dtype=bool)
+            if not np.isnan(reached).all():
+                best = sign * reached == np.nanmax(sign * reached)
+            among = best | ((ranks[:, 0] == 1) & ~np.isnan(reached))
+            found[figure] = Standing(reached, ranks, best, among)
     return found
 
 
@@ -214,11 +215,11 @@ class _Tested:
 
 
 def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
-    if not block.names or not len(block.clusters):
+    if not block.figures or not len(block.clusters):
         return []
     first, second = block.values
     of_both = ~np.isnan(first) & ~np.isnan(second)
-    reach = np.array([2.0 if name.startswith(DIFFERENCES) else 1.0 for name in block.names])
+    reach = np.array([1.0 - figure.least for figure in block.figures])
     if block.weights is None:
         figures = [
             [percent(np.where(of_both[:, i], row[:, i], np.nan)) for i in range(len(reach))]
@@ -240,7 +241,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
         _Tested(
             Difference(
                 label,
-                name,
+                figure.key,
                 figures[0][i],
                 figures[1][i],
                 _points(found.estimate[i]),
@@ -255,14 +256,14 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             ),
             flipped[:, i].round(12).tobytes(),
         )
-        for i, name in enumerate(block.names)
+        for i, figure in enumerate(block.figures)
     ]
 
 
 def _figures(block: Block) -> NDArray[np.float64]:
     """Return each model's figures, shape (models, M): means over units, or over responses."""
     if block.weights is None:
-        found = [[percent(row[:, i]) for i in range(len(block.names))] for row in block.values]
+        found = [[percent(row[:, i]) for i in range(len(block.figures))] for row in block.values]
         return np.array(found).reshape(len(block.values), -1) / 100
     totals, counts = _weighted(block)
     return ratio(totals.sum(axis=1), counts.sum(axis=1))
@@ -284,9 +285,6 @@ def _corrected(family: Sequence[_Tested]) -> list[Difference]:
     distinct = {tested.values: tested.difference.p_value for tested in family}
     adjusted = dict(zip(distinct, holm(list(distinct.values())).tolist(), strict=True))
     return [replace(tested.difference, adjusted=adjusted[tested.values]) for tested in family]
-
-
-RUNS = re.compile(r' \(\d+ runs average\)$')
 
 
 @dataclass(frozen=True)
@@ -323,8 +321,9 @@ def check_metrics(
 
     Args:
         compared: Data set → differences.
-        metrics: Keys of a result, such as ``mG-Pass@16`` or ``en/G-Pass@16_1.0``; ``accuracy`` is
-            that of any number of runs. Each is checked on every data set that has it.
+        metrics: Figures, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``;
+            ``accuracy`` and ``average@n`` are that of any n. Each is checked on every data set that
+            has it.
         level: The confidence.
 
     Raises:
@@ -336,7 +335,7 @@ def check_metrics(
             (data_set, one.key): one
             for data_set, differences in compared.items()
             for one in differences
-            if metric in (one.key, RUNS.sub('', one.key))
+            if _is_meant(metric, one)
         }
         if not found:
             raise ValueError(f'--fail-if-worse {metric} is no figure of both; {_known(compared)}')
@@ -360,6 +359,19 @@ def check_metrics(
     ]
 
 
+def _is_meant(metric: str, one: Difference) -> bool:
+    """Tell whether a user names this figure, with its group or without one."""
+    group, _, name = metric.rpartition('/') if one.group else ('', '', metric)
+    if group != one.group:
+        return False
+    try:
+        figure = parse_figure(name)
+    except ValueError:
+        return False
+    any_n = figure.n is None or name == 'accuracy'
+    return figure == one.figure or (any_n and figure.of_any_n() == one.figure.of_any_n())
+
+
 def _unknowable(one: Difference, tests: int, level: float) -> str:
     least = one.least_p * tests
     if least < 1 - level - 1e-12:
@@ -373,7 +385,7 @@ def _unknowable(one: Difference, tests: int, level: float) -> str:
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:
     whole = [one for differences in compared.values() for one in differences]
-    names = dict.fromkeys(one.name for one in whole)
+    names = dict.fromkeys(one.figure.heading for one in whole)
     groups = dict.fromkeys(one.group for one in whole if one.group)
     told = f', and the same of a group, as in GROUP/NAME: {", ".join(groups)}' if groups else ''
     return f'there are {", ".join(names)}{told}'

@@ -9,26 +9,18 @@ of 16 samples has another distribution than one of 48, which a permutation test 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
-from opencompass_gpassk.results.columns import Columns
-from opencompass_gpassk.results.figure_intervals import VARIANCES
-from opencompass_gpassk.results.figures import Measured, reasoning_columns
-from opencompass_gpassk.results.groups import parts_of
-from opencompass_gpassk.results.protocol import MAJORITY_VOTE, Protocol, accuracy_key
-from opencompass_gpassk.results.soundness import (
-    DROP_TO_SOUND,
-    FALSE_POSITIVES,
-    REDUNDANCY,
-    SCORED,
-    SOUND,
-    VALIDITY,
-)
+from opencompass_gpassk.results.figure_values import Columns, FigureValues
+from opencompass_gpassk.results.figures import ACCURACY, MAJORITY_VOTE, Counted, Figure, Over
+from opencompass_gpassk.results.groups import Part, parts_of
+from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
 __all__ = ['Aligned', 'Block', 'aligned', 'drawn_down']
@@ -92,11 +84,11 @@ Row = NDArray[np.float64]
 Protocols = Protocol | Mapping[str, Protocol]
 Mask = NDArray[np.bool_]
 # What of the trials a figure is estimated from; its number is to be the same for a test.
-COUNTED: dict[str, Callable[[TrialTable], Mask]] = {
-    'judged': lambda table: table.judged,
-    'present': lambda table: ~table.flag('lost'),
-    'scored': lambda table: ~np.isnan(table.values(VALIDITY)),
-    'judged and scored': lambda table: table.judged & ~np.isnan(table.values(VALIDITY)),
+COUNTED: dict[Counted, Callable[[TrialTable], Mask]] = {
+    Counted.JUDGED: lambda table: table.judged,
+    Counted.PRESENT: lambda table: ~table.flag('lost'),
+    Counted.SCORED: lambda table: ~np.isnan(table.values(VALIDITY)),
+    Counted.JUDGED_AND_SCORED: lambda table: table.judged & ~np.isnan(table.values(VALIDITY)),
 }
 
 
@@ -105,7 +97,7 @@ class Block:
     """Figures of several models over the same U problems, or groups of versions.
 
     Attributes:
-        names: Of M figures, as in the result.
+        figures: M figures; the accuracy is that of any n where the numbers of samples differ.
         values: Shape (models, U, M), shares in [0, 1] or differences of such; NaN where
             undefined.
         clusters: Shape (U,): what shares a number belongs to one question.
@@ -116,7 +108,7 @@ class Block:
             figures are ratios of sums over responses; None where they are means over units.
     """
 
-    names: tuple[str, ...]
+    figures: tuple[Figure, ...]
     values: Row
     clusters: NDArray[np.int64]
     tested: Row
@@ -182,71 +174,60 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
     tested, drawn = _tested(measured, seed)
     several = len({one.n for one in chosen}) > 1
     parts = {
-        label: _blocks(measured, tested, part.members, several=several, versions=part.versions)
+        label: _blocks(measured, tested, part, several=several)
         for label, part in parts_of(shared[0].problems, chosen[0].groups).items()
     }
     return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 
 class _Rows:
-    """What the figures of a table are made from, a row a problem or a group of versions."""
+    """The values of a model's figures, a row a problem or a group of versions."""
 
     def __init__(self, table: TrialTable, protocol: Protocol, scored: bool | None = None) -> None:
-        self.measured = Measured(table, protocol)
-        self.protocol = protocol
         if scored is None:
             scored = any(VALIDITY in trial.values for trial in table.trials)
         self.scored = scored
         # Reasoning may be scored where nobody judged the answers.
         alone = scored and not table.judged.any()
-        self.rows = {} if alone else dict(self.measured.rows)
-        self.reasoning: dict[str, tuple[Row, Row]] = {}
-        if alone or protocol.sound is not None:
+        self.protocol = replace(protocol, judged=not alone, sound=None if alone else protocol.sound)
+        self.values = FigureValues(table, self.protocol)
+        self.reasoning: dict[Figure, tuple[Row, Row]] = {}
+        columns = self.values.columns.pop(Over.RESPONSES, None)
+        if columns:
             size = len(table.problems)
             self.reasoning = {
-                name: _problem_means(values, table.problem_index, size)
-                for name, values in reasoning_columns(table, protocol.sound).values.items()
+                figure: _problem_means(columns.values[:, i], table.problem_index, size)
+                for i, figure in enumerate(columns.figures)
             }
+        self.values.columns.pop(Over.RIGHT_ORIGINALS, None)
 
-    def columns(self, members: Sequence[int], *, versions: bool) -> list[Columns]:
-        """Return the means over these problems, and over the groups of their versions."""
-        found = [Columns(self.rows, self.measured.clusters).among(members)]
-        if versions and self.measured.versions:
-            groups = self.measured.versions.within(members)
-            rows = groups.rows(self.measured.table, self.protocol)
-            found.append(Columns(rows, np.arange(len(groups.members))))
-        return found
+    def columns(self, part: Part) -> list[Columns]:
+        """Return the values of these problems, and of the groups of their versions."""
+        return self.values.of(part)
 
 
-def _tested(measured: Sequence[_Rows], seed: int) -> tuple[dict[str, list[_Rows]], dict[str, int]]:
+def _tested(
+    measured: Sequence[_Rows], seed: int
+) -> tuple[dict[Counted, list[_Rows]], dict[str, int]]:
     """Return the rows that tests are of, by what is counted, and the problems drawn down."""
-    tables = [one.measured.table for one in measured]
+    tables = [one.values.table for one in measured]
     # Of two models a problem counts where both have enough; of more, where some pair has.
     least = 1 if len(measured) < 3 else max(max(one.protocol.ks, default=1) for one in measured)
-    found, drawn = {}, {}
+    found: dict[Counted, list[_Rows]] = {}
+    drawn: dict[str, int] = {}
     for counted, mask in COUNTED.items():
         found[counted] = list(measured)
-        if 'scored' in counted and not any(one.reasoning for one in measured):
+        scored = counted in (Counted.SCORED, Counted.JUDGED_AND_SCORED)
+        if scored and not any(one.reasoning for one in measured):
             continue
         fewer, unequal = drawn_down(tables, mask, seed, least)
         if unequal:
-            drawn[counted] = unequal
+            drawn[counted.value] = unequal
             found[counted] = [
                 _Rows(table, one.protocol, one.scored)
                 for table, one in zip(fewer, measured, strict=True)
             ]
     return found, drawn
-
-
-def counted_for(name: str) -> str:
-    """Return which samples a figure is estimated from, a key of ``COUNTED``."""
-    if name.startswith((SOUND, DROP_TO_SOUND, FALSE_POSITIVES)) or name.endswith(
-        ('(right)', '(wrong)')
-    ):
-        return 'judged and scored'
-    if name in (VALIDITY, REDUNDANCY):
-        return 'scored'
-    return 'present' if name in (SCORED, MAJORITY_VOTE) else 'judged'
 
 
 def _left_out(tables: Mapping[str, TrialTable]) -> list[tuple[str, str]]:
@@ -275,85 +256,75 @@ def _restricted(tables: Mapping[str, TrialTable], without: set[str]) -> list[Tri
 
 def _blocks(
     measured: Sequence[_Rows],
-    tested: Mapping[str, Sequence[_Rows]],
-    members: Sequence[int],
+    tested: Mapping[Counted, Sequence[_Rows]],
+    part: Part,
     *,
     several: bool,
-    versions: bool = True,
 ) -> tuple[Block, ...]:
     of_tests = {
-        counted: [one.columns(members, versions=versions) for one in rows]
+        counted: [one.columns(part) for one in rows]
         for counted, rows in tested.items()
         if rows != measured
     }
-    of_models = [one.columns(members, versions=versions) for one in measured]
+    of_models = [one.columns(part) for one in measured]
     blocks = []
     for index, columns in enumerate(zip(*of_models, strict=True)):
-        given = _values(columns, measured, several=several)
-        names = tuple(
-            name
-            for name in given[0]
-            if all(name in row for row in given) and not name.startswith(VARIANCES)
+        given = [_named(one, several=several) for one in columns]
+        figures = tuple(
+            figure
+            for figure in given[0]
+            if all(figure in row for row in given) and figure.family.compared
         )
         units = len(columns[0].clusters)
         of_test = {
-            counted: _values([one[index] for one in found], measured, several=several)
+            counted: [_named(one[index], several=several) for one in found]
             for counted, found in of_tests.items()
         }
-        values = np.stack([_stacked([row[name] for name in names], units) for row in given])
+        values = np.stack([_stacked([row[one] for one in figures], units) for row in given])
         flipped = np.stack(
             [
-                _stacked([of_test.get(counted_for(name), given)[m][name] for name in names], units)
+                _stacked([of_test.get(one.counted, given)[m][one] for one in figures], units)
                 for m in range(len(measured))
             ]
         )
-        blocks.append(Block(names, values, columns[0].clusters, flipped))
+        blocks.append(Block(figures, values, columns[0].clusters, flipped))
     if scored := [
-        name for name in measured[0].reasoning if all(name in r.reasoning for r in measured)
+        one for one in measured[0].reasoning if all(one in r.reasoning for r in measured)
     ]:
-        clusters = measured[0].measured.clusters[list(members)]
-        blocks.append(_reasoning(scored, measured, tested, members, clusters))
+        clusters = measured[0].values.clusters[part.members]
+        blocks.append(_reasoning(scored, measured, tested, part.members, clusters))
     return tuple(blocks)
 
 
-def _values(
-    columns: Sequence[Columns], measured: Sequence[_Rows], *, several: bool
-) -> list[dict[str, Row]]:
-    return [
-        _named(one.values, rows.protocol.n) if several else dict(one.values)
-        for one, rows in zip(columns, measured, strict=True)
-    ]
-
-
 def _reasoning(
-    names: Sequence[str],
+    figures: Sequence[Figure],
     measured: Sequence[_Rows],
-    tested: Mapping[str, Sequence[_Rows]],
+    tested: Mapping[Counted, Sequence[_Rows]],
     members: Sequence[int],
     clusters: NDArray[np.int64],
 ) -> Block:
     """Return the figures of the reasoning, which are ratios of sums over responses."""
     chosen = list(members)
 
-    def taken(of: Callable[[str], Sequence[_Rows]], part: int) -> Row:
+    def taken(of: Callable[[Figure], Sequence[_Rows]], part: int) -> Row:
         return np.stack(
             [
-                np.stack([of(name)[m].reasoning[name][part][chosen] for name in names], axis=1)
+                np.stack([of(one)[m].reasoning[one][part][chosen] for one in figures], axis=1)
                 for m in range(len(measured))
             ]
         )
 
-    values, weights = (taken(lambda name: measured, part) for part in range(2))
-    fewer = [taken(lambda name: tested[counted_for(name)], part) for part in range(2)]
-    return Block(tuple(names), values, clusters, swap_residuals(*fewer), weights)
+    values, weights = (taken(lambda figure: measured, part) for part in range(2))
+    fewer = [taken(lambda figure: tested[figure.counted], part) for part in range(2)]
+    return Block(tuple(figures), values, clusters, swap_residuals(*fewer), weights)
 
 
-def _named(values: Mapping[str, Row], n: int) -> dict[str, Row]:
-    """Return figures under names that are the same for all n, without those that depend on n."""
+def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
+    """Return the values of each figure; of several n, without those that depend on n."""
     return {
-        name.replace(accuracy_key(n), 'accuracy'): row
-        for name, row in values.items()
-        if name != MAJORITY_VOTE
+        figure.of_any_n() if several and figure.family is ACCURACY else figure: columns.values[:, i]
+        for i, figure in enumerate(columns.figures)
+        if not several or figure.family is not MAJORITY_VOTE
     }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opencompass_gpassk.formats.settings import check_names
+
 __all__ = ['NEUTRAL', 'PAPER', 'Sampling']
 
 # Values that leave the model's distribution as it is. A protocol that leaves a parameter out
@@ -48,13 +50,12 @@ class Sampling:
                 f"sampling is {value!r}; use 'greedy', 'model' or "
                 'dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)'
             )
-        unknown = sorted(set(value) - set(NEUTRAL))
-        if unknown:
+        try:
+            check_names(value, list(NEUTRAL), 'sampling')
+        except ValueError as error:
             raise ValueError(
-                f'sampling has unknown parameters {", ".join(unknown)}; it may have '
-                f'{", ".join(NEUTRAL)}; for others set them in the config of the model and use '
-                "sampling='model'"
-            )
+                f"{error}; set others in the config of the model and use sampling='model'"
+            ) from None
         numbers = {name: value.get(name, neutral) for name, neutral in NEUTRAL.items()}
         for name, number in numbers.items():
             if isinstance(number, bool) or not isinstance(number, int | float):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 import os
@@ -16,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.settings import parse_settings
 from opencompass_gpassk.inference.endpoints import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -341,21 +341,15 @@ class JudgeSettings:
         Raises:
             ValueError: If a field is unknown or out of its range, naming it.
         """
-        if isinstance(config, str):
-            return cls(mode=config)
-        own = {k: v for k, v in config.items() if k not in ('model', 'extra_body')}
-        if secret := secret_in(own):
+        own = config if isinstance(config, Mapping) else {}
+        if secret := secret_in({k: v for k, v in own.items() if k not in ('model', 'extra_body')}):
             raise ValueError(
                 f'judge holds {secret!r}: a key must not stand in a config, which is written to '
                 'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
                 "that api_key_env='NAME' names"
             )
-        known = [one.name for one in fields(cls)]
-        if unknown := [name for name in config if name not in known]:
-            alike = difflib.get_close_matches(str(unknown[0]), known, 1)
-            meant = f'did you mean {alike[0]!r}? There are' if alike else 'there are'
-            raise ValueError(f'judge has no setting {unknown[0]!r}; {meant} {", ".join(known)}')
-        return cls(**config)
+        example = "dict(model='…', api_base='…')"
+        return parse_settings(cls, config, 'judge', text_is='mode', example=example)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings that aren't at their default, as JSON can hold them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +11,6 @@ from opencompass_gpassk.metrics.gpassk import Counts, correct_counts, g_pass_at_
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = ['Estimator', 'problem_counts']
-
-NAME = re.compile(r'(?P<kind>pass|G-Pass|mG-Pass)@(?P<k>[1-9]\d{0,8})(?:_(?P<tau>\d+(?:\.\d+)?))?')
 
 
 @dataclass(frozen=True)
@@ -37,33 +34,6 @@ class Estimator:
             raise ValueError(f'k is {self.k}; it is at least 1, and 1 for accuracy')
         if not 0 <= self.tau <= 1:
             raise ValueError(f'tau is {self.tau}; a threshold τ is a share from 0 to 1')
-
-    @classmethod
-    def named(cls, name: str) -> Estimator:
-        """Return the metric of a name as results have it.
-
-        Raises:
-            ValueError: If it is none.
-
-        >>> Estimator.named('G-Pass@16_0.5')
-        Estimator(kind='G-Pass', k=16, tau=0.5)
-        """
-        if name == 'accuracy':
-            return cls('accuracy')
-        match = NAME.fullmatch(name)
-        if not match or (match['kind'] == 'G-Pass') != (match['tau'] is not None):
-            raise ValueError(
-                f'metric is {name!r}; write accuracy, pass@16, G-Pass@16_0.5 or mG-Pass@16'
-            )
-        kind = 'mG-Pass' if match['kind'] == 'mG-Pass' else 'G-Pass'
-        return cls(kind, int(match['k']), float(match['tau'] or 0))
-
-    @property
-    def name(self) -> str:
-        """Its name as results have it."""
-        if self.kind == 'accuracy':
-            return self.kind
-        return f'{self.kind}@{self.k}' + (f'_{self.tau}' if self.kind == 'G-Pass' else '')
 
     def __call__(self, n: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
         """Return estimates in [0, 1] of problems of which c of n samples are right.

@@ -21,6 +21,7 @@ __all__ = [
     'complete_ratio',
     'original_only_ratio',
     'understanding',
+    'understanding_limits',
 ]
 
 
@@ -99,17 +100,22 @@ class UnderstandingShares:
 
     Attributes:
         groups: How many they are, on average where there are several samples.
-        score: Mean number of right versions among them, from 0 to m.
+        right_versions: Mean share of right versions among them, in [0, 1].
         complete: Share of them with at least ⌈complete · m⌉ versions right, in [0, 1].
         partial: Share in between.
         collapsed: Share with at most ⌈collapsed · m⌉ versions right.
     """
 
     groups: float
-    score: float
+    right_versions: float
     complete: float
     partial: float
     collapsed: float
+
+    @property
+    def score(self) -> float:
+        """Eq. 5, in [0, 1]: complete counts 1, partial 0.5; below 0.6 it is inconsistent."""
+        return self.complete + 0.5 * self.partial
 
 
 @dataclass(frozen=True)
@@ -122,20 +128,25 @@ class Understanding:
 
     Attributes:
         original: Chance that the original is right.
-        score: Right versions, counted where the original is right, from 0 to m.
+        right_versions: Share of right versions, counted where the original is right.
         complete: Chance of a right original and at least ⌈complete · m⌉ right versions.
         partial: Chance of a right original and a number of right versions in between.
         collapsed: Chance of a right original and at most ⌈collapsed · m⌉ right versions.
     """
 
     original: Shares
-    score: Shares
+    right_versions: Shares
     complete: Shares
     partial: Shares
     collapsed: Shares
 
+    @property
+    def score(self) -> Shares:
+        """Eq. 5 of each group, joint with the original's being right: complete + 0.5 · partial."""
+        return self.complete + 0.5 * self.partial
+
     def shares(self) -> UnderstandingShares:
-        """Return the shares and the mean score over groups whose original is right.
+        """Return the shares among the groups whose original is right.
 
         Sums over groups are divided by the sum of ``original``, which makes a ratio of unbiased
         estimates. Groups with a NaN are left out; without a right original, all but ``groups``
@@ -143,11 +154,11 @@ class Understanding:
         """
         known = ~np.isnan(self.complete)
         groups = float(self.original[known].sum())
-        score, complete, partial, collapsed = (
+        shares = (
             float(joint[known].sum()) / groups if groups else float('nan')
-            for joint in (self.score, self.complete, self.partial, self.collapsed)
+            for joint in (self.right_versions, self.complete, self.partial, self.collapsed)
         )
-        return UnderstandingShares(groups, score, complete, partial, collapsed)
+        return UnderstandingShares(groups, *shares)
 
 
 def understanding(
@@ -177,26 +188,35 @@ def understanding(
 
     >>> one = [[1, 1, 1, 1, 1]]
     >>> understanding(one * 3, [[1] * 5, [1, 1, 0, 0, 0], [0] * 5], [1] * 3, [1, 1, 0]).shares()
-    UnderstandingShares(groups=2.0, score=3.5, complete=0.5, partial=0.5, collapsed=0.0)
+    UnderstandingShares(groups=2.0, right_versions=0.7, complete=0.5, partial=0.5, collapsed=0.0)
     """
     n, c = version_counts(n, c)
     original = _originals(len(n), original_n, original_c)
-    m = n.shape[1]
+    least, most = understanding_limits(n.shape[1], complete, collapsed)
+    joint = original[:, None] * upper_tails(n, c)
+    # Differences of tails, which never rise with their number: nothing comes out below 0.
+    return Understanding(
+        original=original,
+        right_versions=original * ratio(c, n).mean(axis=1),
+        complete=joint[:, least],
+        partial=joint[:, most + 1] - joint[:, least],
+        collapsed=original - joint[:, most + 1],
+    )
+
+
+def understanding_limits(m: int, complete: float, collapsed: float) -> tuple[int, int]:
+    """Return ⌈complete · m⌉ and ⌈collapsed · m⌉: least right versions of one, most of the other.
+
+    Raises:
+        ValueError: If a share is outside [0, 1], or the second isn't below the first.
+    """
     least, most = _ceiling('complete', complete, m), _ceiling('collapsed', collapsed, m)
     if most >= least:
         raise ValueError(
             f'complete is {complete} and collapsed is {collapsed}, which of {m} versions are at '
             f'least {least} and at most {most} right; set them further apart or make more versions'
         )
-    joint = original[:, None] * upper_tails(n, c)
-    # Differences of tails, which never rise with their number: nothing comes out below 0.
-    return Understanding(
-        original=original,
-        score=original * ratio(c, n).sum(axis=1),
-        complete=joint[:, least],
-        partial=joint[:, most + 1] - joint[:, least],
-        collapsed=original - joint[:, most + 1],
-    )
+    return least, most
 
 
 def _originals(groups: int, n: ArrayLike, c: ArrayLike) -> Shares:

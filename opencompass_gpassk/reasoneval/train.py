@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
-from opencompass_gpassk.reasoneval.settings import TrainingSettings
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import (
     Example,
@@ -25,6 +24,7 @@ from opencompass_gpassk.reasoneval.training_data import (
     make_examples,
     step_loss,
 )
+from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
 
 if TYPE_CHECKING:
     from transformers import Trainer

@@ -20,15 +20,16 @@ from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results.figures import signature_line
+from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.join_results import (
     Estimate,
     Result,
     Results,
+    estimate,
+    figures_of,
     is_ours,
-    metric_keys,
-    read_figure,
     sample_count,
+    signature_line,
 )
 from opencompass_gpassk.results.stored_results import check_result
 from opencompass_gpassk.runs.task_states import State, TaskState
@@ -83,10 +84,9 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
-            for metric, k, tau, key in metric_keys(
-                result, whole=not label, originals='version' in group
-            ):
-                value = read_figure(result, key, label)
+            for key, (metric, k, tau) in _metrics(result, label, group).items():
+                name = f'{label}/{key}' if label else key
+                value = estimate(result, name) if name in result else math.nan
                 ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
                     {
@@ -96,12 +96,26 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
                         'metric': metric,
                         'k': k,
                         'tau': tau,
-                        'percent': None if value is None else _finite(value),
+                        'percent': _finite(value),
                         'low': ends[0],
                         'high': ends[1],
                     }
                 )
     return rows
+
+
+Metric = tuple[str, int | None, float | None]
+
+
+def _metrics(result: Result, label: str, group: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return key → name, k and τ of what a result tells of a group; '' is the whole."""
+    figures = figures_of(result, originals='version' in group)
+    found: dict[str, Metric] = {
+        one.key: (one.name, one.m if one.k is None else one.k, one.tau) for one in figures
+    }
+    if not label:
+        found |= {name: (name, None, None) for name in SHARES if name in result}
+    return found
 
 
 def to_csv(results: Results) -> str:
@@ -176,8 +190,9 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
-    def figures(group: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-        read = {name: read_figure(result, name, group) for name in names}
+    def figures(label: str, group: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        names = {key: f'{label}/{key}' if label else key for key in _metrics(result, label, group)}
+        read = {key: estimate(result, name) for key, name in names.items() if name in result}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
         return {'figures': read, 'intervals': ends}
 
@@ -193,20 +208,9 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
                 *('trials_file', 'uncertainty'),
             )
         },
-        **figures('', (key for *_, key in metric_keys(result, whole=True))),
+        **figures('', {}),
         'groups': {
-            label: {
-                **group,
-                **figures(
-                    label,
-                    (
-                        key
-                        for *_, key in metric_keys(
-                            result, whole=False, originals='version' in group
-                        )
-                    ),
-                ),
-            }
+            label: {**group, **figures(label, group)}
             for label, group in (result.get('groups') or {}).items()
         },
     }

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
+from opencompass_gpassk.results.figures import MG_PASS, PASS
 from opencompass_gpassk.results.join_results import Benchmark, Result
 
 __all__ = ['benchmark_notes', 'incomparable', 'threshold_notes']
@@ -62,9 +63,9 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
     entries = [entry for entry in benchmark.entries if k in entry.ks]
     if k % 2:
         best = 'a perfect model scores 0' if k == 1 else f'{100 * (k - 1) / k:.1f} is the maximum'
-        notes.append(f'mG-Pass@{k}: {best}, since k is odd (the published definition)')
+        notes.append(f'{MG_PASS(k=k).heading}: {best}, since k is odd (the published definition)')
     groups = {group for entry in entries for group in ('', *entry.groups)}
-    if any(_undefined(entry.figure(f'pass@{k}', group)) for entry in entries for group in groups):
+    if any(_undefined(entry.figure(PASS(k=k), group)) for entry in entries for group in groups):
         notes.append(f'–: undefined, no problem has {k} judged samples')
     return notes
 

@@ -26,11 +26,9 @@ from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import CROSSED, to_text
-from opencompass_gpassk.results.join_results import is_ours
-from opencompass_gpassk.results.protocol import accuracy_key
-from opencompass_gpassk.results.soundness import FALSE_POSITIVES, SOUND, VALIDITY
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Side
+from opencompass_gpassk.results.join_results import figures_of, is_ours
 from opencompass_gpassk.results.stored_results import read_result
-from opencompass_gpassk.results.versions import SP_ACCURACY
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
@@ -226,17 +224,16 @@ class GPassKSummarizer(DefaultSummarizer):
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
-        strictest = max(result.get('taus') or [1.0])
-        wanted = [name for name in names if name.startswith('accuracy')] + ['majority vote']
-        if result.get('reasoning') and not result.get('k'):
-            wanted.append(f'{SOUND}{accuracy_key(1)}')
-        if versions := result.get('versions'):
-            wanted += [SP_ACCURACY, f'GA@{versions["per_group"]}', 'CR', 'OOR']
-        for k in result.get('k') or []:
-            strict = f'G-Pass@{k}_{float(strictest)}'
-            wanted += [f'pass@{k}', strict, f'{SOUND}{strict}', f'mG-Pass@{k}']
-        wanted += [VALIDITY, FALSE_POSITIVES]
-        return [name for name in wanted if name in names]
+        strictest = max(result.get('taus') or [None])
+        sound = G_PASS if result.get('k') else ACCURACY
+        return [
+            one.key
+            for one in figures_of(result)
+            if one.family.in_summary
+            and one.key in names
+            and one.tau in (None, strictest)
+            and (one.side is Side.PLAIN or (one.side is Side.SOUND and one.family is sound))
+        ]
 
     def _missing(self, name: str, dataset: str) -> str:
         """Return what a cell without a figure says: what became of the task."""

@@ -1,31 +1,25 @@
-"""How sure the figures of a result are: a confidence interval for each."""
+"""Confidence intervals of the figures of a result."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from opencompass_gpassk.formats.settings import parse_settings
 from opencompass_gpassk.metrics.bootstrap_intervals import METHODS, bootstrap_means
-from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rates import Rates
-from opencompass_gpassk.results.columns import Columns
-from opencompass_gpassk.results.figures import Measured, reasoning_columns, trials_of
-from opencompass_gpassk.results.groups import group_members, parts_of
-from opencompass_gpassk.results.protocol import Protocol, accuracy_key
-from opencompass_gpassk.results.soundness import SOUND, sound_trials
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.results.figure_values import Columns, FigureValues
+from opencompass_gpassk.results.figures import Side
 
-__all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals', 'reasoning_intervals']
+__all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals']
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
-DIFFERENCES = ('drop to sound ', 'SP-RV drop')  # how the names of differences begin
-VARIANCES = 'variance '  # how their names begin; unbiased ones may be negative
 FEWEST, MOST = 100, 1_000_000  # resamples
 PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
@@ -76,128 +70,88 @@ class IntervalSettings:
         """
         if given is None:
             return None
-        if isinstance(given, str):
-            return cls(method=given)
-        if not isinstance(given, Mapping):
-            raise ValueError(f'intervals is {given!r}; give a method such as {METHODS[0]!r}')
-        known = [one.name for one in fields(cls)]
-        if unknown := set(given).difference(known):
-            raise ValueError(
-                f'intervals has {", ".join(sorted(map(str, unknown)))}, which is unknown; there '
-                f'are {", ".join(known)}'
-            )
-        return cls(**given)
+        example = f'dict(method={METHODS[0]!r}, level=0.95)'
+        return parse_settings(cls, given, 'intervals', text_is='method', example=example)
 
 
-def figure_intervals(
-    table: TrialTable, protocol: Protocol, settings: IntervalSettings
-) -> dict[str, Any]:
-    """Return an interval of each figure of :func:`~opencompass_gpassk.results.figures.figures`.
-
-    They are for a population of problems: problems that are versions of one another are drawn
-    together, and what few samples leave unsure is in them.
+def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[str, Any]:
+    """Return a confidence interval of each figure, for the headline and for each group.
 
     Args:
-        table: The trials.
-        protocol: What was measured.
+        values: The values that the figures average.
         settings: How intervals are made.
 
     Returns:
-        ``intervals``, name to [low, high] in percent; ``intervals_fixed``, the same of figures of
-        how many samples of a problem are right, for these very problems; and ``uncertainty``,
-        which tells what both are of and how they came about. Figures of fewer than two clusters
-        have no interval for a population.
+        ``intervals``, key of the figure to [low, high] in percent, for a population of problems:
+        problems that are versions of one another are drawn together, and the uncertainty from few
+        samples is included; figures of fewer than two clusters have none. ``intervals_fixed``, the
+        same for these very problems, of figures that n and c of each problem give.
+        ``uncertainty``: what both are intervals of, and how they were made.
     """
-    measured = Measured(table, protocol)
-    parts = parts_of(table.problems, protocol.groups)
-    found = _intervals(
-        {
-            label: measured.columns(part.members, versions=part.versions)
-            for label, part in parts.items()
-        },
-        settings,
-    )
-    members = {label: part.members for label, part in parts.items()}
-    found['intervals_fixed'] = _fixed_intervals(table, protocol, members, settings.level)
-    found['uncertainty']['of_fixed'] = FIXED
-    return found
-
-
-def _fixed_intervals(
-    table: TrialTable, protocol: Protocol, members: Mapping[str, Sequence[int]], level: float
-) -> dict[str, list[float]]:
-    """Return the intervals for these problems, without those of undefined figures."""
-    estimators = {accuracy_key(protocol.n): Estimator('accuracy')}
-    for k in protocol.ks:
-        estimators[f'pass@{k}'] = Estimator('G-Pass', k)
-        for tau in map(float, protocol.taus):
-            estimators[f'G-Pass@{k}_{tau}'] = Estimator('G-Pass', k, tau)
-        estimators[f'mG-Pass@{k}'] = Estimator('mG-Pass', k)
-    tables = {'': table}
-    if protocol.sound is not None:
-        tables[SOUND] = sound_trials(table, protocol.sound)
-    found: dict[str, list[float]] = {}
-    for prefix, of in tables.items():
-        n, c = of.counts()
-        if not n.any():
-            continue
-        rates = Rates.fitted(n, c)
-        for name, estimator in estimators.items():
-            made = fixed_problems_intervals(
-                estimator, n, c, list(members.values()), rates=rates, level=level
-            )
-            for label, one in zip(members, made, strict=True):
-                if not math.isnan(one.low):
-                    key = f'{label}/{prefix}{name}' if label else f'{prefix}{name}'
-                    found[key] = [100 * one.low, 100 * one.high]
-    return found
-
-
-def reasoning_intervals(
-    table: TrialTable, groupings: Sequence[tuple[str, ...]], settings: IntervalSettings
-) -> dict[str, Any]:
-    """Return the same of :func:`~opencompass_gpassk.results.figures.reasoning_figures`.
-
-    Args:
-        table: The trials.
-        groupings: Breakdowns; each is a tuple of the problems' group fields.
-        settings: How intervals are made.
-    """
-    columns = reasoning_columns(table, None)
-    parts = {'': [columns]}
-    for label, (_, members) in group_members(table.problems, groupings).items():
-        parts[label] = [columns.among(trials_of(table, members))]
-    return _intervals(parts, settings)
-
-
-def _intervals(
-    parts: Mapping[str, Sequence[Columns]], settings: IntervalSettings
-) -> dict[str, Any]:
     found: dict[str, list[float]] = {}
     methods: dict[str, list[str]] = {}
-    for label, blocks in parts.items():
-        for block in blocks:
-            names = list(block.values)
-            if not names:
-                continue
-            least = [-1.0 if name.startswith((*DIFFERENCES, VARIANCES)) else 0.0 for name in names]
-            values = np.stack([block.values[name] for name in names], axis=1).astype(float)
-            made = bootstrap_means(
-                np.clip(values, least, 1.0),  # rounding may leave a share a hair outside
-                block.clusters,
-                weights=block.weights,
-                bounds=(least, 1.0),
-                **asdict(settings),
-            )
-            for name, low, high, method in zip(
-                names, made.low, made.high, made.method, strict=True
-            ):
-                if not np.isnan(low):
-                    key = f'{label}/{name}' if label else name
-                    found[key] = [100 * float(low), 100 * float(high)]
-                    methods.setdefault(method, []).append(key)
+    for label, part in values.parts.items():
+        for columns in values.of(part):
+            for key, ends, method in _population_intervals(columns, settings):
+                found[_in_group(label, key)] = ends
+                methods.setdefault(method, []).append(_in_group(label, key))
+    fixed = dict(_fixed_intervals(values, settings.level)) if values.protocol.judged else {}
     others = {method: keys for method, keys in methods.items() if method != settings.method}
     return {
         'intervals': found,
-        'uncertainty': {**asdict(settings), 'of': ESTIMAND, 'other_methods': others},
+        **({'intervals_fixed': fixed} if values.protocol.judged else {}),
+        'uncertainty': {
+            **asdict(settings),
+            'of': ESTIMAND,
+            'other_methods': others,
+            **({'of_fixed': FIXED} if values.protocol.judged else {}),
+        },
     }
+
+
+def _population_intervals(
+    columns: Columns, settings: IntervalSettings
+) -> Iterator[tuple[str, list[float], str]]:
+    """Yield key, ends in percent and method of each figure that has an interval."""
+    least = [figure.least for figure in columns.figures]
+    made = bootstrap_means(
+        np.clip(columns.values, least, 1.0),  # rounding may leave a share a hair outside
+        columns.clusters,
+        weights=columns.weights,
+        bounds=(least, 1.0),
+        **asdict(settings),
+    )
+    for figure, low, high, method in zip(
+        columns.figures, made.low, made.high, made.method, strict=True
+    ):
+        if not math.isnan(low):
+            yield figure.key, [100 * float(low), 100 * float(high)], method
+
+
+def _fixed_intervals(values: FigureValues, level: float) -> Iterator[tuple[str, list[float]]]:
+    """Yield key and ends in percent of each figure that an estimator of n and c gives."""
+    labels = list(values.parts)
+    members = [values.parts[label].members for label in labels]
+    figures = [
+        figure
+        for columns in values.columns.values()
+        for figure in columns.figures
+        if figure.family.estimator and figure.side is not Side.DROP
+    ]
+    rates: dict[Side, Rates] = {}
+    for figure in figures:
+        trials = values.assignment(figure.side)
+        if not trials.n.any():
+            continue
+        if figure.side not in rates:
+            rates[figure.side] = Rates.fitted(trials.n, trials.c)
+        made = fixed_problems_intervals(
+            figure.estimator(), trials.n, trials.c, members, rates=rates[figure.side], level=level
+        )
+        for label, one in zip(labels, made, strict=True):
+            if not math.isnan(one.low):
+                yield _in_group(label, figure.key), [100 * one.low, 100 * one.high]
+
+
+def _in_group(label: str, key: str) -> str:
+    return f'{label}/{key}' if label else key

@@ -1,246 +1,620 @@
-"""From the trial table to the figures of a result file: one dictionary a model and data set.
+"""The figures of a result: each family is declared once, with all that anything asks about it.
 
-:class:`Measured` holds the values that each figure averages, for any of a table's problems. Figures
-are percentages, undefined ones NaN. Their keys depend on the data set and its settings alone, since
-OpenCompass's summarizer asks that of all models.
+A figure is a mean in percent, such as ``G-Pass@16_0.5``. A family holds the figures that differ in
+k, τ, n or m alone. Tables, the report page, intervals, bounds, comparisons, the command line and
+the documentation read :data:`FAMILIES`; nothing else spells or parses a key. To add a figure, add
+its function to ``metrics/`` and its record here.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache, lru_cache
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+from opencompass_gpassk.metrics import understanding, variables
+from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.majority_vote import majority_vote
-from opencompass_gpassk.results.columns import Columns
-from opencompass_gpassk.results.groups import group_members, headline_problems, parts_of
-from opencompass_gpassk.results.protocol import MAJORITY_VOTE, Protocol, accuracy_key
-from opencompass_gpassk.results.soundness import (
-    ReasoningColumns,
-    scored_trials,
-    sound_rows,
-    sound_trials,
-)
-from opencompass_gpassk.results.versions import find_groups
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
+from opencompass_gpassk.results.protocol import Protocol
 
 __all__ = [
-    'NOBODY',
-    'Measured',
-    'figures',
-    'headline_figures',
-    'headline_trials',
-    'problem_clusters',
-    'problem_figures',
-    'reasoning_columns',
-    'reasoning_figures',
-    'signature_line',
-    'trials_of',
+    'ACCURACY',
+    'CR',
+    'DROP',
+    'FALSE_POSITIVES',
+    'FAMILIES',
+    'GROUP_ACCURACY',
+    'G_PASS',
+    'MAJORITY_VOTE',
+    'MG_PASS',
+    'OOR',
+    'PASS',
+    'REASONING',
+    'SCORED',
+    'SHARES',
+    'SP_ACCURACY',
+    'VALID',
+    'Counted',
+    'Family',
+    'Figure',
+    'Over',
+    'Side',
+    'parse_figure',
+    'result_figures',
 ]
 
-
-def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
-    """Return which cluster each problem is of, shape (P,): versions of a question share one."""
-    # A cluster may be called as a problem is that belongs to none.
-    names = [
-        f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}'
-        for one in table.problems
-    ]
-    return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+Row = NDArray[np.float64]
 
 
-def reasoning_columns(table: TrialTable, threshold: float | None) -> Columns:
-    """Return what the figures of reasoning are means of, a row a trial.
+class Over(Enum):
+    """What a figure averages."""
+
+    PROBLEMS = 'problems'
+    QUESTIONS = 'questions, each with all its versions'
+    RIGHT_ORIGINALS = 'questions whose original is right'
+    RESPONSES = 'responses'
+
+
+class Counted(Enum):
+    """Which responses a figure is computed from."""
+
+    JUDGED = 'judged'
+    PRESENT = 'present'
+    SCORED = 'scored'
+    JUDGED_AND_SCORED = 'judged and scored'
+
+
+class Side(Enum):
+    """What a figure of right answers is about; the value begins its key."""
+
+    PLAIN = ''
+    SOUND = 'sound '
+    DROP = 'drop to sound '
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Figures that differ in k, τ, n or m alone.
+
+    Attributes:
+        name: What CSV files call it in the column ``metric``.
+        key: Its key in the result JSON, in which ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for
+            numbers: samples drawn, threshold, samples of a problem, versions of a question.
+        about: What it means, in a sentence; may have the same places.
+        values: Trials and figure to the values that it averages, each in [``least``, 1], NaN where
+            undefined: shape (P,), (G,) or (T,), as ``over`` says. Over right originals, the value
+            and its weight.
+        over: What it averages.
+        heading: What tables call it; the key by default.
+        key_of_one: Its key where each problem has one sample, if that is another.
+        estimator: The same as an estimator of n and c of a problem; None where it is none.
+        counted: Which responses it is computed from.
+        least: Its least possible value.
+        lower_is_better: Less is better.
+        bounded: It never falls when a wrong response turns right, so that settling all unjudged
+            responses in one way and in the other bounds it.
+        falls_with_tau: It never rises with τ.
+        repeated: It needs several samples of a problem.
+        verdicts: It needs verdicts.
+        sides: There are a sound figure of it and a drop.
+        compared: Models are compared by it.
+        tabulated: The tables of a benchmark have a column of it for each k.
+        on_page: The leaderboard of the report page has a column of it.
+        in_summary: OpenCompass's summary lists it.
+    """
+
+    name: str
+    key: str
+    about: str
+    values: Callable[[JudgedTrials, Figure, Protocol], Row | tuple[Row, Row]]
+    over: Over = Over.PROBLEMS
+    heading: str = ''
+    key_of_one: str = ''
+    estimator: Callable[[Figure], Estimator] | None = None
+    counted: Counted = Counted.JUDGED
+    least: float = 0.0
+    lower_is_better: bool = False
+    bounded: bool = False
+    falls_with_tau: bool = False
+    repeated: bool = False
+    verdicts: bool = True
+    sides: bool = False
+    compared: bool = True
+    tabulated: bool = False
+    on_page: bool = False
+    in_summary: bool = False
+
+    def __call__(
+        self,
+        *,
+        k: int | None = None,
+        tau: float | None = None,
+        n: int | None = None,
+        m: int | None = None,
+    ) -> Figure:
+        """Return the family's figure at these numbers."""
+        return Figure(self, k, None if tau is None else float(tau), n, m)
+
+    def has(self, number: str) -> bool:
+        """Tell whether the key holds such a number: ``k``, ``tau``, ``n`` or ``m``."""
+        return f'{{{number}}}' in self.key
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a result.
+
+    Attributes:
+        family: What is declared of it.
+        k: Samples drawn.
+        tau: Threshold τ.
+        n: Samples of a problem; None stands for any number.
+        m: Versions of a question.
+        side: Plain, sound, or the drop from plain to sound.
+    """
+
+    family: Family
+    k: int | None = None
+    tau: float | None = None
+    n: int | None = None
+    m: int | None = None
+    side: Side = Side.PLAIN
+
+    @property
+    def key(self) -> str:
+        """Under which a result keeps it."""
+        family = self.family
+        once = family.key_of_one and self.n in (None, 1)
+        return self.side.value + self._filled(family.key_of_one if once else family.key)
+
+    @property
+    def heading(self) -> str:
+        """What people read."""
+        family = self.family
+        if family.key_of_one and self.n == 1:
+            return self.key
+        return self.side.value + self._filled(family.heading or family.key)
+
+    @property
+    def name(self) -> str:
+        """What CSV files call it in the column ``metric``; k and τ have columns of their own."""
+        return self.side.value + self.family.name
+
+    @property
+    def least(self) -> float:
+        """Its least possible value."""
+        return -1.0 if self.side is Side.DROP else self.family.least
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Less is better."""
+        return self.side is Side.DROP or self.family.lower_is_better
+
+    @property
+    def counted(self) -> Counted:
+        """Which responses it is computed from."""
+        plain = self.side is Side.PLAIN
+        return self.family.counted if plain else Counted.JUDGED_AND_SCORED
+
+    def on(self, side: Side) -> Figure:
+        """Return the plain figure, the sound one, or the drop."""
+        return replace(self, side=side)
+
+    def of_any_n(self) -> Figure:
+        """Return the figure under a key that is the same for all n."""
+        return replace(self, n=None)
+
+    def estimator(self) -> Estimator:
+        """Return it as an estimator of n and c of a problem.
+
+        Raises:
+            ValueError: If it is none.
+        """
+        if self.family.estimator is None:
+            raise ValueError(f'{self.key} is not computed from n and c of each problem alone')
+        return self.family.estimator(self)
+
+    def _filled(self, text: str) -> str:
+        return text.format(k=self.k, tau=self.tau, n='n' if self.n is None else self.n, m=self.m)
+
+
+def _of_counts(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    return at.estimator()(trials.n, trials.c)
+
+
+def _majority_vote(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    table = trials.table
+    classes = table.answer_class
+    return majority_vote(
+        table.problem_index, classes, trials.correct, trials.judged, len(table.problems)
+    )
+
+
+ACCURACY = Family(
+    name='accuracy',
+    key='accuracy ({n} runs average)',
+    key_of_one='accuracy',
+    heading='average@{n}',
+    about='mean share of right responses among the n samples of a problem',
+    values=_of_counts,
+    estimator=lambda at: Estimator('accuracy'),
+    bounded=True,
+    sides=True,
+    on_page=True,
+    in_summary=True,
+)
+MAJORITY_VOTE = Family(
+    name='majority vote',
+    key='majority vote',
+    about='share of the problems that the most frequent answer solves',
+    values=_majority_vote,
+    counted=Counted.PRESENT,
+    repeated=True,
+    on_page=True,
+    in_summary=True,
+)
+PASS = Family(
+    name='pass@k',
+    key='pass@{k}',
+    about='chance that at least one of {k} samples is right',
+    values=_of_counts,
+    estimator=lambda at: Estimator('G-Pass', at.k or 1),
+    bounded=True,
+    sides=True,
+    tabulated=True,
+    on_page=True,
+    in_summary=True,
+)
+G_PASS = Family(
+    name='G-Pass@k',
+    key='G-Pass@{k}_{tau}',
+    about='chance that at least a share τ = {tau} of {k} samples is right, one at the least',
+    values=_of_counts,
+    estimator=lambda at: Estimator('G-Pass', at.k or 1, at.tau or 0.0),
+    bounded=True,
+    falls_with_tau=True,
+    sides=True,
+    tabulated=True,
+    on_page=True,
+    in_summary=True,
+)
+MG_PASS = Family(
+    name='mG-Pass@k',
+    key='mG-Pass@{k}',
+    about='mean of G-Pass@{k} over the thresholds τ from 0.5 to 1',
+    values=_of_counts,
+    estimator=lambda at: Estimator('mG-Pass', at.k or 1),
+    bounded=True,
+    sides=True,
+    tabulated=True,
+    on_page=True,
+    in_summary=True,
+)
+
+
+def _original_accuracy(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    of = trials.versions
+    return variables.accuracy(of.original_n[:, None], of.original_c[:, None])
+
+
+def _drop(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    of = trials.versions
+    return _original_accuracy(trials, at, protocol) - variables.accuracy(of.n, of.c)
+
+
+SP_ACCURACY = Family(
+    name='SP accuracy',
+    key='SP accuracy',
+    heading='original accuracy',
+    about='accuracy on the original questions',
+    values=_original_accuracy,
+    over=Over.QUESTIONS,
+    bounded=True,
+    on_page=True,
+    in_summary=True,
+)
+DROP = Family(
+    name='SP-RV drop',
+    key='SP-RV drop',
+    about='accuracy on the originals less that on versions with other numbers',
+    values=_drop,
+    over=Over.QUESTIONS,
+    least=-1.0,
+    lower_is_better=True,
+    on_page=True,
+)
+GROUP_ACCURACY = Family(
+    name='GA@k',
+    key='GA@{m}',
+    about='share of the questions of which all {m} versions are right',
+    values=lambda trials, at, protocol: variables.group_accuracy(*trials.versions[:2]),
+    over=Over.QUESTIONS,
+    bounded=True,
+    on_page=True,
+    in_summary=True,
+)
+CR = Family(
+    name='CR',
+    key='CR',
+    about='share of the questions of which the original and most versions are right',
+    values=lambda trials, at, protocol: understanding.complete_ratio(
+        *trials.versions, protocol.complete
+    ),
+    over=Over.QUESTIONS,
+    bounded=True,
+    on_page=True,
+    in_summary=True,
+)
+OOR = Family(
+    name='OOR',
+    key='OOR',
+    about='share of the questions of which the original is right, but hardly a version',
+    values=lambda trials, at, protocol: understanding.original_only_ratio(
+        *trials.versions, protocol.collapsed
+    ),
+    over=Over.QUESTIONS,
+    lower_is_better=True,
+    on_page=True,
+    in_summary=True,
+)
+G_PASS_OVER_VERSIONS = Family(
+    name='G-Pass over versions',
+    key='G-Pass over {m} versions_{tau}',
+    about='chance that of one sample from each of the {m} versions at least a share τ is right',
+    values=lambda trials, at, protocol: variables.g_pass_over_versions(
+        *trials.versions[:2], at.tau or 0.0
+    ),
+    over=Over.QUESTIONS,
+    bounded=True,
+    falls_with_tau=True,
+)
+POOLED_G_PASS = Family(
+    name='pooled G-Pass@k',
+    key='pooled G-Pass@{m}_{tau}',
+    about='G-Pass@{m} of the samples of all versions of a question in one pool',
+    values=lambda trials, at, protocol: variables.pooled_g_pass(
+        *trials.versions[:2], at.m or 1, at.tau or 0.0
+    ),
+    over=Over.QUESTIONS,
+    bounded=True,
+    falls_with_tau=True,
+    repeated=True,
+)
+BETWEEN_VERSIONS = Family(
+    name='variance between versions',
+    key='variance between versions',
+    about='variance of the versions’ rates: how much the numbers decide; may be negative',
+    values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).between,
+    over=Over.QUESTIONS,
+    least=-1.0,
+    lower_is_better=True,
+    repeated=True,
+    compared=False,
+)
+BETWEEN_SAMPLES = Family(
+    name='variance between samples',
+    key='variance between samples',
+    about='variance of the samples of one version, on average: how much chance decides',
+    values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).within,
+    over=Over.QUESTIONS,
+    lower_is_better=True,
+    repeated=True,
+    compared=False,
+)
+
+
+def _understanding(
+    share: Callable[[understanding.Understanding], Row],
+) -> Callable[[JudgedTrials, Figure, Protocol], tuple[Row, Row]]:
+    """Return a share given that the original is right, weighted by the chance of that."""
+
+    def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> tuple[Row, Row]:
+        joint = understanding.understanding(*trials.versions, protocol.complete, protocol.collapsed)
+        known = ~np.isnan(joint.complete)
+        weights = np.where(known, joint.original, 0.0)
+        return ratio(np.where(known, share(joint), 0.0), weights), weights
+
+    return values
+
+
+UNDERSTANDING = tuple(
+    Family(
+        name=f'{share} understanding',
+        key=f'{share} understanding',
+        about=f'share with a right original of which {most} versions are right',
+        values=_understanding(attrgetter(share)),
+        over=Over.RIGHT_ORIGINALS,
+        lower_is_better=share == 'collapsed',
+    )
+    for share, most in (('complete', 'most'), ('partial', 'some'), ('collapsed', 'hardly any'))
+)
+UNDERSTANDING_SCORE = Family(
+    name='understanding',
+    key='understanding',
+    about='complete understanding plus half of the partial (Eq. 5); below 60 it is inconsistent',
+    values=_understanding(attrgetter('score')),
+    over=Over.RIGHT_ORIGINALS,
+    on_page=True,
+)
+VERSIONS_RIGHT = Family(
+    name='RV accuracy (original right)',
+    key='RV accuracy (original right)',
+    about='share of right versions among the questions whose original is right',
+    values=_understanding(attrgetter('right_versions')),
+    over=Over.RIGHT_ORIGINALS,
+)
+
+
+def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Figure, Protocol], Row]:
+    """Return validity or redundancy of all responses that are there, of right or of wrong ones."""
+
+    def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+        scores = trials.validity if name == VALIDITY else trials.redundancy
+        chosen = {
+            '': ~trials.table.flag('lost'),
+            'right': trials.correct,
+            'wrong': trials.judged & ~trials.correct,
+        }[of]
+        return np.where(chosen, scores, np.nan)
+
+    return values
+
+
+def _invalid_among_right(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    known = trials.correct & ~np.isnan(trials.validity)
+    return np.where(known, trials.validity < (protocol.sound or 0.0), np.nan)
+
+
+REASONING = {
+    (name, of): Family(
+        name=f'{name} ({of})' if of else name,
+        key=f'{name} ({of})' if of else name,
+        about=f'mean {name} of the reasoning of {f"{of} responses" if of else "the responses"}',
+        values=_of_reasoning(name, of),
+        over=Over.RESPONSES,
+        counted=Counted.JUDGED_AND_SCORED if of else Counted.SCORED,
+        lower_is_better=name == REDUNDANCY,
+        verdicts=bool(of),
+        on_page=not of,
+        in_summary=name == VALIDITY and not of,
+    )
+    for name in (VALIDITY, REDUNDANCY)
+    for of in ('', 'right', 'wrong')
+}
+VALID, REDUNDANT = REASONING[VALIDITY, ''], REASONING[REDUNDANCY, '']
+FALSE_POSITIVES = Family(
+    name='false-positive rate',
+    key='false-positive rate',
+    about='share of right responses whose reasoning is not valid',
+    values=_invalid_among_right,
+    over=Over.RESPONSES,
+    counted=Counted.JUDGED_AND_SCORED,
+    lower_is_better=True,
+    on_page=True,
+    in_summary=True,
+)
+SCORED = Family(
+    name='scored',
+    key='scored',
+    about='share of the responses whose reasoning has scores',
+    values=lambda trials, at, protocol: np.where(
+        trials.table.flag('lost'), np.nan, ~np.isnan(trials.validity)
+    ),
+    over=Over.RESPONSES,
+    counted=Counted.PRESENT,
+    verdicts=False,
+)
+
+FAMILIES = (
+    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS),
+    *(SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
+    *(BETWEEN_VERSIONS, BETWEEN_SAMPLES),
+    *(*UNDERSTANDING, UNDERSTANDING_SCORE, VERSIONS_RIGHT),
+    *(*REASONING.values(), FALSE_POSITIVES, SCORED),
+)
+# Of a data set as a whole, in percent. They say how far its figures can be trusted.
+SHARES = {
+    'coverage': 'responses with a verdict',
+    'no answer': 'responses without an answer, of those not lost',
+    'truncated': 'responses cut off, of those whose end is known',
+    'identical': 'problems of which all responses are one text',
+    'duplicates': 'excess of equal responses',
+}
+
+
+def result_figures(protocol: Protocol, m: int | None = None) -> Iterator[Figure]:
+    """Yield the figures that a result has: plain, sound, drops; of versions; of reasoning.
 
     Args:
-        table: The trials.
-        threshold: Of validity; None where answers aren't judged.
+        protocol: What is measured.
+        m: Versions of a question; None where questions have none.
     """
-    values = ReasoningColumns.of(table).columns(threshold)
-    return Columns(values, problem_clusters(table)[table.problem_index])
-
-
-def trials_of(table: TrialTable, members: Sequence[int]) -> NDArray[np.int64]:
-    """Return the indices of the trials of some of the problems."""
-    return np.flatnonzero(np.isin(table.problem_index, members))
-
-
-def headline_trials(table: TrialTable) -> TrialTable:
-    """Return the table of the problems alone that the headline figures are over."""
-    problems = [table.problems[index] for index in headline_problems(table.problems)]
-    names = {problem.problem_id for problem in problems}
-    return TrialTable(problems, [one for one in table.trials if one.problem_id in names])
-
-
-def problem_figures(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
-    """Return every metric of each of the P problems: name to shape (P,), in [0, 1] or NaN.
-
-    Where reasoning is scored, ``sound …`` and ``drop to sound …`` stand beside them; these are over
-    the trials with scores, the drop's plain figure too.
-    """
-    rows = _rows(table, protocol)
+    plain = [one for one in _figures(protocol, m) if one.family.over is Over.PROBLEMS]
+    yield from plain
     if protocol.sound is not None:
-        # Which answer leads has nothing to do with how it was found.
-        sound = _rows(sound_trials(table, protocol.sound), protocol)
-        sound.pop(MAJORITY_VOTE, None)
-        rows |= sound_rows(_rows(scored_trials(table), protocol), sound)
-    return rows
+        for side in (Side.SOUND, Side.DROP):
+            yield from (one.on(side) for one in plain if one.family.sides)
+    yield from (one for one in _figures(protocol, m) if one.family.over is not Over.PROBLEMS)
 
 
-def _rows(table: TrialTable, protocol: Protocol) -> dict[str, NDArray[np.float64]]:
-    n, c = table.counts()
-    rows: dict[str, NDArray[np.float64]] = {accuracy_key(protocol.n): table.accuracy()}
-    if protocol.n > 1:
-        of_trials = (table.problem_index, table.answer_class, table.correct, table.judged)
-        rows[MAJORITY_VOTE] = majority_vote(*of_trials, len(n))
+def _figures(protocol: Protocol, m: int | None) -> Iterator[Figure]:
+    families = [one for one in FAMILIES if _measured(one, protocol, m)]
+    for family in (one for one in families if not one.has('k')):
+        for tau in protocol.taus if family.has('tau') else (None,):
+            n = protocol.n if family.has('n') else None
+            yield family(tau=tau, n=n, m=m if family.has('m') else None)
     for k in protocol.ks:
-        rows[f'pass@{k}'] = np.asarray(pass_at_k(n, c, k))
-        for tau in protocol.taus:
-            rows[f'G-Pass@{k}_{float(tau)}'] = np.asarray(g_pass_at_k(n, c, k, tau))
-        rows[f'mG-Pass@{k}'] = np.asarray(mg_pass_at_k(n, c, k))
-    return rows
+        for family in (one for one in families if one.has('k')):
+            for tau in protocol.taus if family.has('tau') else (None,):
+                yield family(k=k, tau=tau)
 
 
-def headline_figures(table: TrialTable, protocol: Protocol) -> dict[str, float]:
-    """Return the figures of a table, in percent, without those of its groups."""
-    return Measured(table, protocol).means(headline_problems(table.problems))
+def _measured(family: Family, protocol: Protocol, m: int | None) -> bool:
+    if family.over is Over.RESPONSES and protocol.judged and protocol.sound is None:
+        return False
+    if family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS) and m is None:
+        return False
+    return (protocol.judged or not family.verdicts) and (protocol.n > 1 or not family.repeated)
 
 
-class Measured:
-    """What the figures of a table are means of, for any of its problems."""
-
-    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
-        self.table = table
-        self.protocol = protocol
-        self.rows = problem_figures(table, protocol)
-        self.versions = find_groups(table.problems)
-        self.clusters = problem_clusters(table)
-        self.of_trials = (
-            None if protocol.sound is None else reasoning_columns(table, protocol.sound)
-        )
-
-    def columns(self, members: Sequence[int], *, versions: bool = True) -> list[Columns]:
-        """Return the figures over these problems, over the groups of their versions, and trials."""
-        found = [Columns(self.rows, self.clusters).among(members)]
-        if versions and self.versions:
-            groups = self.versions.within(members)
-            rows = groups.rows(self.table, self.protocol)
-            found.append(Columns(rows, np.arange(len(groups.members))))
-            found.append(groups.understanding(self.table, self.protocol))
-        if self.of_trials:
-            found.append(self.of_trials.among(trials_of(self.table, members)))
-        return found
-
-    def means(self, members: Sequence[int], *, versions: bool = True) -> dict[str, float]:
-        """Return the figures of these problems, in percent."""
-        found: dict[str, float] = {}
-        for columns in self.columns(members, versions=versions):
-            found |= columns.percentages()
-        return found
+NUMBERS = {
+    'k': r'(?P<k>[1-9]\d{0,8})',
+    'tau': r'(?P<tau>\d+(?:\.\d+)?(?:e-\d+)?)',
+    'n': r'(?P<n>[1-9]\d{0,8}|n)',
+    'm': r'(?P<m>[1-9]\d{0,8})',
+}
+SIDE = re.compile('(?P<side>sound |drop to sound )?(?P<rest>.*)')
 
 
-NOBODY = 'none'  # judged: in the signature of a result without verdicts
-
-
-def figures(table: TrialTable, protocol: Protocol) -> dict[str, object]:
-    """Return the figures of a table, in percent: overall, of each group, and how they came about.
-
-    Means are over problems; a problem whose figure is undefined is left out and counted in
-    ``counts['excluded']``. Where questions have versions with other numbers, the figures are over
-    these, with those of :mod:`opencompass_gpassk.results.versions` besides; the originals are a
-    group. Shares are of all trials (coverage), of those not lost (no answer) and of those whose end
-    is known (truncated).
-    """
-    measured = Measured(table, protocol)
-    versions = measured.versions
-    parts = parts_of(table.problems, protocol.groups)
-    headline = parts[''].members
-    result: dict[str, object] = {}
-    for label, part in parts.items():
-        means = measured.means(part.members, versions=part.versions)
-        result |= {f'{label}/{name}' if label else name: value for name, value in means.items()}
-    counts = _counts(table) | {'problems': len(headline)}
-    if versions:
-        result['versions'] = {
-            'per_group': versions.size,
-            'groups': len(versions.members),
-            'incomplete': versions.incomplete,
-            'originals': int((versions.originals >= 0).sum()),
-            'excluded': versions.excluded(table, protocol),
-            'complete': protocol.complete,
-            'collapsed': protocol.collapsed,
-        }
-    judged, present = counts['correct'] + counts['incorrect'], counts['trials'] - counts['lost']
-    result['coverage'] = _share(judged, counts['trials'])
-    result['no answer'] = _share(counts['no_answer'], present)
-    result['truncated'] = _truncated(table)
-    result['counts'] = counts | {
-        'excluded': {
-            str(k): int(np.isnan(measured.rows[f'pass@{k}'][headline]).sum()) for k in protocol.ks
-        }
-    }
-    groups = {label: (part.fields, part.members) for label, part in parts.items() if label}
-    result['groups'] = _group_rows(groups)
-    return result
-
-
-def reasoning_figures(table: TrialTable, groupings: Sequence[tuple[str, ...]]) -> dict[str, object]:
-    """Return the figures of a table whose reasoning is scored and whose answers nobody judged.
+@lru_cache(maxsize=4096)
+def parse_figure(text: str) -> Figure:
+    """Return the figure that a key of a result, or its heading, names.
 
     Args:
-        table: The trials.
-        groupings: Breakdowns; each is a tuple of the problems' group fields.
+        text: Such as ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy`` or ``average@16``.
+
+    Raises:
+        ValueError: If no figure is called so.
     """
-    measured = reasoning_columns(table, None)
-    groups = group_members(table.problems, groupings)
-    result: dict[str, object] = dict(measured.percentages())
-    for label, (_, members) in groups.items():
-        of_group = measured.among(trials_of(table, members))
-        result |= {f'{label}/{name}': value for name, value in of_group.percentages().items()}
-    names = ('problems', 'trials', 'lost', 'truncated')
-    counts = {name: count for name, count in _counts(table).items() if name in names}
-    result['truncated'] = _truncated(table)
-    return result | {'counts': counts, 'groups': _group_rows(groups)}
+    match = SIDE.fullmatch(text)
+    side, rest = (Side(match['side'] or ''), match['rest']) if match else (Side.PLAIN, text)
+    for family in FAMILIES:
+        if side is not Side.PLAIN and not family.sides:
+            continue
+        for pattern in (family.key, family.key_of_one, family.heading):
+            if pattern and (found := _pattern(pattern).fullmatch(rest)):
+                return replace(_at(family, found.groupdict(), pattern), side=side)
+    raise ValueError(
+        f'figure is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '
+        'of a result'
+    )
 
 
-def _counts(table: TrialTable) -> dict[str, int]:
-    flags = {name: int(table.flag(name).sum()) for name in ('lost', 'no_answer', 'truncated')}
-    return {
-        'problems': len(table.problems),
-        'trials': len(table),
-        'correct': int(table.correct.sum()),
-        'incorrect': int((table.judged & ~table.correct).sum()),
-        'unjudged': int((~table.judged).sum()),
-        **flags,
-    }
+@cache
+def _pattern(spelled: str) -> re.Pattern[str]:
+    pattern = re.escape(spelled)
+    for name, number in NUMBERS.items():
+        pattern = pattern.replace(re.escape(f'{{{name}}}'), number)
+    return re.compile(pattern)
 
 
-def _share(count: int, of: int) -> float:
-    return 100.0 * count / of if of else math.nan
-
-
-def _truncated(table: TrialTable) -> float:
-    """Return the share of cut off trials among those whose end is known, in percent."""
-    ends_known = sum(trial.truncated is not None for trial in table.trials)
-    return _share(int(table.flag('truncated').sum()), ends_known)
-
-
-def _group_rows(groups: Mapping[str, tuple[dict[str, str], list[int]]]) -> dict[str, object]:
-    return {
-        label: {**fields, 'problems': len(members)} for label, (fields, members) in groups.items()
-    }
-
-
-def signature_line(signature: Mapping[str, object]) -> str:
-    """Return a signature as one line, such as ``package:0.1.0|data:sample:1|n:16|k:4,8``."""
-    parts = []
-    for key, value in signature.items():
-        if isinstance(value, Mapping):
-            value = ','.join(f'{name}={item}' for name, item in value.items())
-        elif isinstance(value, (list, tuple)):
-            value = ','.join(map(str, value))
-        parts.append(f'{key}:{value}')
-    return '|'.join(parts)
+def _at(family: Family, found: dict[str, str], pattern: str) -> Figure:
+    n = found.get('n')
+    tau = float(found['tau']) if 'tau' in found else None
+    if tau is not None and tau > 1:
+        raise ValueError(f'tau is {tau:g}; a threshold τ is a share from 0 to 1')
+    once = 1 if pattern == family.key_of_one else None
+    return family(
+        k=int(found['k']) if 'k' in found else None,
+        tau=tau,
+        n=once if n is None else None if n == 'n' else int(n),
+        m=int(found['m']) if 'm' in found else None,
+    )

@@ -16,8 +16,8 @@ class Part:
 
     Attributes:
         members: Their indices.
-        fields: What they have in common, field to value; empty of the headline's.
-        versions: Figures that relate the versions of a question are told of them, too.
+        fields: The group fields that they share, with their values; empty for the headline.
+        versions: Figures that relate the versions of a question are reported, too.
     """
 
     members: list[int]
@@ -26,7 +26,8 @@ class Part:
 
 
 def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) -> dict[str, Part]:
-    """Return label → all that figures are told of: the headline, named '', its groups, originals.
+    """Return label → the problems that figures are reported for: the headline '', its groups, and
+    the originals.
 
     Args:
         problems: P problems.

@@ -7,22 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.results.figures import NOBODY
-from opencompass_gpassk.results.protocol import MAJORITY_VOTE, accuracy_key
-from opencompass_gpassk.results.soundness import (
-    DROP_TO_SOUND,
-    FALSE_POSITIVES,
-    REDUNDANCY,
-    SCORED,
-    SOUND,
-    VALIDITY,
-)
-from opencompass_gpassk.results.versions import (
-    DROP,
-    SP_ACCURACY,
-    UNDERSTANDING,
-    UNDERSTANDING_SCORE,
-)
+from opencompass_gpassk.results.figures import ACCURACY, Figure, result_figures
+from opencompass_gpassk.results.protocol import NOBODY, Protocol
 
 __all__ = [
     'Benchmark',
@@ -31,14 +17,15 @@ __all__ = [
     'Result',
     'Results',
     'estimate',
+    'figures_of',
     'has_verdicts',
     'is_greedy',
     'is_ours',
     'join_benchmarks',
-    'metric_keys',
     'read_figure',
     'same_data',
     'sample_count',
+    'signature_line',
     'way_of_decoding',
 ]
 
@@ -140,17 +127,17 @@ class Entry:
         """Both results, as far as there are any."""
         return [result for result in (self.result, self.greedy) if result]
 
-    def figure(self, name: str, group: str = '') -> float | None:
+    def figure(self, figure: Figure, group: str = '') -> float | None:
         """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
-        return read_figure(self.result, name, group)
+        return read_figure(self.result, figure, group)
 
     def average(self, group: str = '') -> float | None:
         """Return the average accuracy over the n samples, in percent."""
-        return self.figure(accuracy_key(self.n), group) if self.n else None
+        return self.figure(ACCURACY(n=self.n), group) if self.n else None
 
     def greedy_accuracy(self, group: str = '') -> float | None:
         """Return the accuracy under greedy decoding, in percent."""
-        return None if self.greedy is None else read_figure(self.greedy, accuracy_key(1), group)
+        return None if self.greedy is None else read_figure(self.greedy, ACCURACY(n=1), group)
 
 
 @dataclass(frozen=True)
@@ -242,12 +229,12 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
             yield Entry(model, dataset, {}, result, dataset)
 
 
-def read_figure(result: Result, name: str, group: str = '') -> float | None:
+def read_figure(result: Result, figure: Figure, group: str = '') -> float | None:
     """Return a figure of a result; NaN where it is undefined, None where it is not in it.
 
     It is an :class:`~opencompass_gpassk.results.join_results.Estimate` where it has an interval.
     """
-    key = f'{group}/{name}' if group else name
+    key = f'{group}/{figure.key}' if group else figure.key
     if key not in result:
         return None
     return estimate(result, key)
@@ -278,63 +265,32 @@ def way_of_decoding(result: Result) -> str:
     return 'greedy' if is_greedy(result) else f'n = {sample_count(result)}'
 
 
-OF_VERSIONS = (
-    *('CR', 'OOR', SP_ACCURACY, DROP, UNDERSTANDING_SCORE),
-    *UNDERSTANDING,
-    *('variance between versions', 'variance between samples'),
-)
-OF_REASONING = (
-    *(f'{name}{of}' for name in (VALIDITY, REDUNDANCY) for of in ('', ' (right)', ' (wrong)')),
-    *(FALSE_POSITIVES, SCORED),
-)
-SHARES = ('coverage', 'no answer', 'truncated', 'identical', 'duplicates')
-
-Metric = tuple[str, int | None, float | None, str]
-
-
-def metric_keys(result: Result, *, whole: bool, originals: bool = False) -> Iterable[Metric]:
-    """Yield (metric, k, τ, key) of what a result holds of its whole benchmark or of a group.
+def figures_of(result: Result, *, originals: bool = False) -> list[Figure]:
+    """Return the figures of a result, in their order.
 
     Args:
         result: The result of a model on a data set.
-        whole: Is it about the whole benchmark?
-        originals: Is it about the original problems, where questions have versions?
+        originals: Return those of the group of original problems, where questions have versions.
     """
-    plain = list(_of_verdicts(result)) if has_verdicts(result) else []
-    yield from plain
-    if has_verdicts(result) and not originals:
-        yield from _of_versions(result)
-    for before in (SOUND, DROP_TO_SOUND):
-        for metric, k, tau, key in plain:
-            if f'{before}{key}' in result:
-                yield f'{before}{metric}', k, tau, f'{before}{key}'
-    for name in (*OF_REASONING, *(SHARES if whole else ())):
-        if name in result:
-            yield name, None, None, name
+    judged = has_verdicts(result)
+    protocol = Protocol(
+        sample_count(result),
+        tuple(result.get('k') or ()),
+        tuple(map(float, result.get('taus') or ())),
+        sound=0.0 if judged and result.get('reasoning') else None,
+        judged=judged,
+    )
+    versions = None if originals else (result.get('versions') or {}).get('per_group')
+    return [one for one in result_figures(protocol, versions) if one.key in result]
 
 
-def _of_verdicts(result: Result) -> Iterable[Metric]:
-    n = sample_count(result)
-    yield 'accuracy', None, None, accuracy_key(n)
-    if n > 1:
-        yield MAJORITY_VOTE, None, None, MAJORITY_VOTE
-        for k in result.get('k') or []:
-            yield 'pass@k', k, None, f'pass@{k}'
-            for tau in result.get('taus') or []:
-                yield 'G-Pass@k', k, float(tau), f'G-Pass@{k}_{float(tau)}'
-            yield 'mG-Pass@k', k, None, f'mG-Pass@{k}'
-
-
-def _of_versions(result: Result) -> Iterable[Metric]:
-    m = (result.get('versions') or {}).get('per_group')
-    if not m:
-        return
-    yield 'GA@k', m, None, f'GA@{m}'
-    for tau in result.get('taus') or []:
-        for name in ('G-Pass over versions', 'pooled G-Pass@k'):
-            key = name.replace('over', f'over {m}').replace('@k', f'@{m}')
-            if f'{key}_{float(tau)}' in result:
-                yield name, m, float(tau), f'{key}_{float(tau)}'
-    for name in OF_VERSIONS:
-        if name in result:
-            yield name, None, None, name
+def signature_line(signature: Mapping[str, object]) -> str:
+    """Return a signature as one line, such as ``package:0.1.0|data:sample:1|n:16|k:4,8``."""
+    parts = []
+    for key, value in signature.items():
+        if isinstance(value, Mapping):
+            value = ','.join(f'{name}={item}' for name, item in value.items())
+        elif isinstance(value, (list, tuple)):
+            value = ','.join(map(str, value))
+        parts.append(f'{key}:{value}')
+    return '|'.join(parts)

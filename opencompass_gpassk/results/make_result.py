@@ -2,52 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.judging.rules import answer_classes
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
-from opencompass_gpassk.results.figure_intervals import (
-    IntervalSettings,
-    figure_intervals,
-    reasoning_intervals,
+from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
+from opencompass_gpassk.results.figure_values import FigureValues, bounds
+from opencompass_gpassk.results.figures import (
+    CR,
+    GROUP_ACCURACY,
+    OOR,
+    PASS,
+    SP_ACCURACY,
+    Side,
 )
-from opencompass_gpassk.results.figures import NOBODY, figures, headline_trials, reasoning_figures
-from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.soundness import ReasoningColumns, scored_trials, sound_trials
-from opencompass_gpassk.results.warnings import bounds, response_warnings, result_warnings
+from opencompass_gpassk.results.protocol import NOBODY, Protocol
+from opencompass_gpassk.results.reasoning_summary import reasoning_summary
+from opencompass_gpassk.results.versions import VersionGroups
+from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
+from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict, write_trials
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores, ScoredResponse
 
 __all__ = [
     'audit_responses',
-    'make_reasoning_result',
     'make_result',
     'make_table',
     'problem_rows',
     'store',
+    'table_figures',
 ]
 
 
-def problem_rows(table: TrialTable, sound: float | None = None) -> list[dict[str, object]]:
+def problem_rows(
+    table: TrialTable, of_sound: NDArray[np.int64] | None = None
+) -> list[dict[str, object]]:
     """Return n, c and the distinct answers with their counts, for each problem.
 
     Args:
         table: The trials.
-        sound: Least validity of sound reasoning, where it is scored; ``sound`` of a row is then
-            how many of the c are sound.
+        of_sound: Shape (P,), how many of the c are sound, where reasoning is scored.
     """
     n, c = table.counts()
-    of_sound = None if sound is None else sound_trials(table, sound).counts()[1]
     return [
         {
             'problem_id': problem.problem_id,
@@ -58,9 +65,9 @@ def problem_rows(table: TrialTable, sound: float | None = None) -> list[dict[str
             'n': int(n[index]),
             'c': int(c[index]),
             **({} if of_sound is None else {'sound': int(of_sound[index])}),
-            'answers': _answers(trials),
+            'answers': _answers(of_problem),
         }
-        for index, (problem, trials) in enumerate(
+        for index, (problem, of_problem) in enumerate(
             zip(table.problems, table.by_problem(), strict=True)
         )
     ]
@@ -166,103 +173,126 @@ def make_result(
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
 
+    ``docs/results.md`` describes its fields. Figures are in percent, undefined ones NaN. Which keys
+    there are depends on the data set and its settings alone, since OpenCompass's summarizer asks
+    the same keys of all models.
+
     Args:
         table: The trials.
-        protocol: n, k, τ and groups.
+        protocol: What is measured.
         responses: The trials' responses, for the audit and the sampling parameters.
         benchmark: What the problems are, in the name that results are joined by.
         data_version: Version of the problems.
         judge: Who judged.
         prompt: Hash of the prompts.
         judging: How the verdicts came about, and what they cost.
-        reasoning: The scores of the responses' reasoning, where ``protocol.sound`` asks for it.
+        reasoning: The scores of the responses' reasoning, where it was scored.
         intervals: How confidence intervals are made; None makes none.
-        notes: Warnings besides those that the responses and the figures give cause for.
+        notes: Warnings to add to those that follow from the responses and the figures.
     """
-    result = figures(table, protocol)
+    values = FigureValues(table, protocol)
     audit = audit_responses(responses)
     sampling = _samplings(responses)
-    result |= _shares(audit) | {
-        'benchmark': benchmark,
-        'k': list(protocol.ks),
-        'taus': [float(tau) for tau in protocol.taus],
-        'signature': {
-            'package': __version__,
-            'data': f'{benchmark}:{data_version}',
-            'n': protocol.n,
-            'k': list(protocol.ks),
-            'sampling': _one(sampling),
-            'judge': judge,
-            'prompt': prompt,
-            **_thresholds(result),
-            **({'reasoning': reasoning.signature} if reasoning else {}),
-        },
-        'judging': dict(judging or {}),
-        'bounds': bounds(table, protocol),
+    result: dict[str, Any] = {'schema': SCHEMA, **table_figures(values)}
+    result |= {'identical': 100 * audit.identical, 'duplicates': 100 * audit.duplicates}
+    result['benchmark'] = benchmark
+    signature: dict[str, Any] = {
+        'package': __version__,
+        'data': f'{benchmark}:{data_version}',
+        'n': protocol.n,
+        'sampling': sampling[0] if len(sampling) == 1 else {'mixed': len(sampling)},
+        'judge': judge if protocol.judged else NOBODY,
+        'prompt': prompt,
     }
-    if intervals:
-        result |= figure_intervals(table, protocol, intervals)
+    if protocol.judged:
+        signature['k'] = result['k'] = list(protocol.ks)
+        result['taus'] = [float(tau) for tau in protocol.taus]
+        if values.trials.groups:
+            signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
+        result['judging'] = dict(judging or {})
+        result['bounds'] = bounds(values)
     if reasoning:
-        headline = headline_trials(table)
-        n, _ = scored_trials(headline).counts()
-        result['reasoning'] = reasoning.describe() | {
-            **ReasoningColumns.of(headline).summary(protocol.sound),
-            'excluded': {str(k): int((n < k).sum()) for k in protocol.ks},
-        }
+        signature['reasoning'] = reasoning.signature
+    result['signature'] = signature
+    if intervals:
+        result |= figure_intervals(values, intervals)
+    if reasoning:
+        result['reasoning'] = reasoning.describe() | _reasoning(values)
         notes = [*notes, *reasoning.notes]
     result['warnings'] = [*result_warnings(protocol, result, audit, sampling), *notes]
-    result['details'] = problem_rows(table, protocol.sound)
+    if protocol.judged:
+        of_sound = None if protocol.sound is None else values.assignment(Side.SOUND).c
+        result['details'] = problem_rows(table, of_sound)
     return result
 
 
-def make_reasoning_result(
-    table: TrialTable,
-    groups: Sequence[tuple[str, ...]],
-    responses: Sequence[Response],
-    reasoning: ResponseScores,
-    *,
-    n: int,
-    benchmark: str,
-    data_version: str,
-    prompt: str,
-    intervals: IntervalSettings | None = INTERVALS,
-    notes: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the result of scored reasoning whose answers nobody judged.
-
-    Args:
-        table: The trials, all of them unjudged.
-        groups: Breakdowns; each is a tuple of the problems' group fields.
-        responses: The trials' responses.
-        reasoning: The scores of their reasoning.
-        n: Samples of each problem.
-        benchmark: What the problems are, in the name that results are joined by.
-        data_version: Version of the problems.
-        prompt: Hash of the prompts.
-        intervals: How confidence intervals are made; None makes none.
-        notes: Warnings besides those that the responses give cause for.
-    """
-    result = reasoning_figures(table, groups)
-    if intervals:
-        result |= reasoning_intervals(table, groups, intervals)
-    audit = audit_responses(responses)
-    sampling = _samplings(responses)
-    result |= _shares(audit) | {
-        'benchmark': benchmark,
-        'signature': {
-            'package': __version__,
-            'data': f'{benchmark}:{data_version}',
-            'n': n,
-            'sampling': _one(sampling),
-            'judge': NOBODY,
-            'prompt': prompt,
-            'reasoning': reasoning.signature,
-        },
-        'reasoning': reasoning.describe() | ReasoningColumns.of(table).summary(None),
+def table_figures(values: FigureValues) -> dict[str, Any]:
+    """Return the fields of a result that follow from its trials alone."""
+    found: dict[str, Any] = {}
+    for label, part in values.parts.items():
+        means = values.means(part)
+        found |= {f'{label}/{key}' if label else key: mean for key, mean in means.items()}
+    found |= _counts(values)
+    if values.protocol.judged and (groups := values.trials.groups):
+        found['versions'] = _versions(values, groups)
+    found['groups'] = {
+        label: {**part.fields, 'problems': len(part.members)}
+        for label, part in values.parts.items()
+        if label
     }
-    told = response_warnings(result, n, audit, sampling)
-    result['warnings'] = [*told, *notes, *reasoning.notes]
-    return result
+    return found
+
+
+def _counts(values: FigureValues) -> dict[str, Any]:
+    """Return ``counts``, and the shares of responses that lack something, in percent."""
+    table, protocol = values.table, values.protocol
+    members = values.parts[''].members
+    lost, no_answer, truncated = (
+        int(table.flag(name).sum()) for name in ('lost', 'no_answer', 'truncated')
+    )
+    counts: dict[str, Any] = {'problems': len(members), 'trials': len(table)}
+    shares = {}
+    if protocol.judged:
+        judged, correct = int(table.judged.sum()), int(table.correct.sum())
+        counts['correct'], counts['incorrect'] = correct, judged - correct
+        counts['unjudged'] = len(table) - judged
+        counts['no_answer'] = no_answer
+        counts['excluded'] = {str(k): values.undefined(PASS(k=k), members) for k in protocol.ks}
+        shares['coverage'] = _share(judged, len(table))
+        shares['no answer'] = _share(no_answer, len(table) - lost)
+    ends_known = sum(trial.truncated is not None for trial in table.trials)
+    shares['truncated'] = _share(truncated, ends_known)
+    return {**shares, 'counts': counts | {'lost': lost, 'truncated': truncated}}
+
+
+def _share(count: int, of: int) -> float:
+    return 100.0 * count / of if of else math.nan
+
+
+def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
+    """Return what is known of the groups of versions, and how many each figure leaves out."""
+    protocol = values.protocol
+    related = (GROUP_ACCURACY(m=groups.size), CR(), OOR(), SP_ACCURACY())
+    return {
+        'per_group': groups.size,
+        'groups': len(groups.members),
+        'incomplete': groups.incomplete,
+        'originals': int((groups.originals >= 0).sum()),
+        'excluded': {one.key: values.undefined(one) for one in related},
+        'complete': protocol.complete,
+        'collapsed': protocol.collapsed,
+    }
+
+
+def _reasoning(values: FigureValues) -> dict[str, Any]:
+    """Return what is known of the reasoning behind the headline's figures."""
+    members = values.parts[''].members
+    among = np.isin(values.table.problem_index, members)
+    found = reasoning_summary(values.trials, among, values.protocol.sound)
+    if values.protocol.judged:
+        n = values.assignment(Side.DROP).n[members]
+        found['excluded'] = {str(k): int((n < k).sum()) for k in values.protocol.ks}
+    return found
 
 
 def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
@@ -271,21 +301,6 @@ def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     meta: dict[str, object] = {name: result[name] for name in names if name in result}
     write_trials(path, table, meta)
     result['trials_file'] = path.name
-
-
-def _thresholds(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the thresholds of understanding, where questions have versions."""
-    versions = result.get('versions') or {}
-    return {name: versions[name] for name in ('complete', 'collapsed') if name in versions}
-
-
-def _shares(audit: Independence) -> dict[str, float]:
-    return {'identical': 100 * audit.identical, 'duplicates': 100 * audit.duplicates}
-
-
-def _one(samplings: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the one setting that responses were drawn under, or how many there are."""
-    return samplings[0] if len(samplings) == 1 else {'mixed': len(samplings)}
 
 
 def _samplings(responses: Sequence[Response]) -> list[dict[str, Any]]:

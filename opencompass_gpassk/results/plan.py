@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.planning import (
     ADVISED,
@@ -23,7 +22,8 @@ from opencompass_gpassk.metrics.planning import (
 )
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
-from opencompass_gpassk.results.figures import problem_clusters
+from opencompass_gpassk.results.figure_values import problem_clusters
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import read_trials
 
@@ -75,10 +75,10 @@ class Grid:
                 f'level is {self.level:g}; it is a chance between 0 and 1, such as 0.95'
             )
 
-    def estimators(self, k: int) -> list[Estimator]:
-        """Return the metrics that are planned for."""
-        passes = [Estimator('G-Pass', k, tau) for tau in dict.fromkeys(self.taus)]
-        return [Estimator('accuracy'), *passes, Estimator('mG-Pass', k)]
+    def figures(self, k: int) -> list[Figure]:
+        """Return the figures that are planned for."""
+        passes = [G_PASS(k=k, tau=tau) for tau in dict.fromkeys(self.taus)]
+        return [ACCURACY(), *passes, MG_PASS(k=k)]
 
     def samples(self, k: int) -> list[int]:
         """Return the n of the rows.
@@ -97,9 +97,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Outlook:
-    """One metric's plan, and what it was asked.
+    """The plan of one figure, and what it was asked.
 
     Attributes:
+        figure: The figure.
         plan: What is to be expected.
         grid: What is asked.
         k: Of the metrics beside it.
@@ -108,6 +109,7 @@ class Outlook:
         design: What its clusters multiply the variance between problems by; None without some.
     """
 
+    figure: Figure
     plan: Plan
     grid: Grid
     k: int
@@ -121,7 +123,7 @@ class Outlook:
         rows = [self._row(n) for n in [*grid.samples(self.k), None]]
         advised = ADVISED * self.k
         found: dict[str, Any] = {
-            'metric': plan.estimator.name,
+            'metric': self.figure.key,
             'source': self.source,
             'k': plan.estimator.k,
             'figure': plan.figure,
@@ -182,7 +184,7 @@ def assumed(
             'or --alpha and --beta'
         )
     k = DEFAULT_K if grid.k is None else grid.k
-    return [Outlook(plan(one, rates), grid, k, source) for one in grid.estimators(k)]
+    return [Outlook(one, plan(one.estimator(), rates), grid, k, source) for one in grid.figures(k)]
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,8 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
     groups = len(np.unique(clusters))
     if groups < len(n):
         source += f', {groups} clusters'
-    for estimator in grid.estimators(k):
+    for figure in grid.figures(k):
+        estimator = figure.estimator()
         values = estimator(n, c)
         seen = ~np.isnan(values)
         design = None
@@ -246,7 +249,7 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
             design = design_effect(estimator, n, c, clusters, within)
         found = plan(estimator, rates, 1.0 if design is None else design)
         observed = float(values[seen].mean()) if seen.any() else None
-        yield Outlook(found, grid, k, source, observed, design)
+        yield Outlook(figure, found, grid, k, source, observed, design)
 
 
 def _ks(meta: dict[str, object]) -> list[int]:

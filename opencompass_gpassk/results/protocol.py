@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ['DEFAULT_GROUPS', 'DEFAULT_TAUS', 'MAJORITY_VOTE', 'Protocol', 'accuracy_key']
+from opencompass_gpassk.metrics.understanding import understanding_limits
 
-MAJORITY_VOTE = 'majority vote'
+__all__ = ['DEFAULT_GROUPS', 'DEFAULT_TAUS', 'NOBODY', 'Protocol']
+
+NOBODY = 'none'  # the judge in the signature of a result without verdicts
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
 
@@ -22,8 +24,9 @@ class Protocol:
         groups: Breakdowns; each is a tuple of the problems' group fields.
         complete: Share of a question's versions that must be right for complete understanding.
         collapsed: Share at which understanding has collapsed, if no more are right.
-        sound: Least validity of the reasoning behind a right answer, in [0, 1], for what
-            :mod:`~opencompass_gpassk.results.soundness` adds; None where no reasoning is scored.
+        sound: Least validity of sound reasoning, in [0, 1]; None where no reasoning is scored, or
+            answers have no verdicts.
+        judged: Answers have verdicts. Where they have none, reasoning alone is measured.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -36,6 +39,7 @@ class Protocol:
     complete: float = 0.8
     collapsed: float = 0.2
     sound: float | None = None
+    judged: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.n, int) or self.n < 1:
@@ -61,7 +65,6 @@ class Protocol:
         """The k that are reported, ascending; none where nothing is repeated."""
         return tuple(sorted(set(self.k))) if self.n > 1 else ()
 
-
-def accuracy_key(n: int) -> str:
-    """Return the name OpenCompass gives to the accuracy over n replicas."""
-    return 'accuracy' if n == 1 else f'accuracy ({n} runs average)'
+    def check_versions(self, m: int) -> None:
+        """Raise a ValueError if understanding can't be told from m versions of a question."""
+        understanding_limits(m, self.complete, self.collapsed)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS, read_json, read_object
-from opencompass_gpassk.results.join_results import Result, is_ours, metric_keys
+from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.join_results import Result, figures_of, is_ours
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 
@@ -246,14 +247,11 @@ def _check_numbers(result: Result) -> None:
 
 def _check_figures(result: Result) -> None:
     for label, group in {'': {}, **(result.get('groups') or {})}.items():
-        for key in _keys(result, not label, 'version' in group):
+        keys = [one.key for one in figures_of(result, originals='version' in group)]
+        for key in keys if label else [*keys, *SHARES]:
             name = f'{label}/{key}' if label else key
             if (value := result.get(name)) is not None:
                 _demand(name, value, _number, 'a finite number')
-
-
-def _keys(result: Result, whole: bool, originals: bool) -> Iterable[str]:
-    return (key for *_, key in metric_keys(result, whole=whole, originals=originals))
 
 
 def _demand(name: str, value: Any, test: Test, wanted: str) -> None:

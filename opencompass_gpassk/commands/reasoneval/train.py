@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.reasoneval.settings import TrainingSettings
+from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.training_data import LabelledSteps

@@ -15,6 +15,7 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.results.figures import G_PASS, PASS
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
 
 if TYPE_CHECKING:
@@ -108,12 +109,11 @@ def draw_bars(benchmark: Benchmark) -> Figure:
 
 
 def _series(entries: Sequence[Entry], k: int, tau: float) -> dict[str, list[float | None]]:
-    names = (f'pass@{k}', 'greedy', f'G-Pass@{k}_{tau}')
+    highest, strictest = PASS(k=k), G_PASS(k=k, tau=tau)
     series = {
-        name: [
-            entry.greedy_accuracy() if name == 'greedy' else entry.figure(name) for entry in entries
-        ]
-        for name in names
+        highest.heading: [entry.figure(highest) for entry in entries],
+        'greedy': [entry.greedy_accuracy() for entry in entries],
+        strictest.heading: [entry.figure(strictest) for entry in entries],
     }
     return {
         name: values

@@ -11,7 +11,7 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.results.soundness import VALIDITY
+from opencompass_gpassk.results.judged_trials import VALIDITY
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

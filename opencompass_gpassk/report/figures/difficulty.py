@@ -17,6 +17,8 @@ from opencompass_gpassk.report.figures.style import (
     shown_label,
 )
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table, group_order, told_apart
+from opencompass_gpassk.results.figures import G_PASS
+from opencompass_gpassk.results.figures import Figure as Strictest
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -62,7 +64,7 @@ def declines(entry: Entry, group: str = '') -> tuple[float, float, float, float]
         undefined, as the last is where no greedy answer is right.
     """
     greedy = number(entry.greedy_accuracy(group))
-    strict = number(entry.figure(f'G-Pass@{entry.ks[-1]}_{entry.taus[-1]}', group))
+    strict = number(entry.figure(_strictest(entry), group))
     drop = greedy - strict
     return greedy, strict, drop, 100 * drop / greedy if greedy else math.nan
 
@@ -138,9 +140,13 @@ def _comparable(benchmark: Benchmark) -> list[Entry]:
     ]
 
 
+def _strictest(entry: Entry) -> Strictest:
+    return G_PASS(k=entry.ks[-1], tau=entry.taus[-1])
+
+
 def _strict(entries: Sequence[Entry]) -> str:
     """Return the name of the figure that drops are to."""
-    names = {f'G-Pass@{entry.ks[-1]}_{entry.taus[-1]}' for entry in entries}
+    names = {_strictest(entry).heading for entry in entries}
     return names.pop() if len(names) == 1 else 'G-Pass@k'
 
 

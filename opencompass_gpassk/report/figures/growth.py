@@ -175,7 +175,7 @@ def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figur
     figure = Figure(figsize=(1.8 + 3.4 * len(drawn), 6.2), layout='constrained')
     axes = figure.subplots(2, len(drawn), squeeze=False, sharex='col')
     for column, (k, rows) in enumerate(drawn.items()):
-        names = (f'pass@{k} (%)', f'G-Pass@{k}$_{{{benchmark.taus[-1]}}}$ (%)')
+        names = (f'pass@{k} (%)', f'G-Pass@{k}$_{{{benchmark.taus[-1]}}}$ (%)')  # as TeX
         for row, (lines, name) in enumerate(zip(rows, names, strict=True)):
             plot_growth(axes[row, column], lines, k, name)
         axes[0, column].set_xlabel('')

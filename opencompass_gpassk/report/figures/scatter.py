@@ -15,10 +15,8 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
+from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES
 from opencompass_gpassk.results.join_results import sample_count
-from opencompass_gpassk.results.protocol import accuracy_key
-from opencompass_gpassk.results.soundness import FALSE_POSITIVES
-from opencompass_gpassk.results.versions import DROP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +131,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     # Every panel has a place for every model, so that each keeps its colour.
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
-        drop, accuracy = one.figure(DROP), one.accuracy()
+        drop, accuracy = one.figure(DROP()), one.figure(ACCURACY(n=sample_count(one.result)))
         panels.setdefault(_panel(one), dict(unknown))[one.model] = (
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
@@ -189,8 +187,8 @@ def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
 
 
 def _point(one: ReasoningResult) -> tuple[float, float]:
-    accuracy = one.figure(accuracy_key(sample_count(one.result)))
-    rate = one.figure(FALSE_POSITIVES)
+    accuracy = one.figure(ACCURACY(n=sample_count(one.result)))
+    rate = one.figure(FALSE_POSITIVES())
     return math.nan if accuracy is None else accuracy, math.nan if rate is None else rate
 
 

@@ -29,7 +29,8 @@ from opencompass_gpassk.report.figures.style import (
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.variables import slope
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
-from opencompass_gpassk.results.figures import problem_clusters
+from opencompass_gpassk.results.figure_values import problem_clusters
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
 from opencompass_gpassk.trials import TrialTable
@@ -109,7 +110,7 @@ def plot_sweep(axis: Axes, sweep: Sweep, names: Sequence[str]) -> Axes:
     Args:
         axis: Where to draw.
         sweep: What was measured.
-        names: The figures; ``average@n`` for the average accuracy.
+        names: The figures' headings, such as ``average@n``.
     """
     values = [value for value, _ in sweep.entries]
     for index, name in enumerate(names):
@@ -158,7 +159,8 @@ def draw_sweep(benchmark: Benchmark, found: Sequence[Sweep]) -> Figure:
 
     k, taus = benchmark.ks[-1], benchmark.taus
     middle = [tau for tau in taus if 0.5 <= tau < taus[-1]][:1]
-    names = ['average@n', f'pass@{k}', *(f'G-Pass@{k}_{tau}' for tau in (*middle, taus[-1]))]
+    shown_figures = [ACCURACY(), PASS(k=k), *(G_PASS(k=k, tau=tau) for tau in (*middle, taus[-1]))]
+    names = [one.heading for one in shown_figures]
     wide = min(len(found), 3)
     rows = math.ceil(len(found) / wide)
     figure = Figure(figsize=(1.6 + 3.6 * wide, 1.4 + 3.2 * rows), layout='constrained')
@@ -176,8 +178,9 @@ def draw_sweep(benchmark: Benchmark, found: Sequence[Sweep]) -> Figure:
 
 
 def _figures(sweep: Sweep, name: str) -> list[float]:
+    figure = parse_figure(name)
     return [
-        number(entry.average() if name == 'average@n' else entry.figure(name))
+        number(entry.average() if figure.family is ACCURACY else entry.figure(figure))
         for _, entry in sweep.entries
     ]
 
@@ -212,7 +215,7 @@ def entry_slopes(entry: Entry, trials: Trials) -> dict[int, float]:
     """
     found = {}
     for k in entry.ks:
-        figures = [number(entry.figure(f'G-Pass@{k}_{tau}')) for tau in entry.taus]
+        figures = [number(entry.figure(G_PASS(k=k, tau=tau))) for tau in entry.taus]
         # Without one of its points a slope would be another.
         found[k] = slope(entry.taus, figures) if not np.isnan(figures).any() else math.nan
     table = trials.get((entry.model, entry.dataset))

@@ -20,6 +20,7 @@ from opencompass_gpassk.report.figures.style import (
     plot_band,
     shown_label,
 )
+from opencompass_gpassk.results.figures import G_PASS
 from opencompass_gpassk.results.join_results import Benchmark
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
     for axis, k in zip(panels, benchmark.ks, strict=True):
         series = {
             benchmark.label(entry): [
-                number(entry.figure(f'G-Pass@{k}_{tau}')) for tau in benchmark.taus
+                number(entry.figure(G_PASS(k=k, tau=tau))) for tau in benchmark.taus
             ]
             for entry in sampled
         }

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
+from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, SHARES, Family, Over, Side
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Estimate,
     Result,
+    estimate,
+    figures_of,
     is_greedy,
-    metric_keys,
     read_figure,
-    sample_count,
 )
-from opencompass_gpassk.results.protocol import MAJORITY_VOTE, accuracy_key
-from opencompass_gpassk.results.soundness import FALSE_POSITIVES, REDUNDANCY, SOUND, VALIDITY
-from opencompass_gpassk.results.versions import DROP, SP_ACCURACY, UNDERSTANDING_SCORE
 
 __all__ = [
     'AVERAGE',
     'GREEDY',
-    'Column',
     'column_notes',
     'entry_figures',
     'entry_intervals',
@@ -36,55 +32,37 @@ __all__ = [
 GREEDY, AVERAGE = 'greedy', 'average@n'
 
 
-@dataclass(frozen=True)
-class Column:
-    """One figure of the leaderboard.
+PLACES = {'k': '{k}', 'tau': '{tau}', 'm': '{m}', 'n': 'n'}  # what the reader of a page chooses
+ABOUT_GREEDY = 'share of the problems that the greedy response solves'
 
-    Attributes:
-        key: Of :func:`entry_figures`; ``{k}`` and ``{tau}`` stand for what the reader chooses.
-        heading: What stands above it, with the same places; the key by default.
-        about: What it means.
-        lower: The lower, the better.
+
+def _columns() -> Iterable[dict[str, Any]]:
+    """Yield the columns of the leaderboard, in whose keys ``{k}``, ``{tau}`` and ``{m}`` stand for
+    what the reader chooses.
     """
+    yield {'key': GREEDY, 'heading': GREEDY, 'about': ABOUT_GREEDY, 'lower': False}
+    shown = [one for one in FAMILIES if one.on_page]
+    for family in (one for one in shown if one.over is Over.PROBLEMS):
+        yield _column(family, Side.PLAIN)
+    for family in (one for one in shown if one.sides):
+        yield _column(family, Side.SOUND)
+    for over in (Over.RESPONSES, Over.QUESTIONS, Over.RIGHT_ORIGINALS):
+        for family in (one for one in shown if one.over is over):
+            yield _column(family, Side.PLAIN)
 
-    key: str
-    about: str
-    heading: str = ''
-    lower: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the column for JSON."""
-        heading = self.heading or self.key
-        return {'key': self.key, 'heading': heading, 'about': self.about, 'lower': self.lower}
-
-
-COLUMNS = (
-    Column(GREEDY, 'share of the problems that the greedy response solves'),
-    Column(AVERAGE, 'mean share of right responses among the n samples of a problem'),
-    Column(MAJORITY_VOTE, 'share of the problems that the most frequent answer solves'),
-    Column('pass@{k}', 'chance that at least one of {k} samples is right'),
-    Column(
-        'G-Pass@{k}_{tau}',
-        'chance that at least a share τ = {tau} of {k} samples is right, one at the least',
-    ),
-    Column('mG-Pass@{k}', 'mean of G-Pass@{k} over the thresholds τ from 0.5 to 1'),
-    Column(f'{SOUND}{AVERAGE}', 'as average@n, but the reasoning must be valid, too'),
-    Column(f'{SOUND}G-Pass@{{k}}_{{tau}}', 'as G-Pass@{k}, but the reasoning must be valid, too'),
-    Column(f'{SOUND}mG-Pass@{{k}}', 'as mG-Pass@{k}, but the reasoning must be valid, too'),
-    Column(VALIDITY, 'mean validity of the responses’ reasoning'),
-    Column(REDUNDANCY, 'mean redundancy of the responses’ reasoning', lower=True),
-    Column(FALSE_POSITIVES, 'share of right responses whose reasoning is not valid', lower=True),
-    Column(SP_ACCURACY, 'accuracy on the original questions', 'original accuracy'),
-    Column(DROP, 'accuracy on the originals less that on versions with other numbers', lower=True),
-    Column('GA@{m}', 'share of the questions of which all {m} versions are right'),
-    Column('CR', 'share of the questions of which the original and most versions are right'),
-    Column(
-        'OOR',
-        'share of the questions of which the original is right, but hardly a version',
-        lower=True,
-    ),
-    Column(UNDERSTANDING_SCORE, 'one figure for how far originals and versions go together'),
-)
+def _column(family: Family, side: Side) -> dict[str, Any]:
+    key = AVERAGE if family is ACCURACY else family.key
+    heading = (family.heading or family.key).format(**PLACES)
+    about = family.about
+    if side is Side.SOUND:
+        about = f'as {heading}, but the reasoning must be valid, too'
+    return {
+        'key': side.value + key,
+        'heading': side.value + heading,
+        'about': about,
+        'lower': family.lower_is_better,
+    }
 
 
 def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
@@ -131,22 +109,21 @@ def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:
     ks, taus = map(str, benchmark.ks), map(str, benchmark.taus)
     places = list(product(list(ks) or [''], list(taus) or [''], sizes or ['']))
     columns = []
-    for column in COLUMNS:
-        if any(column.key.format(k=k, tau=tau, m=m) in names for k, tau, m in places):
-            columns.append(column.as_dict())
+    for column in _columns():
+        if any(column['key'].format(k=k, tau=tau, m=m) in names for k, tau, m in places):
+            columns.append(column)
     return columns
 
 
 def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
-    for name, key in _keys(result, group):
-        yield name, read_figure(result, key, group)
-
-
-def _keys(result: Result, group: str) -> Iterable[tuple[str, str]]:
-    """Yield name → key of what a result holds of a group."""
+    """Yield name and value of what a result holds of a group."""
     if not result:
         return
     of_group = (result.get('groups') or {}).get(group) or {}
-    accuracy, plain = accuracy_key(sample_count(result)), GREEDY if is_greedy(result) else AVERAGE
-    for *_, key in metric_keys(result, whole=not group, originals='version' in of_group):
-        yield key.removesuffix(accuracy) + plain if key.endswith(accuracy) else key, key
+    plain = GREEDY if is_greedy(result) else AVERAGE
+    for figure in figures_of(result, originals='version' in of_group):
+        name = figure.side.value + plain if figure.family is ACCURACY else figure.key
+        yield name, read_figure(result, figure, group)
+    for name in () if group else SHARES:
+        if name in result:
+            yield name, estimate(result, name)

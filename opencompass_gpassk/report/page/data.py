@@ -22,26 +22,20 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.figures import NOBODY, signature_line
+from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
     Result,
     has_verdicts,
     join_benchmarks,
+    signature_line,
 )
+from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
 __all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
-
-SHARES = {
-    'coverage': 'coverage',
-    'no answer': 'responses without an answer',
-    'truncated': 'responses cut off',
-    'identical': 'problems of which all responses are one text',
-    'duplicates': 'excess of equal responses',
-}
 
 
 def run_facts(found: Found) -> list[tuple[str, str]]:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
 from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem, Solved
+from opencompass_gpassk.results.figures import ACCURACY, result_figures
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark
+from opencompass_gpassk.results.protocol import Protocol
 
 __all__ = ['compare_entries']
 
@@ -135,20 +136,15 @@ def _ranks(
 def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Values]:
     """Return metric to shape (entries, P), in [0, 1] or NaN."""
     n, c, greedy = _counts(benchmark, problems)
-    values = {GREEDY: greedy, AVERAGE: np.divide(c, n, out=np.full_like(c, np.nan), where=n > 0)}
+    values = {GREEDY: greedy}
     known = n > 0
     ns, cs = n[known].astype(np.int64), c[known].astype(np.int64)
-
-    def spread(figures: Any) -> Values:
-        whole = np.full_like(n, np.nan)
-        whole[known] = figures
-        return whole
-
-    for k in benchmark.ks:
-        values[f'pass@{k}'] = spread(pass_at_k(ns, cs, k))
-        for tau in benchmark.taus:
-            values[f'G-Pass@{k}_{tau}'] = spread(g_pass_at_k(ns, cs, k, tau))
-        values[f'mG-Pass@{k}'] = spread(mg_pass_at_k(ns, cs, k))
+    most = max((2, *benchmark.ks))
+    for figure in result_figures(Protocol(most, tuple(benchmark.ks), tuple(benchmark.taus))):
+        if figure.family.estimator:
+            name = AVERAGE if figure.family is ACCURACY else figure.key
+            values[name] = np.full_like(n, np.nan)
+            values[name][known] = figure.estimator()(ns, cs)
     return values
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
+from opencompass_gpassk.results.figures import FAMILIES, PASS, Figure
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Results, join_benchmarks
 
 __all__ = ['benchmark_tables']
-
-SAMPLES = 'n'
 
 
 @dataclass(frozen=True)
@@ -21,28 +21,32 @@ class _Column:
 
     Attributes:
         heading: What stands above it.
-        name: The figure's, in which ``{k}`` stands for k; or :data:`SAMPLES`, ``GREEDY``,
-            ``AVERAGE``.
+        figure: At each k; None for the number of samples.
         headline: The terminal shows its intervals.
     """
 
     heading: str
-    name: str
+    figure: Figure | None
     headline: bool = False
 
     def read(self, entry: Entry, k: int | None, group: str = '') -> Cell:
         """Return the figure of an entry."""
-        if self.name == SAMPLES:
+        if self.figure is None:
             return entry.n or None
-        if self.name == GREEDY:
+        if self.figure == GREEDY:
             return entry.greedy_accuracy(group)
-        if self.name == AVERAGE:
+        if self.figure == AVERAGE:
             return entry.average(group)
-        return entry.figure(self.called(k), group)
+        return entry.figure(self.at(k), group)
 
-    def called(self, k: int | None) -> str:
-        """Return the figure's name at k."""
-        return self.name.format(k=k)
+    def mark(self, best: Best, entry: Entry, k: int | None, group: str = '') -> Mark | None:
+        """Return the mark of an entry's figure."""
+        return best.of(entry, self.at(k), group) if self.figure else None
+
+    def at(self, k: int | None) -> Figure:
+        """Return the figure at k."""
+        figure = self.figure or AVERAGE
+        return replace(figure, k=k) if figure.family.has('k') else figure
 
 
 def benchmark_tables(results: Results, trials: Trials | None = None) -> list[Table]:
@@ -66,8 +70,8 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         # Who was decoded greedily alone has a row in the first table.
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
-        names = [column.called(k) for column in columns]
-        found = Best() if trials is None else best_entries(entries, k, trials, names, groups)
+        asked = [column.at(k) for column in columns if column.figure]
+        found = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
         compared[k] = found
         notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
         yield Table(
@@ -82,8 +86,8 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
             marks={
                 (row, place): mark
                 for row, entry in enumerate(entries)
-                for place, name in enumerate(names, start=1)
-                if (mark := found.of(entry, name))
+                for place, column in enumerate(columns, start=1)
+                if (mark := column.mark(found, entry, k))
             },
         )
     yield from _group_tables(benchmark, title, compared)
@@ -103,7 +107,7 @@ def _problems(benchmark: Benchmark) -> str:
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[_Column]:
     """Return the columns of a table; ``k`` is how the headings call it, None for none."""
     ns = {entry.n for entry in entries if entry.n}
-    columns = [_Column('n', SAMPLES)] if len(ns) > 1 else []
+    columns = [_Column('n', None)] if len(ns) > 1 else []
     if any(entry.greedy is not None for entry in entries):
         columns.append(_Column('Greedy', GREEDY, headline=True))
     if ns:
@@ -112,9 +116,11 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
     if k is not None:
         # At τ = 0, G-Pass@k is pass@k, which has its column already.
         taus = [tau for tau in benchmark.taus if tau > 0]
-        strict = {f'G-Pass@{{k}}_{tau}': tau == max(taus) for tau in taus}
-        names = {'pass@{k}': False, **strict, 'mG-Pass@{k}': True}
-        columns += [_Column(name.format(k=k), name, told) for name, told in names.items()]
+        for family in (one for one in FAMILIES if one.tabulated):
+            for tau in taus if family.has('tau') else [None]:
+                figure = family(k=k, tau=tau)  # type: ignore[arg-type]  # headings may call it k
+                headline = family is not PASS and tau in (None, max(taus, default=None))
+                columns.append(_Column(figure.heading, figure, headline))
     return columns
 
 
@@ -152,6 +158,6 @@ def _group_tables(
             (row, first + place): mark
             for row, (entry, label, k) in enumerate(shown)
             for place, column in enumerate(columns)
-            if (mark := compared[k or least].of(entry, column.called(k), label))
+            if (mark := column.mark(compared[k or least], entry, k, label))
         }
         yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind, marks=marks)

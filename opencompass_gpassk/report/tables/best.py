@@ -10,9 +10,10 @@ from pathlib import Path
 from opencompass_gpassk.compare.differences import Standing, distinguishable
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.report.cells import Mark
+from opencompass_gpassk.results.figures import ACCURACY, Figure, Side
 from opencompass_gpassk.results.join_results import Entry, Result, read_figure
-from opencompass_gpassk.results.protocol import Protocol, accuracy_key
-from opencompass_gpassk.results.soundness import SOUND, VALIDITY
+from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import TrialTable, read_trials
 
 __all__ = ['AVERAGE', 'GREEDY', 'Best', 'Trials', 'best_entries', 'verdicts_of']
@@ -21,7 +22,7 @@ Place = tuple[str, str]  # model, data set
 Trials = Mapping[Place, TrialTable]  # the trials of the result
 Groups = Mapping[str, Mapping[str, object]]  # label to the values of its fields
 
-GREEDY, AVERAGE = 'greedy', 'average@n'
+GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()
 ROUNDING = 1e-6  # percent
 
 
@@ -30,22 +31,21 @@ class Best:
     """What is known of a table's figures.
 
     Attributes:
-        marks: (label of a group, '' for none; name of a figure) → (model, data set) → its mark.
-            Names are those of results, :data:`GREEDY` and :data:`AVERAGE`, and behind ``sound``
-            what these are of sound answers.
+        marks: (label of a group, '' for none; figure) → (model, data set) → its mark.
+            :data:`GREEDY` and :data:`AVERAGE` are the accuracy of a greedy response and of samples.
         notes: Why nothing is told of some.
     """
 
-    marks: dict[tuple[str, str], dict[Place, Mark]] = field(default_factory=dict)
+    marks: dict[tuple[str, Figure], dict[Place, Mark]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def of(self, entry: Entry, name: str, group: str = '') -> Mark | None:
+    def of(self, entry: Entry, figure: Figure, group: str = '') -> Mark | None:
         """Return the mark of an entry's figure, None if it has none."""
-        return self.marks.get((group, name), {}).get((entry.model, entry.dataset))
+        return self.marks.get((group, figure), {}).get((entry.model, entry.dataset))
 
 
 @dataclass(frozen=True)
-class _Side:
+class _Sampled:
     """The sampled results of a table's entries, or the greedy ones.
 
     Attributes:
@@ -86,12 +86,11 @@ class _Side:
             sound=reasoning.get('threshold') if self.sound else None,
         )
 
-    def key(self, name: str, entry: Entry) -> str:
-        """Return under which key the result of an entry has a figure."""
-        before, plain = (SOUND, name.removeprefix(SOUND)) if self.sound else ('', name)
-        if plain in (GREEDY, AVERAGE):
-            plain = accuracy_key(1 if self.greedy else entry.n)
-        return before + plain
+    def named(self, figure: Figure, entry: Entry) -> Figure:
+        """Return a figure as the result of an entry has it: the accuracy's key tells n."""
+        if figure.family is not ACCURACY:
+            return figure
+        return ACCURACY(n=1 if self.greedy else entry.n).on(figure.side)
 
 
 def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> TrialTable | None:
@@ -127,7 +126,7 @@ def best_entries(
     entries: Sequence[Entry],
     k: int | None,
     trials: Trials,
-    names: Sequence[str],
+    figures: Sequence[Figure],
     groups: Groups | None = None,
 ) -> Best:
     """Return who is the best and who is not distinguishable from it, figure by figure.
@@ -139,15 +138,14 @@ def best_entries(
         entries: The rows of a table.
         k: Of G-Pass@k, None for none.
         trials: Of the results.
-        names: The figures that are asked for, as :attr:`Best.marks` calls them; all of them are
-            ``sound …``, or none is.
+        figures: The figures that are asked for: all of them sound ones, or none.
         groups: Label → fields of the groups that they are asked for in, too.
     """
     found = Best()
-    sound = any(name.startswith(SOUND) for name in names)
+    sound = any(one.side is Side.SOUND for one in figures)
     for greedy in (False, True):
-        asked = [name for name in names if (name.removeprefix(SOUND) == GREEDY) is greedy]
-        side = _Side(greedy, sound, k, groups or {})
+        asked = [one for one in figures if (one.on(Side.PLAIN) == GREEDY) is greedy]
+        side = _Sampled(greedy, sound, k, groups or {})
         chosen = [entry for entry in entries if side.result(entry)]
         shared = _shared(side, chosen, trials, found) if asked else None
         if shared is not None:
@@ -156,7 +154,9 @@ def best_entries(
     return found
 
 
-def _shared(side: _Side, entries: Sequence[Entry], trials: Trials, found: Best) -> Aligned | None:
+def _shared(
+    side: _Sampled, entries: Sequence[Entry], trials: Trials, found: Best
+) -> Aligned | None:
     """Return what the entries reached, None and a note where they can't be compared."""
     if len(entries) < 2:
         return None
@@ -185,43 +185,43 @@ def _shared(side: _Side, entries: Sequence[Entry], trials: Trials, found: Best) 
 
 def _mark(
     found: Best,
-    side: _Side,
+    side: _Sampled,
     shared: Aligned,
     label: str,
-    names: Sequence[str],
+    figures: Sequence[Figure],
     entries: Sequence[Entry],
 ) -> None:
     """Keep who is among the best in one group, or in none."""
     if label not in shared.parts:
         return
     wanted = {}
-    for name in names:
-        keys = {side.key(name, entry) for entry in entries}
-        # Where the numbers of samples differ, all accuracies have the name of one sample's.
-        several = f'{SOUND if side.sound else ""}{accuracy_key(1)}'
-        wanted[name] = keys.pop() if len(keys) == 1 else several
-    standings = distinguishable(shared, label, names=set(wanted.values()))
-    for name, key in wanted.items():
-        if key in standings:
-            found.marks[label, name] = _marks(found, side, label, name, standings[key], entries)
+    for figure in figures:
+        named = {side.named(figure, entry) for entry in entries}
+        wanted[figure] = named.pop() if len(named) == 1 else figure.of_any_n()
+    standings = distinguishable(shared, label, figures=set(wanted.values()))
+    for figure, meant in wanted.items():
+        if meant in standings:
+            standing = standings[meant]
+            found.marks[label, figure] = _marks(found, side, label, figure, standing, entries)
 
 
 def _marks(
     found: Best,
-    side: _Side,
+    side: _Sampled,
     label: str,
-    name: str,
+    figure: Figure,
     standing: Standing,
     entries: Sequence[Entry],
 ) -> dict[Place, Mark]:
     """Return the marks of a figure, none if what is shown is of other trials than these."""
-    for figure, entry in zip(standing.figures, entries, strict=True):
-        shown = read_figure(side.result(entry) or {}, side.key(name, entry), label)
+    for value, entry in zip(standing.figures, entries, strict=True):
+        shown = read_figure(side.result(entry) or {}, side.named(figure, entry), label)
         if shown is None:
             return {}
-        if math.isnan(shown) != math.isnan(figure) or abs(shown - figure) > ROUNDING:
+        if math.isnan(shown) != math.isnan(value) or abs(shown - value) > ROUNDING:
             if not label:  # else it is told of all problems
-                note = f'{name} is not marked: the trials beside the results are others'
+                called = 'greedy' if figure.on(Side.PLAIN) == GREEDY else figure.heading
+                note = f'{called} is not marked: the trials beside the results are others'
                 found.notes.append(note)
             return {}
     return {

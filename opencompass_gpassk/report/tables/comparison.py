@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
+from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
 from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']
@@ -119,7 +119,11 @@ def _data_set(compared: Compared) -> dict[str, Any]:
                 'n': list(change.n),
                 'c': list(change.c),
                 'points': change.points,
-                **({} if compared.k is None else {f'G-Pass@{compared.k}_1.0': change.strictest}),
+                **(
+                    {}
+                    if compared.k is None
+                    else {G_PASS(k=compared.k, tau=1.0).key: change.strictest}
+                ),
                 'p_value': change.p_value,
                 'adjusted': change.adjusted,
             }
@@ -130,7 +134,6 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems of each kind that are left out
-PASS = re.compile(r'(.*)G-Pass@(\d+)_([\d.]+)')
 WILSON = 'wilson'
 FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; go by the test'
 FISHER = (
@@ -160,7 +163,9 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         *_drawn(compared),
     ]
     tables = [_differences(title, headline, compared.level, notes)]
-    of_groups = [one for one in compared.differences if one.group and _brief(one.name, compared.k)]
+    of_groups = [
+        one for one in compared.differences if one.group and _brief(one.figure, compared.k)
+    ]
     if groups and of_groups:
         note = 'p (Holm) is corrected for the number of groups, figure by figure'
         tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
@@ -171,7 +176,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
 def check_lines(checks: Sequence[Check]) -> list[str]:
     """Return what became of the figures that were asked about, a line each."""
     return [
-        f'{check.difference.key} on {check.data_set}: '
+        f'{check.difference.heading} on {check.data_set}: '
         f'{_verdict(check)}, '
         f'{check.difference.difference:+.2f} points, p (Holm) {p_text(check.p_value)}'
         for check in checks
@@ -221,7 +226,9 @@ def _differences(
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
         [
-            f'{_line(one.group, LONGEST_NAME)}/{one.name}' if one.group else one.name,
+            f'{_line(one.group, LONGEST_NAME)}/{one.figure.heading}'
+            if one.group
+            else one.figure.heading,
             one.first,
             one.second,
             _signed(one.difference),
@@ -244,16 +251,16 @@ def _differences(
 
 def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
     """Tell whether a G-Pass@k is the pass@k that is shown, since its threshold is 1 of k."""
-    at = PASS.fullmatch(one.name)
-    if at is None or threshold(int(at[2]), float(at[3])) > 1:
+    figure = one.figure
+    if figure.family is not G_PASS or threshold(figure.k or 1, figure.tau or 0.0) > 1:
         return False
-    same = one.group, f'{at[1]}pass@{at[2]}'
+    same = one.group, PASS(k=figure.k).on(figure.side).key
     return any((other.group, other.name) == same for other in others)
 
 
-def _brief(name: str, k: int | None) -> bool:
+def _brief(figure: Figure, k: int | None) -> bool:
     """Tell whether groups show a figure: those without k, and of the greatest k the extremes."""
-    return k is None or '@' not in name or name.endswith((f'ass@{k}', f'G-Pass@{k}_1.0'))
+    return k is None or figure.k is None or (figure.k == k and figure.tau in (None, 1.0))
 
 
 def _interval(one: Difference) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.report.notes import benchmark_notes
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
+from opencompass_gpassk.results.figures import FALSE_POSITIVES, REASONING, SCORED, Figure
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -20,7 +21,7 @@ from opencompass_gpassk.results.join_results import (
     read_figure,
     way_of_decoding,
 )
-from opencompass_gpassk.results.soundness import FALSE_POSITIVES, REDUNDANCY, SCORED, VALIDITY
+from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
 
 __all__ = [
     'PARTS',
@@ -108,7 +109,7 @@ def _distinct(found: Iterable[ReasoningResult], name: str) -> list[str]:
 
 
 def _silent_on_redundancy(one: ReasoningResult) -> bool:
-    validity, redundancy = one.figure(VALIDITY), one.figure(REDUNDANCY)
+    validity, redundancy = (one.figure(REASONING[quantity, '']()) for quantity in QUANTITIES)
     known = validity is not None and not math.isnan(validity)
     return known and (redundancy is None or math.isnan(redundancy))
 
@@ -138,19 +139,14 @@ def _notes_of_unjudged(found: Sequence[ReasoningResult]) -> Iterable[str]:
 
 QUANTITIES = (VALIDITY, REDUNDANCY)
 PARTS = ('all', 'right', 'wrong')
-# Heading → key of the result. A heading's lines stand below each other in the terminal.
+# Heading → figure. A heading's lines stand below each other in the terminal.
 COLUMNS = {
-    'scored': SCORED,
+    'scored': SCORED(),
     **{
-        heading: key
-        for quantity in QUANTITIES
-        for heading, key in (
-            (quantity, quantity),
-            (f'{quantity}\nright', f'{quantity} (right)'),
-            (f'{quantity}\nwrong', f'{quantity} (wrong)'),
-        )
+        f'{quantity}\n{of}' if of else quantity: family()
+        for (quantity, of), family in REASONING.items()
     },
-    'FPR': FALSE_POSITIVES,
+    'FPR': FALSE_POSITIVES(),
 }
 QUARTILES = ('q1', 'med', 'q3')
 
@@ -203,9 +199,9 @@ class ReasoningResult:
         """What the result is called in notes."""
         return f'{self.model}, {self.responses}, {self.benchmark}'
 
-    def figure(self, name: str, group: str = '') -> float | None:
+    def figure(self, figure: Figure, group: str = '') -> float | None:
         """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
-        return read_figure(self.result, name, group)
+        return read_figure(self.result, figure, group)
 
     def length(self, unit: str, which: str = 'all') -> float | None:
         """Return how many ``steps`` or ``tokens`` a solution has in the mean; None if unknown."""
@@ -250,7 +246,7 @@ def reasoning_tables(results: Results) -> list[Table]:
     rows: list[list[Cell]] = [
         [
             *(one.benchmark, one.model, one.responses),
-            *(one.figure(key) for key in COLUMNS.values()),
+            *map(one.figure, COLUMNS.values()),
             *(one.length('steps'), one.length('tokens')),
         ]
         for one in found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opencompass_gpassk.report.notes import threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
@@ -15,6 +15,7 @@ from opencompass_gpassk.report.tables.reasoning import (
     unknown_notes,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
+from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, PASS, Figure, Side
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -23,38 +24,35 @@ from opencompass_gpassk.results.join_results import (
     join_benchmarks,
     read_figure,
 )
-from opencompass_gpassk.results.protocol import accuracy_key
-from opencompass_gpassk.results.soundness import DROP_TO_SOUND, SOUND
 
 __all__ = ['sound_tables']
 
 
 @dataclass(frozen=True)
-class _Figure:
-    """A figure that is shown plain, sound, and with the drop from one to the other.
+class _Columns:
+    """Three columns: a figure plain, sound, and the drop from one to the other.
 
     Attributes:
-        heading: What it is called.
-        key: Its name in a result; '' for the accuracy, whose name tells the number of samples.
-        greedy: It is one of the greedy result, else of the sampled one.
+        heading: What the figure is called.
+        figure: :data:`GREEDY` is of the greedy result, all others of the sampled one.
     """
 
     heading: str
-    key: str = ''
-    greedy: bool = False
+    figure: Figure
 
     @property
-    def sound(self) -> str:
-        """What the sound figure is called among the best ones."""
-        return SOUND + (self.key or (GREEDY if self.greedy else AVERAGE))
+    def sound(self) -> Figure:
+        """The sound figure, as :func:`best_entries` is asked for it."""
+        return self.figure.on(Side.SOUND)
 
     def cells(self, entry: Entry, group: str = '') -> list[Cell]:
         """Return the figure, what of it is sound, and the drop; None for what wasn't measured."""
-        result = entry.greedy if self.greedy else entry.result
+        greedy = self.figure == GREEDY
+        result = entry.greedy if greedy else entry.result
         if not result:
             return [None, None, None]
-        key = self.key or accuracy_key(1 if self.greedy else entry.n)
-        return [read_figure(result, f'{of}{key}', group) for of in ('', SOUND, DROP_TO_SOUND)]
+        figure = ACCURACY(n=entry.n) if self.figure == AVERAGE else self.figure
+        return [read_figure(result, figure.on(side), group) for side in Side]
 
 
 @dataclass(frozen=True)
@@ -139,19 +137,23 @@ def _notes(scored: _Scored) -> list[str]:
     ]
 
 
-def _accuracies(entries: Sequence[Entry]) -> list[_Figure]:
+def _accuracies(entries: Sequence[Entry]) -> list[_Columns]:
     """Return the accuracies that any of the entries has sound figures of."""
     ns = {entry.n for entry in entries if _has(entry.result)}
     name = ns.pop() if len(ns) == 1 else 'n'
     return [
-        *([_Figure('Greedy', greedy=True)] if any(_has(entry.greedy) for entry in entries) else []),
-        *([_Figure(f'average@{name}')] if any(_has(entry.result) for entry in entries) else []),
+        *([_Columns('Greedy', GREEDY)] if any(_has(entry.greedy) for entry in entries) else []),
+        *(
+            [_Columns(f'average@{name}', AVERAGE)]
+            if any(_has(entry.result) for entry in entries)
+            else []
+        ),
     ]
 
 
 def _at(
     benchmark: Benchmark, k: int | None, *, called: str = '', every: bool = False
-) -> list[_Figure]:
+) -> list[_Columns]:
     """Return the figures at k: the strictest G-Pass@k and mG-Pass@k, or those of every τ.
 
     Args:
@@ -161,19 +163,21 @@ def _at(
         every: With every τ, and pass@k.
     """
     taus = [tau for tau in benchmark.taus if tau > 0]
-    names = [
-        *(['pass@{}'] if every else []),
-        *(f'G-Pass@{{}}_{tau}' for tau in (taus if every else taus[-1:])),
-        'mG-Pass@{}',
+    figures = [
+        family(k=k, tau=tau)
+        for family in FAMILIES
+        if family.tabulated and (every or family is not PASS)
+        for tau in ((taus if every else taus[-1:]) if family.has('tau') else [None])
     ]
-    return [_Figure(name.format(called or k), name.format(k)) for name in names]
+    named = [replace(one, k=called or k) for one in figures]  # type: ignore[arg-type]  # a heading may call it k
+    return [_Columns(name.heading, one) for name, one in zip(named, figures, strict=True)]
 
 
-def _headings(figures: Sequence[_Figure]) -> list[str]:
+def _headings(figures: Sequence[_Columns]) -> list[str]:
     return [column for one in figures for column in (one.heading, 'sound', 'drop')]
 
 
-def _cells(figures: Sequence[_Figure], entry: Entry, group: str = '') -> list[Cell]:
+def _cells(figures: Sequence[_Columns], entry: Entry, group: str = '') -> list[Cell]:
     return [cell for one in figures for cell in one.cells(entry, group)]
 
 
@@ -197,7 +201,7 @@ def _breakdowns(scored: _Scored, compared: Mapping[int | None, Best]) -> Iterabl
         for label, fields in entry.groups.items():
             kinds.setdefault(kind_of(fields), {}).setdefault(label)
 
-    def figures(k: int | None) -> list[_Figure]:
+    def figures(k: int | None) -> list[_Columns]:
         at_k = _at(scored.benchmark, k, called='k') if scored.ks else []
         return [*_accuracies(scored.entries), *at_k]
 

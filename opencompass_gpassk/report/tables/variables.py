@@ -16,23 +16,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    CR,
+    DROP,
+    G_PASS,
+    GROUP_ACCURACY,
+    OOR,
+    SP_ACCURACY,
+    Figure,
+    Over,
+)
 from opencompass_gpassk.results.join_results import (
     Entry,
     Result,
     Results,
+    figures_of,
     has_verdicts,
     join_benchmarks,
     read_figure,
     same_data,
     sample_count,
     way_of_decoding,
-)
-from opencompass_gpassk.results.protocol import accuracy_key
-from opencompass_gpassk.results.versions import (
-    DROP,
-    SP_ACCURACY,
-    UNDERSTANDING,
-    UNDERSTANDING_SCORE,
 )
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
@@ -71,28 +76,22 @@ class VariableResult:
         """What results have in common that can stand in one column: benchmark and m."""
         return str(self.result['benchmark']), self.versions
 
-    def figure(self, name: str, group: str = '') -> float | None:
+    def figure(self, figure: Figure, group: str = '') -> float | None:
         """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
-        return read_figure(self.result, name, group)
-
-    def accuracy(self, group: str = '') -> float | None:
-        """Return the accuracy over the versions, in percent."""
-        return self.figure(accuracy_key(sample_count(self.result)), group)
+        return read_figure(self.result, figure, group)
 
     def headline(self, group: str = '') -> list[Cell]:
         """Return SP and RV accuracy, GA, CR and OOR."""
-        names = (f'GA@{self.versions}', 'CR', 'OOR')
-        return [
-            self.figure(SP_ACCURACY, group),
-            self.accuracy(group),
-            *(self.figure(name, group) for name in names),
-        ]
+        n, m = sample_count(self.result), self.versions
+        figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR())
+        return [self.figure(one, group) for one in figures]
 
     def defined(self) -> list[int]:
         """Return the number of questions behind each figure of :meth:`headline`."""
         known = self.result['versions']
         left = known['excluded']
-        whole = [left[SP_ACCURACY], 0, left[f'GA@{self.versions}'], left['CR'], left['OOR']]
+        group_accuracy = left[GROUP_ACCURACY(m=self.versions).key]
+        whole = [left[SP_ACCURACY().key], 0, group_accuracy, left[CR().key], left[OOR().key]]
         return [known['groups'] - count for count in whole]
 
 
@@ -218,22 +217,24 @@ def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
 
 def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
     """Return drop, understanding, G-Pass over versions and the variances."""
-    names = [DROP, *UNDERSTANDING, UNDERSTANDING_SCORE]
-    names += [
-        key
-        for key in dict.fromkeys(key for one in measured for key in one.result)
-        if key.startswith(('G-Pass over', 'pooled G-Pass@', 'variance between'))
+    figures = [
+        figure
+        for figure in dict.fromkeys(figure for one in measured for figure in figures_of(one.result))
+        if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
+        and figure.family not in (SP_ACCURACY, GROUP_ACCURACY, CR, OOR)
     ]
-    rows = [[one.model, one.responses, *(one.figure(name) for name in names)] for one in measured]
+    rows = [[one.model, one.responses, *map(one.figure, figures)] for one in measured]
     notes = [
-        'understanding: of the questions whose original is right, the share of which most, some, '
-        'or hardly any versions are right; the score is their mean share of right versions',
+        'complete, partial, collapsed understanding: of the questions whose original is right, the '
+        'share of which most, some, or hardly any versions are right; understanding: complete plus '
+        'half of the partial, and below 60 it is inconsistent (arXiv 2501.11790, Eq. 5)',
         'G-Pass over versions: one response to each version, at least the share τ of them right',
         'variances, times 100: between versions the model is unsure of the question, between '
         'samples of itself. They are unbiased estimates, which may fall below 0',
     ]
     title = f'{benchmark}: understanding'
-    return Table(title, ['model', 'responses', *names], rows, notes, 'version')
+    headings = [one.key for one in figures]
+    return Table(title, ['model', 'responses', *headings], rows, notes, 'version')
 
 
 def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> Iterable[Table]:
@@ -246,7 +247,7 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
     columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
     for kind, labels in kinds.items():
         rows: list[list[Cell]] = [
-            [label, one.model, one.responses, *one.headline(label), one.figure(DROP, label)]
+            [label, one.model, one.responses, *one.headline(label), one.figure(DROP(), label)]
             for label in sorted(labels, key=group_order)
             for one in measured
         ]
@@ -308,10 +309,10 @@ def _signs(entry: Entry) -> list[Cell]:
     k = max(entry.ks, default=None)
     steepness = gap = None
     if k is not None:
-        figures = [entry.figure(f'G-Pass@{k}_{tau}') for tau in entry.taus]
+        figures = [entry.figure(G_PASS(k=k, tau=tau)) for tau in entry.taus]
         steepness = slope(entry.taus, [math.nan if v is None else v for v in figures])
-        strictest, greedy = entry.figure(f'G-Pass@{k}_1.0'), entry.greedy_accuracy()
+        strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
         if strictest is not None and greedy is not None and _comparable(entry):
             gap = greedy - strictest
-    drops = [result.get(DROP) for result in entry.results if DROP in result]
-    return [k, steepness, gap, next((math.nan if d is None else d for d in drops), None)]
+    drops = (read_figure(result, DROP()) for result in entry.results)
+    return [k, steepness, gap, next((one for one in drops if one is not None), None)]

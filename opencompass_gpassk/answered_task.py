@@ -1,0 +1,235 @@
+"""One evaluation task as the evaluators see it: a test set, the responses, and where files go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from datasets import Dataset
+from opencompass.openicl.icl_evaluator import BaseEvaluator
+from opencompass.utils import get_logger
+
+from opencompass_gpassk.inference.requests import identify
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.results.make_result import store
+from opencompass_gpassk.results.protocol import DEFAULT_GROUPS
+from opencompass_gpassk.results.testset import (
+    constant,
+    has_our_columns,
+    problems_of,
+    prompt_hash,
+    version_of,
+    with_prompts,
+)
+from opencompass_gpassk.runs.predictions import (
+    PredictionFiles,
+    Response,
+    align,
+    model_name,
+    prediction_folder,
+    read_handed_over,
+    retry_note,
+    run_folder,
+)
+from opencompass_gpassk.runs.running_task import answer_test, running_task
+from opencompass_gpassk.trials import Problem, TrialTable
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.reasoneval.score_responses import ResponseScores
+
+__all__ = ['CLUSTER', 'AnsweredTask', 'TaskSettings', 'read_task']
+
+AGAIN = 'resume with opencompass CONFIG -r'
+CLUSTER = 'cluster'
+Groups = Sequence[str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """How a task is read.
+
+    Args:
+        groups: Breakdowns, each a column of the data set or several; None for the usual ones.
+        min_coverage: Share of the expected responses that must be there, in [0, 1].
+        benchmark: Name that results are joined by; None for the data set's own.
+        cluster: Column of the data set; rows that share a value are versions of one question.
+
+    Raises:
+        ValueError: If ``min_coverage`` is no share.
+    """
+
+    groups: Groups | None = None
+    min_coverage: float = 1.0
+    benchmark: str | None = None
+    cluster: str = CLUSTER
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_coverage <= 1:
+            raise ValueError(f'min_coverage is {self.min_coverage}; it is a share from 0 to 1')
+
+
+@dataclass(frozen=True)
+class AnsweredTask:
+    """A test set with the responses of one model.
+
+    Attributes:
+        name: The data set's abbr.
+        folder: Where the files of the evaluation go; None if OpenCompass named no place.
+        rows: R rows, each problem repeated n times.
+        problems: Each problem once; without a question of its own, it has the prompt.
+        golds: The gold answer of each row; None where there is none.
+        responses: The response to each row; some may be lost.
+        groups: What breakdowns are made by.
+        min_coverage: Share of the expected responses that must be there, in [0, 1].
+        about: Arguments of make_result: benchmark, data version and hash of the prompts.
+    """
+
+    name: str
+    folder: Path | None
+    rows: Dataset
+    problems: list[Problem]
+    golds: list[Any]
+    responses: list[Response]
+    groups: tuple[tuple[str, ...], ...]
+    min_coverage: float
+    about: dict[str, Any]
+
+    @property
+    def run(self) -> Path | None:
+        """The run's folder, None if OpenCompass named no place for files."""
+        return run_folder(self.folder) if self.folder else None
+
+    @property
+    def again(self) -> str:
+        """How a user has the task done again."""
+        return getattr(running_task(), 'again', AGAIN)
+
+    @property
+    def notes(self) -> list[str]:
+        """How to ask again for responses that are recorded as lost."""
+        if self.folder is None:
+            return []
+        model = model_name(prediction_folder(self.folder))
+        note = retry_note(self.responses, model, self.name)
+        return [note] if note else []
+
+    def score_reasoning(self, settings: ReasoningSettings) -> ResponseScores:
+        """Score the steps of the responses."""
+        from opencompass_gpassk.reasoneval.score_responses import score_responses
+        from opencompass_gpassk.reasoneval.score_store import score_store_path
+
+        return score_responses(
+            self.problems,
+            self.responses,
+            settings,
+            score_store_path(self.run),
+            min_coverage=self.min_coverage,
+            again=self.again,
+            report=get_logger().info,
+        )
+
+    def keep(
+        self, table: TrialTable, result: dict[str, Any], reasoning: ResponseScores | None
+    ) -> dict[str, Any]:
+        """Log the warnings of a result, write trials and steps beside it, and return it."""
+        for warning in result['warnings']:
+            get_logger().warning(f'{self.name}: {warning}')
+        if self.folder:
+            store(self.folder.with_name(f'{self.folder.name}.trials.jsonl.gz'), table, result)
+            steps = self.folder.with_name(f'{self.folder.name}.steps.jsonl.gz')
+            if reasoning:
+                from opencompass_gpassk.reasoneval.score_responses import write_steps
+
+                write_steps(steps, table.trials, reasoning)
+                result['steps_file'] = steps.name
+            else:
+                steps.unlink(missing_ok=True)  # that of a result before
+        return result
+
+
+def read_task(
+    evaluator: BaseEvaluator, settings: TaskSettings, rows: Dataset, score_kwargs: Mapping[str, Any]
+) -> AnsweredTask:
+    """Return the task that an evaluator was handed, its responses matched to the rows.
+
+    Args:
+        evaluator: Knows the task's folder and how responses are postprocessed.
+        settings: How the task is read.
+        rows: The test set, each problem repeated n times.
+        score_kwargs: ``predictions`` and ``references``, one a row.
+
+    Raises:
+        IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
+        ValueError: If settings, test set and predictions don't fit, naming what does not.
+    """
+    folder = Path(evaluator._out_dir) if hasattr(evaluator, '_out_dir') else None
+    name = folder.name if folder else 'data set'
+    columns = rows.column_names
+    groups = _groups(settings.groups, columns, name)
+    # The usual column of clusters need not be there; one that a user names must be.
+    if settings.cluster not in (CLUSTER, *columns):
+        raise ValueError(
+            f'cluster is {settings.cluster!r}; the columns of {name} are {", ".join(columns)}'
+        )
+    identities = identify(rows)
+    golds = score_kwargs['references'] or [None] * len(identities)
+    responses = align(
+        identities,
+        golds,
+        _predictions(evaluator, folder, score_kwargs['predictions']),
+        name=name,
+        min_coverage=settings.min_coverage,
+        exact_golds=has_our_columns(rows),
+        report=get_logger().warning,
+    )
+    problems = problems_of(rows, identities, golds, groups, cluster=settings.cluster)
+    return AnsweredTask(
+        name=name,
+        folder=folder,
+        rows=rows,
+        problems=with_prompts(problems, responses),
+        golds=list(golds),
+        responses=responses,
+        groups=groups,
+        min_coverage=settings.min_coverage,
+        about={
+            'benchmark': settings.benchmark or constant(rows, 'benchmark', name),
+            'data_version': version_of(rows, problems),
+            'prompt': prompt_hash(rows, _config('dataset_cfg')),
+        },
+    )
+
+
+def _groups(given: Groups | None, columns: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:
+    if given is None:
+        return DEFAULT_GROUPS
+    groups = tuple((one,) if isinstance(one, str) else tuple(one) for one in given)
+    if unknown := {column for group in groups for column in group}.difference(columns):
+        raise ValueError(
+            f'groups names {", ".join(sorted(unknown))}; the columns of {name} are '
+            f'{", ".join(columns)}'
+        )
+    return groups
+
+
+def _predictions(
+    evaluator: BaseEvaluator, folder: Path | None, predictions: list[Any]
+) -> PredictionFiles:
+    texts = evaluator.pred_postprocess(predictions)
+    is_answer: Callable[[Any, str], bool] = answer_test(
+        _config('eval_cfg'), _config('model_cfg'), evaluator.pred_postprocessor
+    )
+    if folder:
+        return read_handed_over(prediction_folder(folder), folder.name, texts, is_answer)
+    rows = [
+        Response(text, f'#{index}', is_answer=is_answer(raw, text))
+        for index, (raw, text) in enumerate(zip(predictions, texts, strict=True))
+    ]
+    return PredictionFiles(rows, len(rows), [], [])
+
+
+def _config(name: str) -> Mapping[str, Any]:
+    """Return a config of the task that this is part of; OpenCompass doesn't hand it over."""
+    return getattr(running_task(), name, None) or {}

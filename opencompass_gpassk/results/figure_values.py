@@ -1,0 +1,214 @@
+"""The values that figures average, computed once for a table, and their means over any group.
+
+A result takes its figures, its breakdowns, its intervals and its bounds from these arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opencompass_gpassk.results.figures import Figure, Over, Side, result_figures
+from opencompass_gpassk.results.groups import Part, headline_problems, parts_of
+from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import TrialTable
+
+__all__ = ['Columns', 'FigureValues', 'bounds', 'percent', 'problem_clusters']
+
+ROUNDING = 1e-9  # percent
+
+Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The values of M figures that average the same U problems, questions or responses.
+
+    Attributes:
+        figures: The M figures.
+        values: Shape (U, M): shares in [0, 1], or differences of shares; NaN where undefined.
+        clusters: Shape (U,): which cluster each is of; units of one cluster are not independent.
+        weights: Shape (U,), from 0 on, what each counts; None if all count alike.
+    """
+
+    figures: tuple[Figure, ...]
+    values: Row
+    clusters: NDArray[np.int64]
+    weights: Row | None = None
+
+    def among(self, units: NDArray[np.int64]) -> Columns:
+        """Return the columns of some of the problems, questions or responses."""
+        weights = None if self.weights is None else self.weights[units]
+        return Columns(self.figures, self.values[units], self.clusters[units], weights)
+
+    def percentages(self) -> dict[str, float]:
+        """Return the figures by key, in percent."""
+        return {
+            figure.key: percent(self.values[:, i], self.weights)
+            for i, figure in enumerate(self.figures)
+        }
+
+
+def percent(values: Row, weights: Row | None = None) -> float:
+    """Return the mean in percent over the units where it is defined; NaN if there are none.
+
+    Args:
+        values: Shape (U,), NaN where undefined.
+        weights: Shape (U,), from 0 on; None if all are equal.
+    """
+    known = ~np.isnan(values)
+    weight = np.ones(len(values)) if weights is None else weights
+    total = weight[known].sum()
+    mean = float(100.0 * (weight[known] @ values[known]) / total) if total > 0 else math.nan
+    return 0.0 if abs(mean) < ROUNDING else mean  # differences that are 0, but for rounding
+
+
+def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
+    """Return which cluster each problem is of, shape (P,): versions of a question share one."""
+    # A cluster may be called as a problem is that belongs to none.
+    names = [
+        f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}'
+        for one in table.problems
+    ]
+    return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+class FigureValues:
+    """The values of a table's figures, under one assignment of verdicts.
+
+    Args:
+        table: The trials.
+        protocol: What is measured.
+        trials: The assignment; the recorded verdicts by default.
+        figures: Which figures; all that a result has by default.
+    """
+
+    def __init__(
+        self,
+        table: TrialTable,
+        protocol: Protocol,
+        trials: JudgedTrials | None = None,
+        figures: Iterable[Figure] | None = None,
+    ) -> None:
+        self.table = table
+        self.protocol = protocol
+        self.trials = trials or JudgedTrials.recorded(table)
+        groups = self.trials.groups
+        if figures is None:
+            figures = result_figures(protocol, groups.size if groups else None)
+        self._assignments = {Side.PLAIN: self.trials}
+        self.clusters = problem_clusters(table)
+        self.columns = self._columns(figures)
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """What figures are reported for: the headline, its groups, the originals."""
+        return parts_of(self.table.problems, self.protocol.groups)
+
+    def of(self, part: Part) -> list[Columns]:
+        """Return the columns of a part's problems, questions and responses."""
+        members = np.array(part.members, dtype=np.int64)
+        found = []
+        for over, columns in self.columns.items():
+            if over is Over.PROBLEMS:
+                found.append(columns.among(members))
+            elif over is Over.RESPONSES:
+                of_part = np.isin(self.table.problem_index, members)
+                found.append(columns.among(np.flatnonzero(of_part)))
+            elif part.versions and self.trials.groups:
+                found.append(columns.among(self.trials.groups.within(part.members)))
+        return found
+
+    def means(self, part: Part) -> dict[str, float]:
+        """Return the figures of a part by key, in percent."""
+        found: dict[str, float] = {}
+        for columns in self.of(part):
+            found |= columns.percentages()
+        return found
+
+    def undefined(self, figure: Figure, units: Sequence[int] | None = None) -> int:
+        """Return of how many units, or of all of its units, a figure is undefined."""
+        columns = self.columns[figure.family.over]
+        values = columns.values[:, columns.figures.index(figure)]
+        return int(np.isnan(values if units is None else values[units]).sum())
+
+    def _columns(self, figures: Iterable[Figure]) -> dict[Over, Columns]:
+        by_units: dict[Over, list[Figure]] = {}
+        for figure in figures:
+            by_units.setdefault(figure.family.over, []).append(figure)
+        found = {}
+        for over, chosen in by_units.items():
+            values: list[Row] = []
+            weights: Row | None = None
+            for figure in chosen:
+                of_figure = self._values(figure)
+                if isinstance(of_figure, tuple):
+                    of_figure, weights = of_figure
+                values.append(of_figure)
+            clusters = {
+                Over.PROBLEMS: self.clusters,
+                Over.RESPONSES: self.clusters[self.table.problem_index],
+            }.get(over, np.arange(len(values[0])))
+            stacked = np.stack(values, axis=1).astype(float)
+            found[over] = Columns(tuple(chosen), stacked, clusters, weights)
+        return found
+
+    def _values(self, figure: Figure) -> Row | tuple[Row, Row]:
+        values = figure.family.values(self.assignment(figure.side), figure, self.protocol)
+        if figure.side is Side.DROP:
+            return values - self._values(figure.on(Side.SOUND))  # type: ignore[operator]  # values of problems have no weights
+        return values
+
+    def assignment(self, side: Side) -> JudgedTrials:
+        """Return the trials that plain or sound figures, or the plain side of drops, are of."""
+        if side not in self._assignments:
+            sound = side is Side.SOUND
+            self._assignments[side] = (
+                self.trials.sound(self.protocol.sound or 0.0) if sound else self.trials.scored()
+            )
+        return self._assignments[side]
+
+
+def bounds(recorded: FigureValues) -> dict[str, list[float]]:
+    """Return each figure with all unjudged responses wrong, and with all of them right.
+
+    A figure that never falls with c lies between the two, whatever verdicts the unjudged responses
+    would get. Lost responses are unjudged too. Other figures have no bounds here: the majority
+    vote, which depends on which answers would turn out to be the same one, or OOR, which falls
+    where a version turns right. Sound figures are bounded over the responses of which it is not
+    known that their answer is wrong or their reasoning invalid.
+
+    Returns:
+        Key of the figure → [lowest, highest] in percent, NaN where undefined; empty where nothing
+        is unjudged.
+    """
+    protocol, trials = recorded.protocol, recorded.trials
+    found: dict[str, list[float]] = {}
+    if not trials.judged.all():
+        found |= _ends(recorded, trials, Side.PLAIN)
+    if protocol.sound is not None and not trials.scored().judged.all():
+        found |= _ends(recorded, trials.surely_sound(protocol.sound), Side.SOUND)
+    return found
+
+
+def _ends(recorded: FigureValues, trials: JudgedTrials, side: Side) -> Mapping[str, list[float]]:
+    figures = [
+        figure.on(Side.PLAIN)
+        for columns in recorded.columns.values()
+        for figure in columns.figures
+        if figure.side is side and figure.family.bounded
+    ]
+    headline = Part(headline_problems(recorded.table.problems), {})
+    lowest, highest = (
+        FigureValues(
+            recorded.table, recorded.protocol, trials.settled(correct=correct), figures
+        ).means(headline)
+        for correct in (False, True)
+    )
+    return {one.on(side).key: [lowest[one.key], highest[one.key]] for one in figures}

@@ -1,0 +1,177 @@
+"""What is declared of figures holds for them: keys, ranges, bounds, thresholds, counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.figures import (
+    FAMILIES,
+    Figure,
+    Over,
+    Side,
+    parse_figure,
+    result_figures,
+)
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+TAUS = (0.0, 0.28, 0.5, 1.0)
+SCORED = Protocol(n=3, k=(1, 2), taus=TAUS, sound=0.5)
+VERSIONS = 3
+
+WITH_ALL = [
+    *result_figures(SCORED, VERSIONS),
+    *result_figures(Protocol(n=1, taus=TAUS, sound=0.5), 5),
+    *result_figures(Protocol(n=4, judged=False)),
+]
+
+
+def test_every_family_is_in_some_result() -> None:
+    """None is declared for nothing."""
+    assert {figure.family for figure in WITH_ALL} == set(FAMILIES)
+
+
+@pytest.mark.parametrize('figure', WITH_ALL, ids=lambda figure: figure.key)
+def test_a_key_names_its_figure_alone(figure: Figure) -> None:
+    """The key, and what people read, lead back to the figure."""
+    assert parse_figure(figure.key) == figure
+    assert parse_figure(figure.heading) == figure
+
+
+def test_accuracy_has_one_name_for_people() -> None:
+    """average@n, whatever the key in the result is; of one sample it is the accuracy."""
+    assert parse_figure('average@16').key == 'accuracy (16 runs average)'
+    assert parse_figure('accuracy (16 runs average)').heading == 'average@16'
+    assert parse_figure('average@n').n is None
+    assert parse_figure('sound average@4').key == 'sound accuracy (4 runs average)'
+    assert parse_figure('accuracy').heading == 'accuracy'
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['G-Pass@16', 'mG-Pass@16_0.5', 'pass@0', 'Pass@2', 'pass@' + '9' * 50, '', 'sound validity'],
+)
+def test_what_is_no_figure_is_refused(text: str) -> None:
+    """The message says what a figure is called."""
+    with pytest.raises(ValueError, match='write accuracy, pass@16'):
+        parse_figure(text)
+    with pytest.raises(ValueError, match=r'tau is 1\.5'):
+        parse_figure('G-Pass@4_1.5')
+
+
+def table_of(
+    verdicts: list[Verdict], validity: list[float], answers: list[int] | None = None
+) -> TrialTable:
+    """Two questions with an original and three versions each, three samples of all."""
+    names = ['original', '1', '2', '3']
+    problems = [Problem(f'{q}/{name}', cluster=q, version=name) for q in 'ab' for name in names]
+    trials = [
+        Trial(
+            problem.problem_id,
+            replica,
+            verdicts[3 * index + replica],
+            answer_class=(answers or [0] * 24)[3 * index + replica],
+            values={'validity': validity[3 * index + replica], 'redundancy': 0.3},
+        )
+        for index, problem in enumerate(problems)
+        for replica in range(3)
+    ]
+    return TrialTable(problems, trials)
+
+
+judgements = st.lists(st.sampled_from(list(Verdict)), min_size=24, max_size=24)
+shares = st.lists(st.one_of(st.floats(0, 1), st.just(float('nan'))), min_size=24, max_size=24)
+
+
+@settings(max_examples=40, deadline=None)
+@given(judgements, shares)
+def test_values_are_in_their_range_and_fall_with_tau(
+    verdicts: list[Verdict], validity: list[float]
+) -> None:
+    """Every value lies between the least and 1, and no threshold is easier than a lower one."""
+    values = FigureValues(table_of(verdicts, validity), SCORED)
+    for columns in values.columns.values():
+        for index, figure in enumerate(columns.figures):
+            of_figure = columns.values[:, index]
+            known = of_figure[~np.isnan(of_figure)]
+            assert (known >= figure.least - 1e-12).all(), figure.key
+            assert (known <= 1 + 1e-12).all(), figure.key
+            if figure.family.falls_with_tau and figure.side is not Side.DROP and figure.tau:
+                easier = columns.figures.index(replace(figure, tau=0.0))
+                assert not (of_figure > columns.values[:, easier] + 1e-12).any(), figure.key
+
+
+@settings(max_examples=40, deadline=None)
+@given(judgements, st.integers(0, 23))
+def test_a_bounded_figure_never_falls_when_a_wrong_response_turns_right(
+    verdicts: list[Verdict], place: int
+) -> None:
+    """That is what makes the two settlements of unjudged responses its bounds."""
+    verdicts[place] = Verdict.INCORRECT
+    before = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    verdicts[place] = Verdict.CORRECT
+    after = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    for over, columns in before.columns.items():
+        for index, figure in enumerate(columns.figures):
+            if figure.family.bounded and figure.side is not Side.DROP:
+                change = after.columns[over].values[:, index] - columns.values[:, index]
+                assert not (change < -1e-12).any(), figure.key
+
+
+@settings(max_examples=40, deadline=None)
+@given(judgements, shares, judgements)
+def test_a_figure_depends_on_the_responses_that_it_counts_alone(
+    verdicts: list[Verdict], validity: list[float], others: list[Verdict]
+) -> None:
+    """Of sound figures and of drops: other verdicts of unscored responses change nothing."""
+    table = table_of(verdicts, validity)
+    changed = [
+        other if np.isnan(score) else verdict
+        for verdict, other, score in zip(verdicts, others, validity, strict=True)
+    ]
+    first, second = (FigureValues(one, SCORED) for one in (table, table_of(changed, validity)))
+    of_first, of_second = (one.columns[Over.PROBLEMS] for one in (first, second))
+    for index, figure in enumerate(of_first.figures):
+        if figure.side is not Side.PLAIN:
+            np.testing.assert_array_equal(of_first.values[:, index], of_second.values[:, index])
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=8))
+def test_understanding_is_equation_five(groups: list[list[bool]]) -> None:
+    """1 for at least ⌈0.8m⌉ of m versions, 0 for at most ⌈0.2m⌉, else 0.5; originals right."""
+    problems, trials = [], []
+    for number, (original, *right) in enumerate(groups):
+        for version, is_right in zip(('original', *'12345'), (original, *right), strict=True):
+            name = f'{number}/{version}'
+            problems.append(Problem(name, cluster=str(number), version=version))
+            verdict = Verdict.CORRECT if is_right else Verdict.INCORRECT
+            trials.append(Trial(name, 0, verdict))
+    values = FigureValues(TrialTable(problems, trials), Protocol(n=1))
+    found = values.means(values.parts[''])
+    scores = [
+        Fraction(1)
+        if sum(right) >= ceil(0.8 * 5)
+        else Fraction(0)
+        if sum(right) <= ceil(0.2 * 5)
+        else Fraction(1, 2)
+        for original, *right in groups
+        if original
+    ]
+    shares_right = [Fraction(sum(right), 5) for original, *right in groups if original]
+    for key, of_groups in (
+        ('understanding', scores),
+        ('RV accuracy (original right)', shares_right),
+    ):
+        if of_groups:
+            mean = float(100 * sum(of_groups) / len(of_groups))
+            assert found[key] == pytest.approx(mean, abs=1e-9)
+        else:
+            assert np.isnan(found[key])
