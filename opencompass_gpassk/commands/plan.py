@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.results.plan import Outlook, Pilot
+    from opencompass_gpassk.compare.plan import Outlook, Pilot
 
 __all__ = ['add_parser', 'run']
 
@@ -74,7 +74,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a table for each metric."""
-    from opencompass_gpassk.results.plan import Grid, assumed, from_pilot
+    from opencompass_gpassk.compare.plan import Grid, assumed, from_pilot
 
     grid = Grid(args.k, tuple(args.tau), args.n, args.problems, args.negligible, args.level)
     given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
@@ -92,9 +92,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder; files that are none are named."""
+    from opencompass_gpassk.compare.plan import read_pilot
     from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.judging.audit_sources import trials_files
-    from opencompass_gpassk.results.plan import read_pilot
 
     pilots, skipped = [], []
     for (model, data_set), file in trials_files(path)[1].items():

@@ -85,7 +85,6 @@ class Family:
     """Figures that differ in k, τ, n or m alone.
 
     Attributes:
-        name: What CSV files call it in the column ``metric``.
         key: Its key in the result JSON, in which ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for
             numbers: samples drawn, threshold, samples of a problem, versions of a question.
         about: What it means, in a sentence; may have the same places.
@@ -93,6 +92,7 @@ class Family:
             undefined: shape (P,), (G,) or (T,), as ``over`` says. Over right originals, the value
             and its weight.
         over: What it averages.
+        name: What CSV files call it in the column ``metric``; the key by default.
         heading: What tables call it; the key by default.
         key_of_one: Its key where each problem has one sample, if that is another.
         estimator: The same as an estimator of n and c of a problem; None where it is none.
@@ -111,11 +111,11 @@ class Family:
         in_summary: OpenCompass's summary lists it.
     """
 
-    name: str
     key: str
     about: str
     values: Callable[[JudgedTrials, Figure, Protocol], Row | tuple[Row, Row]]
     over: Over = Over.PROBLEMS
+    name: str = ''
     heading: str = ''
     key_of_one: str = ''
     estimator: Callable[[Figure], Estimator] | None = None
@@ -186,7 +186,7 @@ class Figure:
     @property
     def name(self) -> str:
         """What CSV files call it in the column ``metric``; k and τ have columns of their own."""
-        return self.side.value + self.family.name
+        return self.side.value + (self.family.name or self.family.key)
 
     @property
     def least(self) -> float:
@@ -252,7 +252,6 @@ ACCURACY = Family(
     in_summary=True,
 )
 MAJORITY_VOTE = Family(
-    name='majority vote',
     key='majority vote',
     about='share of the problems that the most frequent answer solves',
     values=_majority_vote,
@@ -311,7 +310,6 @@ def _drop(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
 
 
 SP_ACCURACY = Family(
-    name='SP accuracy',
     key='SP accuracy',
     heading='original accuracy',
     about='accuracy on the original questions',
@@ -322,7 +320,6 @@ SP_ACCURACY = Family(
     in_summary=True,
 )
 DROP = Family(
-    name='SP-RV drop',
     key='SP-RV drop',
     about='accuracy on the originals less that on versions with other numbers',
     values=_drop,
@@ -342,7 +339,6 @@ GROUP_ACCURACY = Family(
     in_summary=True,
 )
 CR = Family(
-    name='CR',
     key='CR',
     about='share of the questions of which the original and most versions are right',
     values=lambda trials, at, protocol: understanding.complete_ratio(
@@ -354,7 +350,6 @@ CR = Family(
     in_summary=True,
 )
 OOR = Family(
-    name='OOR',
     key='OOR',
     about='share of the questions of which the original is right, but hardly a version',
     values=lambda trials, at, protocol: understanding.original_only_ratio(
@@ -389,7 +384,6 @@ POOLED_G_PASS = Family(
     repeated=True,
 )
 BETWEEN_VERSIONS = Family(
-    name='variance between versions',
     key='variance between versions',
     about='variance of the versions’ rates: how much the numbers decide; may be negative',
     values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).between,
@@ -400,7 +394,6 @@ BETWEEN_VERSIONS = Family(
     compared=False,
 )
 BETWEEN_SAMPLES = Family(
-    name='variance between samples',
     key='variance between samples',
     about='variance of the samples of one version, on average: how much chance decides',
     values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).within,
@@ -427,7 +420,6 @@ def _understanding(
 
 UNDERSTANDING = tuple(
     Family(
-        name=f'{share} understanding',
         key=f'{share} understanding',
         about=f'share with a right original of which {most} versions are right',
         values=_understanding(attrgetter(share)),
@@ -437,7 +429,6 @@ UNDERSTANDING = tuple(
     for share, most in (('complete', 'most'), ('partial', 'some'), ('collapsed', 'hardly any'))
 )
 UNDERSTANDING_SCORE = Family(
-    name='understanding',
     key='understanding',
     about='complete understanding plus half of the partial (Eq. 5); below 60 it is inconsistent',
     values=_understanding(attrgetter('score')),
@@ -445,7 +436,6 @@ UNDERSTANDING_SCORE = Family(
     on_page=True,
 )
 VERSIONS_RIGHT = Family(
-    name='RV accuracy (original right)',
     key='RV accuracy (original right)',
     about='share of right versions among the questions whose original is right',
     values=_understanding(attrgetter('right_versions')),
@@ -475,7 +465,6 @@ def _invalid_among_right(trials: JudgedTrials, at: Figure, protocol: Protocol) -
 
 REASONING = {
     (name, of): Family(
-        name=f'{name} ({of})' if of else name,
         key=f'{name} ({of})' if of else name,
         about=f'mean {name} of the reasoning of {f"{of} responses" if of else "the responses"}',
         values=_of_reasoning(name, of),
@@ -491,7 +480,6 @@ REASONING = {
 }
 VALID, REDUNDANT = REASONING[VALIDITY, ''], REASONING[REDUNDANCY, '']
 FALSE_POSITIVES = Family(
-    name='false-positive rate',
     key='false-positive rate',
     about='share of right responses whose reasoning is not valid',
     values=_invalid_among_right,
@@ -502,7 +490,6 @@ FALSE_POSITIVES = Family(
     in_summary=True,
 )
 SCORED = Family(
-    name='scored',
     key='scored',
     about='share of the responses whose reasoning has scores',
     values=lambda trials, at, protocol: np.where(

@@ -1,0 +1,86 @@
+datasets = [
+    [
+        dict(
+            abbr='sample-greedy-n1',
+            eval_cfg=dict(
+                evaluator=dict(
+                    judge='rule',
+                    type='opencompass_gpassk.evaluator.GPassKEvaluator')),
+            infer_cfg=dict(
+                inferencer=dict(
+                    max_out_len=8192,
+                    sampling='greedy',
+                    type='opencompass_gpassk.inferencer.GPassKGenInferencer'),
+                prompt_template=dict(
+                    template=dict(round=[
+                        dict(prompt='{prompt}', role='HUMAN'),
+                    ]),
+                    type=
+                    'opencompass.openicl.icl_prompt_template.PromptTemplate'),
+                retriever=dict(
+                    type='opencompass.openicl.icl_retriever.ZeroRetriever')),
+            k=1,
+            languages=[
+                'cn',
+                'en',
+            ],
+            n=1,
+            path=None,
+            reader_cfg=dict(
+                input_columns=[
+                    'prompt',
+                ], output_column='answer'),
+            type='opencompass_gpassk.datasets.LiveMathBench',
+            version='sample'),
+        dict(
+            abbr='sample-n16',
+            eval_cfg=dict(
+                evaluator=dict(
+                    judge='rule',
+                    type='opencompass_gpassk.evaluator.GPassKEvaluator')),
+            infer_cfg=dict(
+                inferencer=dict(
+                    max_out_len=8192,
+                    sampling=dict(
+                        repetition_penalty=1.0,
+                        temperature=1.0,
+                        top_k=50,
+                        top_p=0.8),
+                    type='opencompass_gpassk.inferencer.GPassKGenInferencer'),
+                prompt_template=dict(
+                    template=dict(round=[
+                        dict(prompt='{prompt}', role='HUMAN'),
+                    ]),
+                    type=
+                    'opencompass.openicl.icl_prompt_template.PromptTemplate'),
+                retriever=dict(
+                    type='opencompass.openicl.icl_retriever.ZeroRetriever')),
+            k=[
+                4,
+                8,
+            ],
+            languages=[
+                'cn',
+                'en',
+            ],
+            n=16,
+            path=None,
+            reader_cfg=dict(
+                input_columns=[
+                    'prompt',
+                ], output_column='answer'),
+            type='opencompass_gpassk.datasets.LiveMathBench',
+            version='sample'),
+    ],
+]
+models = [
+    dict(
+        abbr='gpassk-demo',
+        batch_size=64,
+        generation_kwargs=dict(do_sample=False),
+        max_out_len=96,
+        path='/work/main/opencompass_gpassk/demo/model',
+        run_cfg=dict(num_gpus=0),
+        type='opencompass.models.HuggingFacewithChatTemplate'),
+]
+work_dir = 'outputs/record_outputs/livemath/20261122_094014'
