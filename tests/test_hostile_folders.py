@@ -27,7 +27,6 @@ from opencompass_gpassk.formats.stored_files import (
     read_object,
     stored_lines,
 )
-from opencompass_gpassk.report.files import check_shown
 from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import Run
@@ -233,11 +232,18 @@ def test_bad_trials_cost_the_comparison_of_their_data_set(run: Path, tmp_path: P
 
 
 def test_the_states_of_all_tasks_are_told(run: Path, tmp_path: Path) -> None:
-    """Of a bad result, or a log that is none, the state says so."""
+    """Of a bad result, of bad trials, or of a log that is none, the state says so."""
     done = gpassk(tmp_path, 'status', run)
     assert done.returncode == 1
     rows = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    failed = {name.partition('/')[0] for name, row in rows.items() if 'not readable: ' in row}
+    marked = {name.partition('/')[0] for name, row in rows.items() if ', BUT ' in row}
+    assert {'trials-bomb', 'trials-cut', 'trials-pipe', 'result-thresholds'} <= marked
+    assert not marked & {*GOOD, *LOGGED}
+    failed = {
+        name.partition('/')[0]
+        for name, row in rows.items()
+        if 'not readable: ' in row and ', BUT ' not in row
+    }
     of_form = {'pipe', 'device', 'directory', 'sparse', 'deep', 'list'}
     assert failed == {*(f'result-{kind}' for kind in of_form), *LOGGED}
     assert rows[f'good/{SAMPLED}'] == rows[f'log-pipe/{GREEDY}'] == 'finished'
@@ -451,7 +457,7 @@ def test_odd_fields_of_a_record_are_named(field: str, value: object, tmp_path: P
 def test_a_result_of_another_form_is_refused(kind: str, run: Path) -> None:
     """With what is wrong in few words."""
     with pytest.raises(ValueError, match=r'lmb-n8\.json: not readable: ') as error:
-        read_result(run / f'results/{kind}/{SAMPLED}.json', check_shown)
+        read_result(run / f'results/{kind}/{SAMPLED}.json')
     assert len(str(error.value)) < 600
 
 
@@ -477,10 +483,10 @@ def test_nothing_of_a_result_is_without_a_bound(
     """Names and texts that tables print, and numbers that they would take hours for."""
     path = tmp_path / 'x.json'
     path.write_bytes((run / f'results/good/{SAMPLED}.json').read_bytes())
-    read_result(path, check_shown)
+    read_result(path)
     changed(**fields)(path)
     with pytest.raises(ValueError, match=r'x\.json: not readable: ') as error:
-        read_result(path, check_shown)
+        read_result(path)
     assert len(str(error.value)) < 600
 
 

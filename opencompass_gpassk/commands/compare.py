@@ -212,7 +212,7 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
         compare(shared, settings),
         problem_changes(shared, k),
         shared.left_out,
-        cautions(*pair),
+        cautions(a, b),
         sides_differ(*pair),
         settings.level,
         k,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.commands import add_run_argument
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.runs.task_states import TaskState
 
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
 Tell what became of every model on every data set of a run of OpenCompass, which ends with exit
-code 0 whatever happens to its tasks. Of a failed task the last exception in its log is shown.
-The exit code is 0 if all are finished and 1 if not.
+code 0 whatever happens to its tasks. Of a failed task the last exception in its log is shown. A
+result whose figures are not those of the trials beside it is marked.
+The exit code is 0 if all are finished and none is marked, else 1.
 """
 
 
@@ -38,13 +43,31 @@ def run(args: argparse.Namespace) -> int:
 
     folder = find_run(args.run_folder)
     states = task_states(planned_run(folder, read_run_config(folder)))
-    finished = sum(state.state is State.FINISHED for state in states)
+    finished = [state for state in states if state.state is State.FINISHED]
+    marks = {state.name: mark for state in finished if (mark := _contradiction(folder, state))}
     if args.json:
         for state in states:
-            print(json.dumps(state.as_dict()))
+            print(json.dumps({**state.as_dict(), 'contradiction': marks.get(state.name, '')}))
     else:
         width = max((len(state.name) for state in states), default=0)
         for state in states:
-            print(f'{one_line(state.name):{width}}  {one_line(str(state))}')
-        print(f'{finished} of {len(states)} finished in {folder}')
-    return 0 if finished == len(states) else 1
+            mark = f', BUT {marks[state.name]}' if state.name in marks else ''
+            print(f'{one_line(state.name):{width}}  {one_line(f"{state}{mark}")}')
+        print(f'{len(finished)} of {len(states)} finished in {folder}')
+    return 0 if len(finished) == len(states) and not marks else 1
+
+
+def _contradiction(folder: Path, state: TaskState) -> str:
+    """Return in what a result and its trials contradict each other, '' if they agree."""
+    from opencompass_gpassk.results.contradictions import contradiction
+    from opencompass_gpassk.results.join_results import is_ours
+    from opencompass_gpassk.results.stored_results import read_result, trials_beside
+    from opencompass_gpassk.trials import read_trials
+
+    path = folder / 'results' / state.model / f'{state.dataset}.json'
+    try:
+        result = read_result(path)
+        trials = trials_beside(path, result) if is_ours(result) else None
+        return contradiction(result, read_trials(trials)[0]) if trials else ''
+    except (ValueError, OSError) as error:
+        return str(error)

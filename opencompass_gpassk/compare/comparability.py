@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opencompass_gpassk.compare.paired_results import Side
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found
@@ -43,13 +44,16 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
     return next(chosen), next(chosen)
 
 
-def cautions(first: Found, second: Found) -> list[str]:
+def cautions(a: Side, b: Side) -> list[str]:
     """Return why the figures of two results are not comparable, as far as the results tell."""
     found = [
-        f'different {SERIOUS[name]}: {a} and {b}'
-        for name, (a, b) in _differing(first, second, SERIOUS).items()
+        f'different {SERIOUS[name]}: {of_a} and {of_b}'
+        for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
     ]
-    for side, one in (('A', first), ('B', second)):
+    for side, read in (('A', a), ('B', b)):
+        one = read.found
+        if read.contradiction:
+            found.append(f'the result of {side} is contradictory: {read.contradiction}')
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
         coverage = one.result.get('coverage')

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opencompass_gpassk.results.join_results import Result, has_verdicts, is_greedy, sample_count
-from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results.contradictions import contradiction, stored_protocol
+from opencompass_gpassk.results.join_results import is_greedy, sample_count
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import TrialTable, read_trials
 
-__all__ = ['Side', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at', 'stored_protocol']
+__all__ = ['Side', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at']
 
 Pair = tuple[Found, Found]
 Name = tuple[object, ...]
@@ -26,11 +27,13 @@ class Side:
         found: The result, and where it is.
         table: Its trials.
         protocol: What was measured.
+        contradiction: In what the result and the trials contradict each other, '' if they agree.
     """
 
     found: Found
     table: TrialTable
     protocol: Protocol
+    contradiction: str
 
 
 def results_at(path: Path, report: Callable[[str], None]) -> list[Found]:
@@ -152,33 +155,10 @@ def read_side(found: Found) -> Side:
     if not table.problems:
         raise ValueError(f'{found.trials}: it holds no problems; {remedy}')
     try:
-        return Side(found, table, stored_protocol(found.result))
+        protocol = stored_protocol(found.result)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(f'{found.path}: what was measured is not clear: {error}') from error
-
-
-def stored_protocol(result: Result) -> Protocol:
-    """Return what was measured, as a result tells it.
-
-    Raises:
-        ValueError: If it tells something impossible.
-    """
-    signature = result['signature']
-    groups: Mapping[str, Mapping[str, object]] = result.get('groups') or {}
-    fields = dict.fromkeys(
-        tuple(f for f in g if f not in ('problems', 'version')) for g in groups.values()
-    )
-    reasoning = result.get('reasoning') or {}
-    sound = reasoning.get('threshold') if has_verdicts(result) else None
-    return Protocol(
-        n=sample_count(result),
-        k=tuple(result.get('k') or ()),
-        taus=tuple(map(float, result.get('taus') or DEFAULT_TAUS)),
-        groups=tuple(filter(None, fields)),
-        complete=signature.get('complete', Protocol.complete),
-        collapsed=signature.get('collapsed', Protocol.collapsed),
-        sound=sound,
-    )
+    return Side(found, table, protocol, contradiction(found.result, table))
 
 
 def _abbr(found: Found) -> Name:

@@ -31,12 +31,10 @@ from opencompass_gpassk.results.join_results import (
     sample_count,
     signature_line,
 )
-from opencompass_gpassk.results.stored_results import check_result
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 __all__ = [
     'MissingMatplotlibError',
-    'check_shown',
     'tidy_rows',
     'to_csv',
     'to_json',
@@ -131,24 +129,6 @@ def to_csv(results: Results) -> str:
             {k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in row.items()}
         )
     return file.getvalue()
-
-
-def check_shown(result: Result) -> None:
-    """Raise an error if a result of ours can't be tabulated, so that it costs no other result.
-
-    Raises:
-        ValueError: As :func:`~opencompass_gpassk.results.stored_results.check_result` does, or
-            saying what went wrong.
-    """
-    check_result(result)
-    try:
-        of_one = {'model': {'data set': {k: v for k, v in result.items() if k != 'details'}}}
-        report_tables(of_one)
-        to_json(of_one)
-    except Exception as error:  # of what a result may hold, nobody can list everything
-        raise ValueError(
-            f'it can not be tabulated ({type(error).__name__}: {error}); score its responses again'
-        ) from error
 
 
 def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:

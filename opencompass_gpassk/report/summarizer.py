@@ -17,7 +17,6 @@ from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.files import (
     MissingMatplotlibError,
-    check_shown,
     write_figures,
     write_report,
 )
@@ -138,7 +137,7 @@ class GPassKSummarizer(DefaultSummarizer):
                 abbr = dataset_abbr_from_cfg(dataset)
                 path = Path(self.work_dir, 'results', model_abbr_from_cfg(model), f'{abbr}.json')
                 try:
-                    result = read_result(path, check_shown)
+                    result = read_result(path)
                 except FileNotFoundError:
                     continue  # the task's state tells why
                 except ValueError as error:

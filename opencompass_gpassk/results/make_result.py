@@ -200,12 +200,13 @@ def make_result(
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
         'n': protocol.n,
+        **({'k': list(protocol.ks)} if protocol.judged else {}),
         'sampling': sampling[0] if len(sampling) == 1 else {'mixed': len(sampling)},
         'judge': judge if protocol.judged else NOBODY,
         'prompt': prompt,
     }
     if protocol.judged:
-        signature['k'] = result['k'] = list(protocol.ks)
+        result['k'] = list(protocol.ks)
         result['taus'] = [float(tau) for tau in protocol.taus]
         if values.trials.groups:
             signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
@@ -250,19 +251,27 @@ def _counts(values: FigureValues) -> dict[str, Any]:
     lost, no_answer, truncated = (
         int(table.flag(name).sum()) for name in ('lost', 'no_answer', 'truncated')
     )
-    counts: dict[str, Any] = {'problems': len(members), 'trials': len(table)}
-    shares = {}
-    if protocol.judged:
-        judged, correct = int(table.judged.sum()), int(table.correct.sum())
-        counts['correct'], counts['incorrect'] = correct, judged - correct
-        counts['unjudged'] = len(table) - judged
-        counts['no_answer'] = no_answer
-        counts['excluded'] = {str(k): values.undefined(PASS(k=k), members) for k in protocol.ks}
-        shares['coverage'] = _share(judged, len(table))
-        shares['no answer'] = _share(no_answer, len(table) - lost)
-    ends_known = sum(trial.truncated is not None for trial in table.trials)
-    shares['truncated'] = _share(truncated, ends_known)
-    return {**shares, 'counts': counts | {'lost': lost, 'truncated': truncated}}
+    judged, correct = int(table.judged.sum()), int(table.correct.sum())
+    counts: dict[str, Any] = {
+        'problems': len(members),
+        'trials': len(table),
+        'correct': correct,
+        'incorrect': judged - correct,
+        'unjudged': len(table) - judged,
+        'lost': lost,
+        'no_answer': no_answer,
+        'truncated': truncated,
+        'excluded': {str(k): values.undefined(PASS(k=k), members) for k in protocol.ks},
+    }
+    shares = {
+        'coverage': _share(judged, len(table)),
+        'no answer': _share(no_answer, len(table) - lost),
+        'truncated': _share(truncated, sum(one.truncated is not None for one in table.trials)),
+    }
+    if not protocol.judged:  # nothing is known of answers
+        counts = {name: counts[name] for name in ('problems', 'trials', 'lost', 'truncated')}
+        shares = {'truncated': shares['truncated']}
+    return {**shares, 'counts': counts}
 
 
 def _share(count: int, of: int) -> float:

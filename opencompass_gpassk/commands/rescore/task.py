@@ -35,7 +35,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.results.stored_results import check_result, read_result
+from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import planned
 from opencompass_gpassk.runs.predictions import read_predictions
 
@@ -295,7 +295,7 @@ def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
     """Return the result there is, empty if there is none that can be read."""
     path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
     try:
-        return read_result(path, check_result)
+        return read_result(path)
     except (OSError, ValueError):
         return {}
 

@@ -93,16 +93,19 @@ Mark = tuple[str, str]
 COMPARED = ('data', 'judge', 'prompt')
 
 
-def marks_of(found: Found, others: Sequence[Found]) -> list[Mark]:
+def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
     """Return (word, explanation) of everything that makes a result less comparable.
 
     Args:
         found: The result.
         others: Those of the same benchmark, this one among them.
+        contradiction: In what it and its trials contradict each other.
     """
     result = found.result
     counts = result.get('counts') or {}
     marks = [('own data', note) for note in incomparable(result)]
+    if contradiction:
+        marks.append(('contradictory', contradiction))
     if found.state:
         marks.append(('partial run', f'the task did not finish: {found.state}'))
     coverage = result.get('coverage')
@@ -216,17 +219,17 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         ValueError: If there is nothing to show in a path, or in all of them.
     """
     sources = find_results(paths)
-    sources.results = [found for found in sources.results if _shown(found, sources.faults)]
     if not sources.results and not sources.tasks:
         named = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in sources.faults)
         raise ValueError(f'{named}: there is no result of this package that can be read{told}')
     labels = _labels(sources.results)
     faults = list(sources.faults)
+    contradictions: dict[Path, str] = {}
     benchmarks, texts = [], []
     share = most_text // max(1, len({found.result['benchmark'] for found in sources.results}))
     for benchmark in _benchmarks(sources.results, labels):
-        document, packed = _benchmark(benchmark, sources.results, faults, share)
+        document, packed = _benchmark(benchmark, sources.results, faults, contradictions, share)
         benchmarks.append(document)
         texts.append(packed)
     reasons = {state.reason for _, state in sources.tasks}
@@ -239,7 +242,9 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
                 'label': labels[index],
                 'facts': [[_name(a), one_line(b)] for a, b in run_facts(found)],
                 'warnings': [one_line(str(text)) for text in found.result.get('warnings') or []],
-                'marks': marks_of(found, _peers(found, sources.results)),
+                'marks': marks_of(
+                    found, _peers(found, sources.results), contradictions.get(found.path, '')
+                ),
             }
             for index, found in enumerate(sources.results)
         ],
@@ -248,17 +253,6 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
         'others': [short_line(other) for other in sources.others],
     }
     return PageData(without_nan(document), texts, faults)
-
-
-def _shown(found: Found, faults: list[str]) -> bool:
-    """Tell whether a result can be shown by itself, so that a bad one does not cost the others."""
-    try:
-        of_one = Benchmark('', [Entry(found.model, found.dataset, found.result)])
-        run_facts(found), marks_of(found, [found]), benchmark_notes(of_one), shown_columns(of_one)
-    except Exception as error:  # what a result may hold, nobody can list
-        faults.append(f'{found.path}: can not be shown: {type(error).__name__}: {error}')
-        return False
-    return True
 
 
 def _labels(results: Sequence[Found]) -> list[str]:
@@ -309,15 +303,19 @@ def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchma
 
 
 def _benchmark(
-    benchmark: Benchmark, results: Sequence[Found], faults: list[str], most_text: int
+    benchmark: Benchmark,
+    results: Sequence[Found],
+    faults: list[str],
+    contradictions: dict[Path, str],
+    most_text: int,
 ) -> tuple[dict[str, Any], list[str]]:
     found = {id(one.result): one for one in results}
     entries = benchmark.entries
     sources = [(found[id(e.result or e.greedy)], _beside(e, found)) for e in entries]
-    problems = collect_problems(sources, faults)
+    problems = collect_problems(sources, faults, contradictions)
     packed, longest = packed_texts(problems, len(entries), most_text)
     shown = [
-        _entry(benchmark, entry, source, results)
+        _entry(benchmark, entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
     ranked = {*range(len(entries))} - set_apart([entry['marks'] for entry in shown])
@@ -360,11 +358,13 @@ def _entry(
     entry: Entry,
     source: tuple[Found, Found | None],
     results: Sequence[Found],
+    contradictions: Mapping[Path, str],
 ) -> dict[str, Any]:
     main, beside = source
-    marks = marks_of(main, _peers(main, results))
+    marks = marks_of(main, _peers(main, results), contradictions.get(main.path, ''))
     if beside:
-        of_greedy = marks_of(beside, _peers(beside, results))
+        peers = _peers(beside, results)
+        of_greedy = marks_of(beside, peers, contradictions.get(beside.path, ''))
         marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
     return {
         'label': one_line(benchmark.label(entry)),

@@ -24,6 +24,7 @@ from opencompass_gpassk.formats.display import one_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
+from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.make_result import problem_rows
 from opencompass_gpassk.results.stored_results import Found
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
@@ -341,7 +342,9 @@ class PageProblem:
 
 
 def collect_problems(
-    entries: Sequence[tuple[Found, Found | None]], faults: list[str]
+    entries: Sequence[tuple[Found, Found | None]],
+    faults: list[str],
+    contradictions: dict[Path, str],
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
 
@@ -349,11 +352,12 @@ def collect_problems(
 
     Args:
         entries: Each entry's result, and its greedy one where that stands beside samples.
-        faults: Is told of files that can't be read.
+        faults: Files that can't be read are appended.
+        contradictions: Of each result whose trials are read, in what both contradict each other.
     """
     problems: dict[Key, PageProblem] = {}
     for index, (found, greedy) in enumerate(entries):
-        known, chosen, rows = _problems(found, faults)
+        known, chosen, rows = _problems(found, faults, contradictions)
         mine: dict[str, Solved] = {}
         for row in found.result.get('details') or rows:
             problem_id = str(row['problem_id'])
@@ -362,7 +366,8 @@ def collect_problems(
             solved = Solved(row['n'], row['c'], _answers(row))
             problems.setdefault(key, PageProblem(problem)).solved[index] = solved
             mine[problem_id] = solved
-        for row in _greedy_rows(greedy, faults) if greedy else []:
+        of_greedy = _problems(greedy, faults, contradictions)[2] if greedy else []
+        for row in (greedy.result.get('details') or of_greedy) if greedy else []:
             if beside := mine.get(str(row['problem_id'])):
                 beside.greedy = _answers(row)
         _read_examples(found, chosen, mine, faults)
@@ -417,7 +422,7 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 
 
 def _problems(
-    found: Found, faults: list[str]
+    found: Found, faults: list[str], contradictions: dict[Path, str]
 ) -> tuple[dict[str, Problem], dict[str, dict[str, Trial]], list[dict[str, Any]]]:
     """Return the problems of a result's trials, and where a right and a wrong response stand.
 
@@ -431,6 +436,7 @@ def _problems(
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
         return {}, {}, []
+    contradictions[found.path] = contradiction(found.result, table)
     chosen = {
         problem.problem_id: {
             name: trial for name, trial in examples(trials).items() if trial.response
@@ -439,11 +445,6 @@ def _problems(
     }
     rows = [] if found.result.get('details') else problem_rows(table)
     return {problem.problem_id: problem for problem in table.problems}, chosen, rows
-
-
-def _greedy_rows(greedy: Found, faults: list[str]) -> list[Mapping[str, Any]]:
-    """Return what a greedy result says of each problem, details or not."""
-    return greedy.result.get('details') or [*_problems(greedy, faults)[2]]
 
 
 def _read_examples(

@@ -1,0 +1,304 @@
+"""The fields of a result, and the check of a stored one, which may come from anybody.
+
+``docs/results.md`` is made from :data:`FIELDS`.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
+from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.join_results import Result, figures_of
+from opencompass_gpassk.trials import SCHEMA, check_schema
+
+__all__ = ['FIELDS', 'Field', 'check_result', 'with_lacks']
+
+MOST = 1_000_000  # samples of a result; whatever holds more was made to do harm
+MOST_K = 1024  # tables of larger ones fill the memory
+# A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
+MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 500, 50_000, 50
+MOST_WARNINGS = 1000
+OTHER_METRICS = 20  # that go without k: accuracy, those of versions and of reasoning
+LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
+BRIEF = 'of {} characters at most'
+NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields of which tables print all
+Test = Callable[[Any], bool]
+
+
+class Kind(NamedTuple):
+    """What a field holds.
+
+    Attributes:
+        test: Tells whether a value is such.
+        holds: The same in words.
+    """
+
+    test: Test
+    holds: str
+
+
+class Field(NamedTuple):
+    """A field of a result.
+
+    Attributes:
+        kind: What it holds.
+        about: What it means.
+    """
+
+    kind: Kind
+    about: str
+
+
+def _is_whole(least: int, most: int = MOST) -> Test:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _is_number(value: Any) -> bool:
+    # NaN is undefined; an infinite figure, or an int too great for a float, is none.
+    return isinstance(value, (int, float)) and (value != value or abs(value) <= MOST)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= 1
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float))
+
+
+def _listed(of: Test) -> Test:
+    return lambda value: isinstance(value, list) and all(map(of, value))
+
+
+def _is_pair(value: Any) -> bool:
+    ends = isinstance(value, (list, tuple)) and len(value) == 2
+    return ends and all(one is None or _is_number(one) for one in value)
+
+
+TEXT = Kind(lambda value: isinstance(value, str), 'a text')
+OBJECT = Kind(lambda value: isinstance(value, Mapping), 'an object')
+SCALAR = Kind(_is_scalar, 'a text or a number')
+COUNT = Kind(_is_whole(0), 'a whole number')
+MANY = Kind(lambda value: type(value) is int and value >= 0, 'a whole number')
+POSITIVE = Kind(_is_whole(1), 'a whole number from 1')
+NUMBER = Kind(_is_number, 'a number')
+SHARE = Kind(_is_share, 'a number from 0 to 1')
+PAIR = Kind(_is_pair, 'a list of two numbers')
+TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
+KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
+TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
+ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
+
+# Path → field. In a path * stands for any name, and [] for every element of a list. All fields
+# may be missing but benchmark and n; the figures have keys of their own, see figures.py.
+FIELDS: dict[str, Field] = {
+    'schema': Field(POSITIVE, f'version of this description, {SCHEMA} now; missing before 2'),
+    'benchmark': Field(TEXT, 'what the problems are; results are joined by it'),
+    'model': Field(TEXT, 'the model, if `gpassk score` was told it'),
+    'k': Field(KS, 'the k of pass@k and G-Pass@k; empty where each problem has one sample'),
+    'taus': Field(TAUS, 'the thresholds τ of G-Pass@k'),
+    'counts': Field(OBJECT, 'what was counted, over all problems, originals of versions too'),
+    'counts.problems': Field(COUNT, 'problems of the headline figures'),
+    'counts.trials': Field(MANY, 'responses, lost ones among them'),
+    'counts.correct': Field(MANY, 'right responses'),
+    'counts.incorrect': Field(MANY, 'wrong responses'),
+    'counts.unjudged': Field(MANY, 'responses without a verdict, lost ones among them'),
+    'counts.lost': Field(MANY, 'responses that are not there, since the inference failed'),
+    'counts.no_answer': Field(MANY, 'responses in which no final answer was found'),
+    'counts.truncated': Field(MANY, 'responses that were cut off'),
+    'counts.excluded': Field(OBJECT, 'what figures leave out'),
+    'counts.excluded.*': Field(COUNT, 'k → problems with fewer than k judged responses'),
+    'groups': Field(OBJECT, 'label → a group of problems that has figures of its own'),
+    'groups.*': Field(OBJECT, 'the fields that its problems share, such as split or language'),
+    'groups.*.*': Field(SCALAR, 'the value of such a field'),
+    'groups.*.problems': Field(COUNT, 'problems of the group'),
+    'signature': Field(OBJECT, 'what must be equal for two results to be comparable'),
+    'signature.package': Field(TEXT, 'version of this package'),
+    'signature.data': Field(TEXT, 'benchmark and version of the problems'),
+    'signature.n': Field(POSITIVE, 'samples of each problem'),
+    'signature.k': Field(KS, 'as `k`'),
+    'signature.sampling': Field(OBJECT, 'parameters of sampling, or how many differ: `mixed`'),
+    'signature.sampling.*': Field(SCALAR, 'the value of a parameter'),
+    'signature.judge': Field(TEXT, 'who judged; `none` where reasoning alone was scored'),
+    'signature.prompt': Field(TEXT, 'hash of the prompts'),
+    'signature.complete': Field(NUMBER, 'as `versions.complete`'),
+    'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
+    'signature.reasoning': Field(TEXT, 'who scored the reasoning, and under which settings'),
+    'judging': Field(OBJECT, 'how the verdicts came about: mode, judge, decoding, calls, tokens'),
+    'bounds': Field(OBJECT, 'figure → its value if all unjudged responses are wrong, or right'),
+    'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
+    'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),
+    'intervals.*': Field(PAIR, 'low and high, in percent'),
+    'intervals_fixed': Field(OBJECT, 'figure → confidence interval, for these very problems'),
+    'intervals_fixed.*': Field(PAIR, 'low and high, in percent'),
+    'uncertainty': Field(OBJECT, 'how the intervals were made'),
+    'uncertainty.method': Field(TEXT, '`bca` or `percentile`'),
+    'uncertainty.resamples': Field(COUNT, 'resamples of the bootstrap'),
+    'uncertainty.seed': Field(SCALAR, 'their seed'),
+    'uncertainty.level': Field(SHARE, 'the chance with which an interval covers the truth'),
+    'uncertainty.of': Field(TEXT, 'what `intervals` are intervals of'),
+    'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` are intervals of'),
+    'uncertainty.other_methods': Field(OBJECT, 'which intervals were made in another way'),
+    'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
+    'versions': Field(OBJECT, 'the versions of questions, as in RV-Bench'),
+    'versions.per_group': Field(POSITIVE, 'versions of a question, m'),
+    'versions.groups': Field(COUNT, 'questions with all m versions'),
+    'versions.incomplete': Field(COUNT, 'questions that lack versions'),
+    'versions.originals': Field(COUNT, 'questions whose original is there'),
+    'versions.excluded': Field(OBJECT, 'what figures leave out'),
+    'versions.excluded.*': Field(COUNT, 'figure → questions for which it is undefined'),
+    'versions.complete': Field(NUMBER, 'share of right versions from which it is understood'),
+    'versions.collapsed': Field(NUMBER, 'share of right versions up to which it is not'),
+    'reasoning': Field(OBJECT, 'the scores of the responses’ reasoning'),
+    'reasoning.scorer': Field(TEXT, 'who scored'),
+    'reasoning.settings': Field(OBJECT, 'settings of the scorer'),
+    'reasoning.threshold': Field(NUMBER, 'least validity of sound reasoning'),
+    'reasoning.validity_by': Field(TEXT, 'how the steps’ validity makes a solution’s'),
+    'reasoning.redundancy_by': Field(TEXT, 'how the steps’ redundancy makes a solution’s'),
+    'reasoning.delimiter': Field(TEXT, 'what the scorer reads between two steps'),
+    'reasoning.refusals': Field(OBJECT, 'responses without scores'),
+    'reasoning.refusals.*': Field(COUNT, 'reason → their number'),
+    'reasoning.lengths': Field(OBJECT, 'mean length of a scored solution'),
+    'reasoning.lengths.*': Field(OBJECT, 'in steps, and in tokens'),
+    'reasoning.lengths.*.*': Field(NUMBER, 'of all, right and wrong responses'),
+    'reasoning.boxes': Field(OBJECT, 'statistics of box plots, as matplotlib’s `Axes.bxp` takes'),
+    'reasoning.boxes.*': Field(OBJECT, 'of validity and of redundancy'),
+    'reasoning.boxes.*.*': Field(OBJECT, 'of all, right and wrong responses'),
+    'reasoning.boxes.*.*.*': Field(NUMBER, 'q1, med, q3, whislo, whishi, mean; n solutions'),
+    'reasoning.sound': Field(OBJECT, 'the reasoning behind right responses'),
+    'reasoning.sound.*': Field(COUNT, 'how many are right, and sound, unsound or unknown of these'),
+    'reasoning.excluded': Field(OBJECT, 'what sound figures leave out'),
+    'reasoning.excluded.*': Field(COUNT, 'k → problems with fewer than k judged, scored responses'),
+    'warnings': Field(TEXTS, 'what a reader of the figures must know'),
+    'trials_file': Field(TEXT, 'the file of trials beside the result'),
+    'steps_file': Field(TEXT, 'the file of scored steps beside the result'),
+    'details': Field(ROWS, 'a row for each problem; OpenCompass may leave them out'),
+    'details[].problem_id': Field(SCALAR, 'the problem'),
+    'details[].n': Field(COUNT, 'its judged responses'),
+    'details[].c': Field(COUNT, 'right ones among them'),
+    'details[].sound': Field(COUNT, 'sound ones among the right, where reasoning was scored'),
+    'details[].gold': Field(SCALAR, 'the reference answer'),
+    'details[].cluster': Field(SCALAR, 'shared by versions and translations of one question'),
+    'details[].version': Field(SCALAR, 'which version of its question it is'),
+    'details[].answers': Field(ROWS, 'the distinct answers, the most frequent first'),
+    'details[].answers[].answer': Field(SCALAR, 'the final answer; null where there is none'),
+    'details[].answers[].count': Field(COUNT, 'responses that gave it'),
+    'details[].answers[].verdict': Field(TEXT, '`correct`, `incorrect` or `unjudged`'),
+    'details[].answers[].source': Field(TEXT, 'who judged it'),
+}
+
+
+def check_result(result: Result) -> None:
+    """Raise an error if a result of ours has not the form that tables, figures and page read.
+
+    Args:
+        result: As stored, with its details or without.
+
+    Raises:
+        ValueError: Naming the field, what it holds, and what it should hold.
+    """
+    check_schema(result)
+    _demand('names', list(result), _brief(LONGEST_NAME), BRIEF.format(LONGEST_NAME))
+    for name, value in result.items():
+        longest = LONGEST_NAME if name in NAMES else LONGEST_TEXT
+        if name != 'details':
+            _demand(name, value, _brief(longest), BRIEF.format(longest))
+    _demand('signature, n', result['signature']['n'], *POSITIVE)
+    for path, field in FIELDS.items():
+        for name, value in _values(result, path.replace('[]', '.[]').split('.'), ''):
+            _demand(name, value, *field.kind)
+    for row in result.get('details') or []:
+        _check_row(row)
+    _check_sizes(result)
+    for label, group in {'': {}, **(result.get('groups') or {})}.items():
+        keys = [one.key for one in figures_of(result, originals='version' in group)]
+        for key in keys if label else [*keys, *SHARES]:
+            name = f'{label}/{key}' if label else key
+            if (value := result.get(name)) is not None:
+                _demand(name, value, _is_number, 'a finite number')
+
+
+def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of what a path leads to; what is missing or null is passed over."""
+    if not path:
+        yield name, value
+        return
+    first, rest = path[0], path[1:]
+    if first == '[]':
+        found = [(name, one) for one in value]
+    elif first == '*':
+        found = [(f'{name}, {key}', one) for key, one in value.items()]
+    else:
+        found = [(f'{name}, {first}' if name else first, value.get(first))]
+    for called, one in found:
+        if one is not None:
+            yield from _values(one, rest, called)
+
+
+def _check_row(row: Mapping[str, Any]) -> None:
+    if not {'problem_id', 'n', 'c'} <= row.keys():
+        raise ValueError('field details: a row holds no problem_id, n and c')
+    place = f'details, {str(row["problem_id"])[:80]}'
+    for name, value in row.items():
+        if name != 'answers':
+            _demand(f'{place}, {name}', value, *SCALAR)
+    _demand(f'{place}, n', row['n'], *COUNT)
+    _demand(f'{place}, c', row['c'], lambda c: COUNT.test(c) and c <= row['n'], 'no more than n')
+
+
+def _check_sizes(result: Result) -> None:
+    """Raise a ValueError if there is more of something than anything can be made of in time."""
+    groups, rows = result.get('groups') or {}, result.get('details') or []
+    metrics = len(result.get('k') or []) * (len(result.get('taus') or []) + 2) + OTHER_METRICS
+    for what, number, most in (
+        ('metrics, by k and taus', metrics, MOST_METRICS),
+        ('figures, by metric and group', metrics * (len(groups) + 1), MOST_FIGURES),
+        ('breakdowns', len({tuple(group) for group in groups.values()}), MOST_BREAKDOWNS),
+        ('warnings', len(result.get('warnings') or []), MOST_WARNINGS),
+        ('problems', len(rows), MOST_PROBLEMS),
+        ('samples', sum(row['n'] for row in rows), MOST),
+    ):
+        if number > most:
+            raise ValueError(f'it has {number} {what}, above {most}; score its responses again')
+
+
+def _brief(longest: int) -> Test:
+    """Tell whether no text in a value is longer, and no key longer than a name."""
+
+    def test(value: Any) -> bool:
+        if isinstance(value, str):
+            return len(value) <= longest
+        if isinstance(value, Mapping):
+            names = all(len(str(key)) <= LONGEST_NAME for key in value)
+            return names and all(map(test, value.values()))
+        return not isinstance(value, list) or all(map(test, value))
+
+    return test
+
+
+def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
+    try:
+        good = test(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        good = False
+    if not good:
+        told = reprlib.repr(value)[:60]
+        raise ValueError(f'field {name[:60]} is {told}, not {wanted}; score its responses again')
+
+
+def with_lacks(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of an earlier schema with a warning of what can't be shown of it.
+
+    Before schema 2, ``understanding score`` was the share of right versions, and the score of
+    RV-Bench's Eq. 5 was missing.
+    """
+    if check_schema(result) == SCHEMA or not result.get('versions'):
+        return result
+    warning = (
+        'an earlier version of this package made the result: its understanding score was not that '
+        'of Eq. 5 and is not shown; make the result again with gpassk rescore'
+    )
+    return {**result, 'warnings': [*(result.get('warnings') or []), warning]}
