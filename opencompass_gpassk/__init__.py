@@ -1,5 +1,33 @@
-"""Stability of language models on reasoning benchmarks, as an OpenCompass plugin."""
+"""Stability of language models on reasoning benchmarks: G-Pass@k, RV-Bench, ReasonEval."""
 
-__all__ = ['__version__']
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+    from opencompass_gpassk.results.summary import summarize
 
 __version__ = '0.1.0'
+
+__all__ = ['__version__', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'summarize']
+
+PLACES = {
+    'g_pass_at_k': 'metrics.gpassk',
+    'mg_pass_at_k': 'metrics.gpassk',
+    'pass_at_k': 'metrics.gpassk',
+    'summarize': 'results.summary',
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public function when it is first used: numpy and scipy take their time."""
+    if name not in PLACES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    found = globals()[name] = getattr(import_module(f'{__name__}.{PLACES[name]}'), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PLACES})

@@ -369,7 +369,7 @@ def _is_meant(metric: str, one: Difference) -> bool:
     except ValueError:
         return False
     any_n = figure.n is None or name == 'accuracy'
-    return figure == one.figure or (any_n and figure.of_any_n() == one.figure.of_any_n())
+    return figure == one.figure or (any_n and figure.of_n(None) == one.figure.of_n(None))
 
 
 def _unknowable(one: Difference, tests: int, level: float) -> str:

@@ -322,7 +322,7 @@ def _reasoning(
 def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
     """Return the values of each figure; of several n, without those that depend on n."""
     return {
-        figure.of_any_n() if several and figure.family is ACCURACY else figure: columns.values[:, i]
+        figure.of_n(None) if several and figure.family is ACCURACY else figure: columns.values[:, i]
         for i, figure in enumerate(columns.figures)
         if not several or figure.family is not MAJORITY_VOTE
     }

@@ -208,9 +208,9 @@ class Figure:
         """Return the plain figure, the sound one, or the drop."""
         return replace(self, side=side)
 
-    def of_any_n(self) -> Figure:
-        """Return the figure under a key that is the same for all n."""
-        return replace(self, n=None)
+    def of_n(self, n: int | None) -> Figure:
+        """Return the figure of so many samples of a problem; of any number with None."""
+        return replace(self, n=n)
 
     def estimator(self) -> Estimator:
         """Return it as an estimator of n and c of a problem.

@@ -221,9 +221,8 @@ def make_result(
         result['reasoning'] = reasoning.describe() | _reasoning(values)
         notes = [*notes, *reasoning.notes]
     result['warnings'] = [*result_warnings(protocol, result, audit, sampling), *notes]
-    if protocol.judged:
-        of_sound = None if protocol.sound is None else values.assignment(Side.SOUND).c
-        result['details'] = problem_rows(table, of_sound)
+    of_sound = None if protocol.sound is None else values.assignment(Side.SOUND).c
+    result['details'] = problem_rows(table, of_sound)
     return result
 
 

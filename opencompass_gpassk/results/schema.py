@@ -78,14 +78,26 @@ def _is_pair(value: Any) -> bool:
     return ends and all(one is None or _is_number(one) for one in value)
 
 
+def _is_box(value: Any) -> bool:
+    if value is None:
+        return True
+    whole = isinstance(value, Mapping) and {*BOX_NUMBERS, 'n'} <= value.keys()
+    numbers = whole and all(_is_number(one) and one == one for one in value.values())
+    return numbers and _is_whole(1)(value['n'])
+
+
+BOX_NUMBERS = ('q1', 'med', 'q3', 'whislo', 'whishi', 'mean')
 TEXT = Kind(lambda value: isinstance(value, str), 'a text')
 OBJECT = Kind(lambda value: isinstance(value, Mapping), 'an object')
+ANY = Kind(lambda value: True, 'a text or a number')  # each row is checked by itself
 SCALAR = Kind(_is_scalar, 'a text or a number')
 COUNT = Kind(_is_whole(0), 'a whole number')
 MANY = Kind(lambda value: type(value) is int and value >= 0, 'a whole number')
 POSITIVE = Kind(_is_whole(1), 'a whole number from 1')
 NUMBER = Kind(_is_number, 'a number')
 SHARE = Kind(_is_share, 'a number from 0 to 1')
+LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or null')
+BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
 PAIR = Kind(_is_pair, 'a list of two numbers')
 TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
 KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
@@ -163,11 +175,10 @@ FIELDS: dict[str, Field] = {
     'reasoning.refusals.*': Field(COUNT, 'reason → their number'),
     'reasoning.lengths': Field(OBJECT, 'mean length of a scored solution'),
     'reasoning.lengths.*': Field(OBJECT, 'in steps, and in tokens'),
-    'reasoning.lengths.*.*': Field(NUMBER, 'of all, right and wrong responses'),
+    'reasoning.lengths.*.*': Field(LENGTH, 'of all, right and wrong responses'),
     'reasoning.boxes': Field(OBJECT, 'statistics of box plots, as matplotlib’s `Axes.bxp` takes'),
     'reasoning.boxes.*': Field(OBJECT, 'of validity and of redundancy'),
-    'reasoning.boxes.*.*': Field(OBJECT, 'of all, right and wrong responses'),
-    'reasoning.boxes.*.*.*': Field(NUMBER, 'q1, med, q3, whislo, whishi, mean; n solutions'),
+    'reasoning.boxes.*.*': Field(BOX, 'of all, right and wrong responses; n solutions'),
     'reasoning.sound': Field(OBJECT, 'the reasoning behind right responses'),
     'reasoning.sound.*': Field(COUNT, 'how many are right, and sound, unsound or unknown of these'),
     'reasoning.excluded': Field(OBJECT, 'what sound figures leave out'),
@@ -183,6 +194,7 @@ FIELDS: dict[str, Field] = {
     'details[].gold': Field(SCALAR, 'the reference answer'),
     'details[].cluster': Field(SCALAR, 'shared by versions and translations of one question'),
     'details[].version': Field(SCALAR, 'which version of its question it is'),
+    'details[].*': Field(ANY, 'the value of a group field, such as split or language'),
     'details[].answers': Field(ROWS, 'the distinct answers, the most frequent first'),
     'details[].answers[].answer': Field(SCALAR, 'the final answer; null where there is none'),
     'details[].answers[].count': Field(COUNT, 'responses that gave it'),
@@ -222,7 +234,10 @@ def check_result(result: Result) -> None:
 
 
 def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of what a path leads to; what is missing or null is passed over."""
+    """Yield name and value of what a path leads to; a field that is missing, or null, is not.
+
+    Below a star or in a list nothing is missing, so that null is a value.
+    """
     if not path:
         yield name, value
         return
@@ -234,7 +249,7 @@ def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]
     else:
         found = [(f'{name}, {first}' if name else first, value.get(first))]
     for called, one in found:
-        if one is not None:
+        if one is not None or (first in ('[]', '*') and not rest):
             yield from _values(one, rest, called)
 
 

@@ -197,7 +197,7 @@ def _mark(
     wanted = {}
     for figure in figures:
         named = {side.named(figure, entry) for entry in entries}
-        wanted[figure] = named.pop() if len(named) == 1 else figure.of_any_n()
+        wanted[figure] = named.pop() if len(named) == 1 else figure.of_n(None)
     standings = distinguishable(shared, label, figures=set(wanted.values()))
     for figure, meant in wanted.items():
         if meant in standings:

@@ -1,0 +1,164 @@
+"""docs/results.md describes what results and trials files hold, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eval_task import OurSums
+from made_results import as_result
+from made_sweep import SAMPLED, make_sweep
+from test_evaluator_reasoning import evaluated
+from test_evaluator_versions import answered, recited
+
+from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.evaluator import ReasonEvalEvaluator
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.join_results import figures_of
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.schema import FIELDS, check_result
+from opencompass_gpassk.results.stored_results import read_result
+from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
+from tools.describe_results import PAGE, described
+
+# Their contents depend on the judge or the scorer, or are those of matplotlib.
+FREE = ('judging', 'reasoning.settings', 'reasoning.boxes.*.*')
+
+
+@pytest.fixture(scope='module')
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Results of every kind: with versions, with reasoning, of reasoning alone, of a file."""
+    folder = tmp_path_factory.mktemp('results')
+    rows = [
+        {'problem': str(i), 'answer': str(i), 'samples': [f'\\boxed{{{j % 3}}}' for j in range(4)]}
+        for i in range(3)
+    ]
+    (folder / 'rows.jsonl').write_text('\n'.join(map(json.dumps, rows)), 'utf-8')
+    scored = folder / 'scored.json'
+    command = ['score', str(folder / 'rows.jsonl'), '--model', 'm', '-o', str(scored)]
+    assert main(command) == 0
+    return [
+        answered(folder / 'versions', recited, n=2),
+        evaluated(folder / 'sound'),
+        evaluated(folder / 'reasoning', OurSums, ReasonEvalEvaluator),
+        json.loads(scored.read_text('utf-8')),
+    ]
+
+
+def paths(value: Any, path: str = '') -> Iterator[str]:
+    """The paths of fields, with a star for every name below one that FIELDS has with a star."""
+    if path:
+        yield path
+    if path in FREE:
+        return
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            exact, any_name = (f'{path}.{key}' if path else key for key in (name, '*'))
+            yield from paths(one, exact if exact in FIELDS or any_name not in FIELDS else any_name)
+    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        for one in value:
+            yield from (found for found in paths(one, f'{path}[]') if found != f'{path}[]')
+
+
+def test_the_page_is_made_from_the_declarations() -> None:
+    """``python -m tools.describe_results`` changes nothing."""
+    page = PAGE.read_text('utf-8')
+    assert described(page) == page
+
+
+def test_results_hold_what_is_described(results: list[dict[str, Any]]) -> None:
+    """Every field of a result is a figure, a share or described; what is described occurs."""
+    seen: set[str] = set()
+    for result in results:
+        labels = ['', *(f'{label}/' for label in result['groups'])]
+        figures = {f'{label}{one.key}' for one in figures_of(result) for label in labels}
+        own = {k: v for k, v in result.items() if k not in figures and k not in SHARES}
+        seen |= set(paths(own))
+    assert seen - set(FIELDS) == set()
+    assert set(FIELDS) - seen == set()
+
+
+def test_trials_hold_what_is_described(tmp_path: Path) -> None:
+    """The fields of problems and trials are those of the page's tables."""
+    run = make_sweep(tmp_path / '1', {'m': 0.5}).folder
+    with gzip.open(run / f'results/m/{SAMPLED}.trials.jsonl.gz', 'rt') as file:
+        rows = [json.loads(line) for line in file]
+    assert (rows[0]['kind'], rows[0]['schema']) == ('meta', SCHEMA)
+    page = PAGE.read_text('utf-8')
+    for kind, record in (('problem', Problem), ('trial', Trial)):
+        table = page.split(f'<!-- {kind}s -->')[1].split('<!-- end -->')[0]
+        described_ = {line.split('`')[1] for line in table.splitlines() if line.startswith('| `')}
+        assert described_ == {one.name for one in fields(record)}
+        assert {key for row in rows if row['kind'] == kind for key in row} - {'kind'} <= described_
+
+
+def test_an_earlier_schema_is_read_and_says_what_it_lacks(tmp_path: Path) -> None:
+    """Its figure of another meaning is not shown, and not taken for the one of Eq. 5."""
+    problems = [Problem(f'q/{v}', cluster='q', version=v) for v in ('original', '1', '2')]
+    trials = [Trial(one.problem_id, 0, Verdict.CORRECT) for one in problems]
+    made = as_result(TrialTable(problems, trials), Protocol(1), benchmark='RV-MATH', greedy=True)
+    del made['understanding'], made['RV accuracy (original right)']
+    made['understanding score'] = 50.0
+    path = tmp_path / 'x.json'
+    path.write_text(json.dumps(made))
+    found = read_result(path)
+    assert [one.key for one in figures_of(found) if 'understanding' in one.key] == [
+        f'{share} understanding' for share in ('complete', 'partial', 'collapsed')
+    ]
+    assert 'not that of Eq. 5' in ' '.join(found['warnings'])
+
+
+def test_a_later_schema_is_refused(tmp_path: Path) -> None:
+    """Its figures may mean something else."""
+    made = {'schema': SCHEMA + 1, 'benchmark': 'b', 'signature': {'n': 1}}
+    with pytest.raises(ValueError, match=f'schema is {SCHEMA + 1}.*update'):
+        check_result(made)
+
+
+def change(path: Path, **fields_: Any) -> None:
+    """Change fields of a result."""
+    result = json.loads(path.read_text('utf-8'))
+    path.write_text(json.dumps({**result, **fields_}))
+
+
+@pytest.mark.parametrize('kind', ['figures', 'details', 'counts', 'old'])
+def test_a_result_that_contradicts_its_trials_is_marked(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the page, in compare and in status; other results are not."""
+    run = make_sweep(tmp_path / '1', {'good': 0.5, 'bad': 0.6}).folder
+    path = run / f'results/bad/{SAMPLED}.json'
+    result = json.loads(path.read_text('utf-8'))
+    if kind == 'figures':  # all of them are 100, as n and c are not
+        change(path, **{one.key: 100.0 for one in figures_of(result)})
+    elif kind == 'details':
+        result['details'][0]['c'] -= 1
+        change(path, details=result['details'])
+    elif kind == 'counts':
+        change(path, details=[], counts={**result['counts'], 'correct': 1})
+    else:  # of an earlier schema n and c alone are compared
+        del result['schema']
+        figures = {one.key: 100.0 for one in figures_of(result)}
+        path.write_text(json.dumps(result | figures))
+    assert main(['status', str(run)]) == (0 if kind == 'old' else 1)
+    marked = [line.split()[0] for line in capsys.readouterr().out.splitlines() if 'BUT' in line]
+    document = page_data([run]).document
+    on_page = [
+        entry['model']
+        for benchmark in document['benchmarks']
+        for entry in benchmark['entries']
+        if any(word == 'contradictory' for word, _ in entry['marks'])
+    ]
+    main(['compare', str(run), '--model-a', 'good', '--model-b', 'bad', '--dataset', SAMPLED])
+    compared = capsys.readouterr().out
+    if kind == 'old':
+        assert (marked, on_page, 'contradictory' in compared) == ([], [], False)
+    else:
+        assert (marked, on_page) == ([f'bad/{SAMPLED}'], ['bad'])
+        assert 'NOT COMPARABLE: the result of B is contradictory' in ' '.join(compared.split())

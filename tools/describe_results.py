@@ -1,0 +1,82 @@
+"""Write the tables of ``docs/results.md`` from what the package declares.
+
+Usage: ``python -m tools.describe_results``
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
+from opencompass_gpassk.results.schema import FIELDS
+from opencompass_gpassk.trials import Problem, Trial
+
+__all__ = ['PAGE', 'described', 'main']
+
+PAGE = Path(__file__).parents[1] / 'docs/results.md'
+PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
+
+
+def described(page: str) -> str:
+    """Return the page with its tables made anew, each between two comments that name it."""
+    tables = {
+        'figures': _table(['figure', 'key', 'mean over', 'meaning'], _figures()),
+        'shares': _table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),
+        'fields': _table(
+            ['field', 'holds', 'meaning'],
+            ([f'`{path}`', one.kind.holds, one.about] for path, one in FIELDS.items()),
+        ),
+        'problems': _table(['field', 'meaning'], _arguments(Problem)),
+        'trials': _table(['field', 'meaning'], _arguments(Trial)),
+    }
+    for name, table in tables.items():
+        place = re.compile(rf'(<!-- {name} -->\n).*?(<!-- end -->)', re.DOTALL)
+        page, found = place.subn(lambda match, text=table: match[1] + text + match[2], page)  # type: ignore[misc]
+        if found != 1:
+            raise ValueError(f'{PAGE.name}: there is no place for the table {name}')
+    return page
+
+
+def _figures() -> Iterator[list[str]]:
+    for family in FAMILIES:
+        heading, key, about = (
+            text.format(**PLACES)
+            for text in (family.heading or family.key, family.key, family.about)
+        )
+        yield [heading, _key(family, key), _over(family.over), about + _direction(family)]
+
+
+def _key(family: Family, key: str) -> str:
+    return f'`{key}`' + (f', `{family.key_of_one}` if n is 1' if family.key_of_one else '')
+
+
+def _over(over: Over) -> str:
+    return over.value.partition(',')[0]
+
+
+def _direction(family: Family) -> str:
+    return '; lower is better' if family.lower_is_better else ''
+
+
+def _arguments(record: type) -> Iterator[list[str]]:
+    """Yield name and meaning of each field of a dataclass, from its docstring."""
+    text = inspect.cleandoc(record.__doc__ or '').partition('Args:\n')[2]
+    for name, about in re.findall(r'^    (\w+): (.*(?:\n        .*)*)', text, re.MULTILINE):
+        yield [f'`{name}`', ' '.join(about.replace('``', '`').split()).rstrip('.')]
+
+
+def _table(heads: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [heads, ['---'] * len(heads), *rows]
+    return ''.join(f'| {" | ".join(line)} |\n' for line in lines)
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(described(PAGE.read_text('utf-8')), 'utf-8')
+
+
+if __name__ == '__main__':
+    main()
