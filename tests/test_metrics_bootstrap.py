@@ -242,7 +242,7 @@ def test_bad_arguments_are_named() -> None:
         bootstrap_means(values, resamples=0)
     with pytest.raises(ValueError, match='level is 95'):
         bootstrap_means(values, level=95)
-    with pytest.raises(ValueError, match='clusters are 3, but there are 60 values'):
+    with pytest.raises(ValueError, match='clusters holds 3 labels for 60 values'):
         bootstrap_means(values, ['a', 'b', 'c'])
 
 

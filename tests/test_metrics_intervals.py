@@ -106,7 +106,7 @@ def test_effective_sizes_at_the_ends() -> None:
     assert effective_size([True, True, True], [2, 1, 1]) == pytest.approx(16 / 6)
     with pytest.raises(ValueError, match='weights are'):
         effective_size([True], [0.0])
-    with pytest.raises(ValueError, match='clusters are 1, but there are 2'):
+    with pytest.raises(ValueError, match='clusters holds 1 labels for 2'):
         effective_size([True, False], clusters=['a'])
 
 

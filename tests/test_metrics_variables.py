@@ -507,11 +507,11 @@ def test_thresholds_that_tell_nothing_apart_are_named(case: dict[str, Any]) -> N
 
 def test_a_threshold_that_every_group_meets_is_an_error() -> None:
     """CR of no version and OOR of all versions would be the accuracy on originals."""
-    with pytest.raises(ValueError, match=r'complete is 0\.0, which asks for no version'):
+    with pytest.raises(ValueError, match=r'complete is 0\.0'):
         complete_ratio([[1, 1]], [[1, 1]], [1], [1], 0.0)
     for m, share in ((1, 0.2), (5, 0.9), (5, 1.0)):
         ones = [[1] * m]
-        with pytest.raises(ValueError, match=f'collapsed is {share}, which of {m} versions are'):
+        with pytest.raises(ValueError, match=f'collapsed is {share}, .* all {m} versions'):
             original_only_ratio(ones, ones, [1], [1], share)
 
 

@@ -171,5 +171,5 @@ def test_bad_arguments() -> None:
         Rates.with_spread(1.0, 0.1)
     with pytest.raises(ValueError, match='alpha is'):
         Rates.of(0, 1)
-    with pytest.raises(ValueError, match='n holds no problem'):
+    with pytest.raises(ValueError, match='n is 0'):
         Rates.fitted([0], [0])

@@ -1,6 +1,6 @@
-"""How far two sources of verdicts agree: agreement rate, Cohen's kappa, who says what how often.
+"""How far two sources of verdicts agree: agreement rate, Cohen's kappa and the confusion table.
 
-Rate and kappa are over the trials that both judged; the others are counted.
+Rate and kappa cover the trials that both sources judged; the other trials are only counted.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from opencompass_gpassk.trials import Verdict
 __all__ = ['VERDICTS', 'Agreement', 'compare_verdicts']
 
 VERDICTS = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED)
-JUDGED = 2  # the first so many of them
+JUDGED = 2  # the first two of VERDICTS say that a trial was judged
 ROUNDING = 1e-12  # a standard error this small is 0
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a comparison of two sources of verdicts found.
+    """The result of comparing two sources of verdicts.
 
     Attributes:
-        confusion: Shape (3, 3), trials by what the first (row) and the second (column) say:
-            correct, incorrect, unjudged.
-        rate: Share of the trials that both judged on which they say the same, in [0, 1]; NaN
-            where there is no such trial. arXiv 2412.13147, Table 5.
-        interval: Its Wilson interval at ``effective`` trials.
-        effective: How many independent trials say as much as those do.
-        kappa: Cohen's kappa; NaN where both say the same one thing of all, or no trial is judged.
-        kappa_error: Its standard error.
-        kappa_interval: kappa ± z · error within [-1, 1]; NaN where the error is 0, which is no
-            certainty: it is so whenever all agree.
+        confusion: Shape (3, 3), number of trials by the verdict of the first source (row) and of
+            the second (column): correct, incorrect, unjudged.
+        rate: Share of the trials judged by both on which the verdicts are equal, in [0, 1]; NaN
+            if both judged no trial. arXiv 2412.13147, Table 5.
+        interval: Wilson interval of the rate, for ``effective`` trials.
+        effective: Number of independent trials that would give the rate as precisely.
+        kappa: Cohen's kappa; NaN if all verdicts are the same, or no trial was judged by both.
+        kappa_error: Standard error of kappa.
+        kappa_interval: kappa ± z · error within [-1, 1]; NaN where the error is 0. An error of 0
+            does not mean certainty: it occurs whenever all verdicts agree.
     """
 
     confusion: NDArray[np.int64]
@@ -58,12 +58,12 @@ class Agreement:
 
     @property
     def judged(self) -> int:
-        """Those that both judged."""
+        """Trials that both sources judged."""
         return int(self.confusion[:JUDGED, :JUDGED].sum())
 
     @property
     def unjudged(self) -> tuple[int, int]:
-        """Those that the first, and that the second, did not judge; some are in both counts."""
+        """Trials that the first source left unjudged, and the second; a trial can be in both."""
         return int(self.confusion[JUDGED].sum()), int(self.confusion[:, JUDGED].sum())
 
 
@@ -80,9 +80,9 @@ def compare_verdicts(
     Args:
         first: T verdicts.
         second: T verdicts.
-        weights: Shape (T,), how many trials of the run each stands for; by default all the same.
-        clusters: Shape (T,), such as the trials' problems: trials of one cluster may be alike.
-            By default all trials are independent.
+        weights: Shape (T,), how many trials of the run each stands for; by default all are equal.
+        clusters: Shape (T,), labels such as the trials' problems. Trials of one cluster may be
+            correlated; by default all trials are independent.
         level: Coverage of the intervals.
 
     Raises:
@@ -115,22 +115,21 @@ def compare_verdicts(
 
 
 def _kappa(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Return kappa, and what a trial in each cell adds to it, up to a constant: its gradient.
+    """Return kappa and its gradient: what a trial in each cell adds to it, up to a constant.
 
     kappa = (p_o - p_e) / (1 - p_e) (Cohen, Educational and Psychological Measurement 20 (1960),
-    37-46), with the gradient for the error of large samples (Fleiss, Cohen and Everitt,
-    Psychological Bulletin 72 (1969), 323-327). Both are NaN where the table is empty or all of it
-    in one class.
+    37-46). The gradient gives the large-sample error (Fleiss, Cohen and Everitt, Psychological
+    Bulletin 72 (1969), 323-327). Both are NaN if the table is empty or all trials are in one class.
     """
     total = table.sum()
     nothing = float('nan'), np.full(table.shape, np.nan)
-    # One class alone: p_e is 1. Told by counts, since rounding may leave it just below.
+    # p_e is 1 if all trials are in one class. Compare counts: rounding may leave p_e just below 1.
     if not total or (np.diag(table) == total).any():
         return nothing
     share = table / total
     first, second = share.sum(axis=1), share.sum(axis=0)
     same, chance = float(np.trace(share)), float(first @ second)
-    # p_e's derivative by the share of cell (i, j) is second[i] + first[j].
+    # The derivative of p_e with respect to the share of cell (i, j) is second[i] + first[j].
     slope = second[:, None] + first[None, :]
     gradient = np.eye(len(table)) * (1 - chance) - (1 - same) * slope
     return (same - chance) / (1 - chance), gradient / (1 - chance) ** 2

@@ -1,14 +1,13 @@
 """Confidence intervals of means over problems, for a population of problems.
 
-The question that they answer: had other problems of the same kind been asked, and the model been
-sampled anew on each, where would the figure lie? Clusters of problems are resampled. What n
-samples of a problem leave unsure is in the values already, so trials are never resampled: of 16
-trials drawn again from 16, all are right less often than of 16 new ones, and G-Pass@16_1.0 would
-come out points too low. For the other question, about *these* problems, see
-:mod:`opencompass_gpassk.metrics.fixed_problems`.
+They answer the question: where would the figure lie if other problems of the same kind were asked
+and the model were sampled anew on each? Clusters of problems are resampled, trials never are: the
+values already contain the noise of the n samples. Resampling 16 trials out of 16 would also bias
+G-Pass@16_1.0 by some points, since 16 redrawn trials are all right less often than 16 new ones.
+For intervals about *these* problems see :mod:`opencompass_gpassk.metrics.fixed_problems`.
 
-A bootstrap of few clusters that differ from the rest collapses, so that there
-:mod:`opencompass_gpassk.metrics.intervals` takes its place.
+If only few clusters differ from the rest, the bootstrap's interval is far too short, and
+:mod:`opencompass_gpassk.metrics.intervals` computes the interval instead.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ __all__ = [
 ]
 
 METHODS = ('bca', 'percentile')
-FEWEST = 20.0  # deviating clusters below which a bootstrap's interval is too short
-BLOCK = 1 << 21  # numbers in a temporary array, about
-ROUNDING = 1e-9  # of the width of the bounds: means this near to one another are the same
+FEWEST = 20.0  # with fewer deviating clusters, a bootstrap's interval is too short
+BLOCK = 1 << 21  # approximate number of elements in a temporary array
+ROUNDING = 1e-9  # means that differ by less than this share of the bounds' width are equal
 
 Numbers = NDArray[np.float64]
 
@@ -54,9 +53,9 @@ class Intervals:
         estimate: Shape (M,), the means; NaN where no value is defined.
         low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
         high: Shape (M,), upper bounds.
-        method: M names of how each came about: ``bca``, ``percentile``, ``wilson`` where too few
-            clusters deviate for a bootstrap (of differences see
-            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`), ``none`` where
+        method: M names of methods: ``bca``; ``percentile``; ``wilson`` where too few clusters
+            deviate for a bootstrap (for differences see
+            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`); ``none`` where
             there is no interval.
     """
 
@@ -78,26 +77,26 @@ def bootstrap_means(
     level: float = 0.95,
     fewest: float = FEWEST,
 ) -> Intervals:
-    """Return the means over problems with intervals for a population of such problems.
+    """Return means over problems, with confidence intervals for a population of such problems.
 
     BCa is the bias-corrected and accelerated bootstrap (Efron, JASA 82 (1987), 171-185), with the
     jackknife over clusters for its acceleration.
 
     Args:
-        values: Shape (P, M), M figures of P problems in any unit; NaN where a figure is undefined,
-            which leaves the problem out of that mean.
-        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
-        weights: Shape (P,), from 0 on: means are Σ weight · value / Σ weight; by default all are
+        values: Shape (P, M), M figures of P problems in any unit. NaN where a figure is undefined:
+            that mean leaves the problem out.
+        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        weights: Shape (P,), at least 0: means are Σ weight · value / Σ weight; by default all are
             equal.
-        bounds: The least and the greatest possible value, each a number or one a column. What
-            can be below and above 0 counts as a difference.
-        resamples: How many; the same serve all columns.
-        seed: Of the resamples.
+        bounds: The least and the greatest possible value, each a number or one per column. A
+            figure that can be negative and positive counts as a difference.
+        resamples: Number of resamples; all columns share them.
+        seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
-        fewest: Where fewer clusters deviate from the usual value, as
-            :func:`~opencompass_gpassk.metrics.intervals.deviating_clusters` counts them, the
-            interval is Wilson's; 0 to have the bootstrap wherever values differ.
+        fewest: Least number of deviating clusters for a bootstrap, as counted by
+            :func:`~opencompass_gpassk.metrics.intervals.deviating_clusters`; with fewer the
+            interval is Wilson's. 0 uses the bootstrap wherever values differ.
 
     Raises:
         ValueError: If a shape or a setting is wrong, or a value is out of bounds.
@@ -127,7 +126,7 @@ def bootstrap_means(
         tie = ROUNDING * (high - low)[many]
         result[:, many] = _bootstrap(sums.columns(many), resamples, seed, method, level, tie)
     names = np.select([few, many], ['wilson', method], 'none')
-    # A mean is within its interval, which rounding must not spoil; NaN stay.
+    # Rounding must not put a mean outside its interval. NaN stay.
     ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
     return Intervals(estimate, *ends, tuple(map(str, names)))
 
@@ -135,15 +134,15 @@ def bootstrap_means(
 def resampled_weights(
     clusters: int, resamples: int, seed: int
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Yield how often each resample of clusters has each of them, in blocks of bounded size.
+    """Yield how often each resample contains each cluster, in blocks of bounded size.
 
     Args:
-        clusters: C.
-        resamples: R.
-        seed: What is drawn depends on these three alone.
+        clusters: Number of clusters, C.
+        resamples: Number of resamples, R.
+        seed: The resamples depend on these three arguments only.
 
     Yields:
-        The block's resamples, and their weights of shape (block, C), each row summing to C.
+        The slice of the block's resamples, and weights of shape (block, C); each row sums to C.
     """
     rng = np.random.default_rng([*b'bootstrap', seed])
     rows = max(BLOCK // max(clusters, 1), 1)
@@ -181,18 +180,18 @@ def bootstrap_interval(
     level: float,
     tie: Numbers,
 ) -> Numbers:
-    """Return the bounds of M figures from what they are in R resamples, shape (2, M).
+    """Return the interval bounds of M figures, shape (2, M), from their values in R resamples.
 
     Args:
-        means: Shape (M, R), of the resamples; NaN where undefined. They are sorted in place.
-        estimate: Shape (M,), of the data.
-        jackknife: Shape (C, M), without each of C clusters; NaN where there is nothing to leave
-            out, or nothing is left.
+        means: Shape (M, R), the figures in the resamples; NaN where undefined. Sorted in place.
+        estimate: Shape (M,), the figures in the data.
+        jackknife: Shape (C, M), the figures without each of C clusters; NaN where the cluster has
+            no value or is the only one with a value.
         method: ``bca`` or ``percentile``.
         level: The interval's coverage.
-        tie: Shape (M,), differences that are none.
+        tie: Shape (M,), differences up to this size count as 0.
     """
-    means.sort(axis=1)  # NaN, of resamples in which nothing is defined, come last
+    means.sort(axis=1)  # NaN come last: resamples without a defined value
     tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
     if method == 'bca':
         tails = _bca_tails(tails, means, estimate, _acceleration(jackknife), tie)
@@ -214,7 +213,7 @@ def _bca_tails(
 ) -> Numbers:
     """Return the shares of the resamples that are beyond the BCa bounds, shape (2, M)."""
     valid = (~np.isnan(means)).sum(axis=1)
-    # Half of those that equal the estimate count as below it, and one more resample as half.
+    # A resample that equals the estimate counts as half below it; one more half is added.
     below, up_to = (
         np.array([row.searchsorted(end) for row, end in zip(means, ends, strict=True)])
         for ends in (estimate - tie, estimate + tie)
@@ -232,7 +231,7 @@ def _without_each(sums: ClusterSums) -> Numbers:
 
 
 def _acceleration(jackknife: Numbers) -> Numbers:
-    """Return the third central moment of the jackknife means, to 6 times the second's 1.5 power."""
+    """Return Σd³ / (6 (Σd²)^1.5), with d the deviations of the jackknife means; shape (M,)."""
     there = ~np.isnan(jackknife)
     centre = np.where(there, jackknife, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     influence = np.where(there, centre - jackknife, 0.0)
@@ -257,7 +256,7 @@ def _checked_bounds(
     columns = values.shape[1]
     low, high = (np.broadcast_to(np.asarray(bound, float), (columns,)) for bound in bounds)
     if not (low < high).all():
-        raise ValueError(f'bounds are {bounds!r}; the least value is below the greatest')
+        raise ValueError(f'bounds are {bounds!r}; give the lower bound below the upper one')
     slack = ROUNDING * (high - low)
     outside = (values < low - slack) | (values > high + slack)
     if outside.any():

@@ -1,7 +1,7 @@
-"""Problems that are versions of one another, such as translations, are one cluster.
+"""Clusters of problems: versions of one problem, such as translations, form one cluster.
 
-A model that solves a problem in English is likely to solve it in Chinese. Such problems are not
-independent of one another; clusters are.
+A model that solves a problem in English is likely to solve it in Chinese. Problems of one cluster
+are therefore correlated; clusters are independent of one another.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def cluster_numbers(clusters: ArrayLike | None, size: int) -> NDArray[np.int64]:
     """Return the number of each problem's cluster, from 0, in the order of the sorted labels.
 
     Args:
-        clusters: Shape (size,), what is equal is one cluster; None if each is one of its own.
-        size: Problems.
+        clusters: Shape (size,), equal labels are one cluster; None if each problem is one.
+        size: Number of problems.
 
     Raises:
         ValueError: If there are more or fewer clusters than problems.
@@ -33,18 +33,18 @@ def cluster_numbers(clusters: ArrayLike | None, size: int) -> NDArray[np.int64]:
     labels = np.asarray(clusters)
     if labels.shape != (size,):
         raise ValueError(
-            f'clusters are {labels.size}, but there are {size} values; give each a label'
+            f'clusters holds {labels.size} labels for {size} values; give one label per value'
         )
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """Sums over the problems of each of C clusters, of M columns.
+    """Sums of M columns over the problems of each of C clusters.
 
     Attributes:
-        totals: Shape (C, M), the sum of the values that are defined.
-        counts: Shape (C, M), how many these are.
+        totals: Shape (C, M), sum of the defined values.
+        counts: Shape (C, M), number of the defined values.
     """
 
     totals: Numbers
@@ -58,22 +58,22 @@ class ClusterSums:
 
         Args:
             values: The values.
-            clusters: Shape (P,), what is equal is one cluster; None if each problem is one.
-            weights: Shape (P,), from 0 on: ``totals`` are then of values times their weights, and
-                ``counts`` of the weights.
+            clusters: Shape (P,), equal labels are one cluster; None if each problem is one.
+            weights: Shape (P,), at least 0: ``totals`` then sums values times weights, and
+                ``counts`` sums weights.
 
         Raises:
-            ValueError: If values aren't of two dimensions or infinite, or clusters or weights not
-                as many.
+            ValueError: If values don't have two dimensions, a value is infinite, or the number of
+                clusters or weights isn't P.
         """
         numbers = np.asarray(values, float)
         if numbers.ndim != 2:
             raise ValueError(
-                f'values have shape {numbers.shape}; give a row to each problem and a column to '
-                'each figure'
+                f'values have shape {numbers.shape}; give one row per problem and one column per '
+                'figure'
             )
         if np.isinf(numbers).any():
-            raise ValueError('values hold an infinite one; NaN is what is undefined')
+            raise ValueError('values holds an infinite value; write NaN where it is undefined')
         counts = (~np.isnan(numbers)).astype(float)
         if weights is not None:
             counts *= _weights(weights, len(numbers))[:, None]
@@ -97,7 +97,7 @@ class ClusterSums:
 
     @property
     def defined(self) -> NDArray[np.int64]:
-        """Shape (M,), clusters in which a value is defined."""
+        """Shape (M,), number of clusters in which a value is defined."""
         return (self.counts > 0).sum(axis=0)
 
     def columns(self, chosen: slice | NDArray[np.bool_]) -> ClusterSums:
@@ -105,7 +105,7 @@ class ClusterSums:
         return ClusterSums(self.totals[:, chosen], self.counts[:, chosen])
 
     def deviations(self, centre: Numbers) -> Numbers:
-        """Return how far each cluster's total is from what it were if all its values were centre.
+        """Return each cluster's total less the total if all its values were ``centre``.
 
         Args:
             centre: Shape (M,).
@@ -120,6 +120,6 @@ def _weights(weights: ArrayLike, size: int) -> Numbers:
     found = np.asarray(weights, float)
     if found.shape != (size,) or not (found >= 0).all():
         raise ValueError(
-            f'weights have shape {found.shape}; give {size} numbers from 0 on, one a problem'
+            f'weights have shape {found.shape}; give {size} numbers of at least 0, one per problem'
         )
     return found

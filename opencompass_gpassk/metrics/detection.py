@@ -1,7 +1,7 @@
 """How well scores find the errors that people found: macro F1 and AUC, as in arXiv 2404.05692.
 
-What is compared are steps or solutions, by their validity or by their redundancy. NaN is what has
-no score; it is left out and counted.
+Scores and human labels are compared for steps or for solutions, by validity or by redundancy. A
+step or solution without a score is NaN: it is left out and counted.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = [
     'require_share',
 ]
 
-VALIDITY_THRESHOLD = 0.5  # the authors' for ReasonEval, as the next
+VALIDITY_THRESHOLD = 0.5  # this and the next are the authors' thresholds for ReasonEval
 REDUNDANCY_THRESHOLD = 0.15
-PROCESS_REWARD_THRESHOLD = 0.5  # of a reward model with one number a step, for both kinds of error
+PROCESS_REWARD_THRESHOLD = 0.5  # for reward models with one number per step; both kinds of error
 
 Scores = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -38,11 +38,11 @@ class Detection:
 
     Attributes:
         units: Steps or solutions that have a score.
-        errors: Those among them that people found to be errors.
-        unscored: Steps or solutions without a score, left out of all else.
-        threshold: Beyond which a score says error.
+        errors: How many of these units people labelled as errors.
+        unscored: Steps or solutions without a score; all other fields leave them out.
+        threshold: A score beyond it predicts an error.
         macro_f1: Mean of the F1 of errors and of the F1 of the others, in [0, 1].
-        auc: Chance that a random error has a worse score than a random other, ties counting half.
+        auc: Chance that a random error scores worse than a random non-error; ties count half.
     """
 
     units: int
@@ -56,10 +56,10 @@ class Detection:
 def detect_invalid(
     errors: ArrayLike, validities: ArrayLike, threshold: float = VALIDITY_THRESHOLD
 ) -> Detection:
-    """Return how well a validity below the threshold tells wrong steps or solutions.
+    """Return how well a validity below the threshold detects wrong steps or solutions.
 
     Args:
-        errors: Shape (N,) of booleans, what people say: is it wrong?
+        errors: Shape (N,) of booleans, people's labels: is it wrong?
         validities: Shape (N,), NaN where there is no score.
         threshold: In [0, 1].
 
@@ -74,10 +74,10 @@ def detect_invalid(
 def detect_redundant(
     errors: ArrayLike, redundancies: ArrayLike, threshold: float = REDUNDANCY_THRESHOLD
 ) -> Detection:
-    """Return how well a redundancy above the threshold tells redundant steps or solutions.
+    """Return how well a redundancy above the threshold detects redundant steps or solutions.
 
     Args:
-        errors: Shape (N,) of booleans, what people say: is it, or a step of it, redundant?
+        errors: Shape (N,) of booleans, people's labels: is it, or a step of it, redundant?
         redundancies: Shape (N,), NaN where there is no score.
         threshold: In [0, 1].
 
@@ -90,14 +90,14 @@ def detect_redundant(
 
 
 def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
-    """Return the mean of the F1 of errors and of the F1 of what is none.
+    """Return the mean of the F1 of errors and of the F1 of non-errors.
 
     Args:
-        errors: Shape (N,) of booleans, what people say.
-        flagged: Shape (N,) of booleans, what is found.
+        errors: Shape (N,) of booleans, people's labels.
+        flagged: Shape (N,) of booleans, the predictions.
 
     Returns:
-        A number in [0, 1]; NaN where neither side names an error, or neither anything but errors.
+        A number in [0, 1]; NaN if both arrays hold errors only, or both hold non-errors only.
 
     Raises:
         ValueError: If the lengths differ or the values aren't booleans.
@@ -109,7 +109,7 @@ def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
     _require_length('flagged', len(found), len(wrong))
     differ = int(np.sum(wrong != found))
     both = int(np.sum(wrong & found)), int(np.sum(~wrong & ~found))
-    # F1 is 2 TP / (2 TP + FP + FN), and the false of one class are those of the other.
+    # F1 is 2 TP / (2 TP + FP + FN); FP + FN is the same number for both classes.
     shares = [2 * hits / (2 * hits + differ) if hits + differ else np.nan for hits in both]
     return float(np.mean(shares))
 
@@ -118,7 +118,7 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     """Return the area under the ROC curve: the chance that an error has the higher score.
 
     Args:
-        errors: Shape (N,) of booleans, what people say.
+        errors: Shape (N,) of booleans, people's labels.
         scores: Shape (N,), higher where an error is likelier. Ties count half.
 
     Returns:
@@ -135,7 +135,7 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     pairs = positives * (len(wrong) - positives)
     if not pairs or np.isnan(values).any():
         return np.nan
-    # Twice the mean rank of equal scores is a whole number, so that sums are exact.
+    # Twice the mean rank of equal scores is an integer, so that sums are exact.
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = (2 * np.cumsum(counts) - counts + 1)[place.reshape(-1)]
     wins = int(ranks[wrong].sum()) - positives * (positives + 1)
@@ -183,4 +183,4 @@ def _flags(name: str, values: ArrayLike) -> Flags:
 
 def _require_length(name: str, count: int, wanted: int) -> None:
     if count != wanted:
-        raise ValueError(f'{name} are {count} where {wanted} are wanted; give one each')
+        raise ValueError(f'{name} holds {count} values; give {wanted}, one each')

@@ -1,4 +1,4 @@
-"""The metrics of one problem as objects: estimators of a chance from n samples, c of them right."""
+"""Metrics as objects: estimators of a chance from n samples of a problem, c of them correct."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ['Estimator', 'problem_counts']
 
 @dataclass(frozen=True)
 class Estimator:
-    """A metric that k samples of a problem decide, estimated without bias from any n ≥ k of them.
+    """A metric of k samples of a problem, with an unbiased estimate from any n ≥ k samples.
 
     Args:
         kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k) or ``mG-Pass``.
-        k: Samples that decide it; 1 for accuracy.
+        k: Number of samples that the metric is defined on; 1 for accuracy.
         tau: Threshold of G-Pass.
     """
 
@@ -31,15 +31,15 @@ class Estimator:
         if self.kind not in ('accuracy', 'G-Pass', 'mG-Pass'):
             raise ValueError(f'kind is {self.kind!r}; choose accuracy, G-Pass or mG-Pass')
         if self.k < 1 or (self.kind == 'accuracy' and self.k != 1):
-            raise ValueError(f'k is {self.k}; it is at least 1, and 1 for accuracy')
+            raise ValueError(f'k is {self.k}; give at least 1, and exactly 1 for accuracy')
         if not 0 <= self.tau <= 1:
             raise ValueError(f'tau is {self.tau}; a threshold τ is a share from 0 to 1')
 
     def __call__(self, n: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
-        """Return estimates in [0, 1] of problems of which c of n samples are right.
+        """Return the estimates of problems with c correct ones among n samples.
 
         Returns:
-            In the shape that n and c broadcast to; NaN where n < k.
+            Estimates in [0, 1], in the shape that n and c broadcast to; NaN where n < k.
 
         Raises:
             ValueError: If a count is negative or no integer, or c > n.
@@ -54,7 +54,7 @@ class Estimator:
 
 
 def problem_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:
-    """Return the samples and the right ones of P problems, both of shape (P,).
+    """Return the checked numbers of samples and of correct ones, both of shape (P,).
 
     Raises:
         ValueError: If a count is negative or no integer, or c > n.

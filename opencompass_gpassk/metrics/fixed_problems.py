@@ -1,10 +1,10 @@
 """Confidence intervals of means over problems, for these fixed problems.
 
-The question that they answer: had the model been sampled anew on the very same problems, where
-would the figure lie? That problems differ from one another plays no part, so the interval shrinks
-to nothing as n grows. It is what tells two runs of one model apart, or a benchmark that is its own
-purpose. For how a model does on such problems in general, see
-:mod:`opencompass_gpassk.metrics.bootstrap_intervals`, whose interval is wider.
+They answer the question: where would the figure lie if the model were sampled anew on the very
+same problems? Differences between problems play no part, so the width goes to 0 as n grows. Use
+them to compare two runs of one model, or where only these problems matter. For how a model does on
+such problems in general, use the wider intervals of
+:mod:`opencompass_gpassk.metrics.bootstrap_intervals`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 Numbers = NDArray[np.float64]
-ROUNDING = 1e-12  # values this near to a bound are at it
+ROUNDING = 1e-12  # a value this near to a bound counts as equal to it
 
 
 def within_problem_variance(
@@ -34,20 +34,20 @@ def within_problem_variance(
 ) -> Numbers:
     """Return how much each problem's estimate would vary if its n samples were drawn again.
 
-    Where n ≥ 2k it is the estimate's square less the unbiased estimate of its true value's square:
-    unbiased for each problem, whatever its rate, and so at times slightly negative.
+    For n ≥ 2k the variance is the square of the estimate less the unbiased estimate of the square
+    of the true value. It is unbiased for each problem at any rate, so it is at times negative.
 
-    With less samples nothing is unbiased: of n = k samples there is one estimate, and how another
-    would differ can't be seen. The variance is then the expectation over what the counts leave
-    open of the problem's rate if it is one of a population's, ``rates``. If these are right it is
-    right on average over problems; it is biased for a problem that is unlike the others. (A
-    jackknife over trials needs n > k as well, and is too large on average.)
+    For k ≤ n < 2k no unbiased estimate exists: n = k samples give one estimate, which doesn't show
+    how a second would differ. The variance is then an expectation over the posterior of the
+    problem's rate, with ``rates`` as the prior. If the prior is right, the variance is right on
+    average over problems, but biased for a problem unlike the others. (A jackknife over trials
+    needs n > k as well, and is too large on average.)
 
     Args:
         estimator: The metric.
         n: Shape (P,), judged samples of each problem.
-        c: Shape (P,), right ones.
-        rates: The one Beta distribution of the problems' rates, for those of n < 2k; by default
+        c: Shape (P,), correct ones among them.
+        rates: A single Beta distribution of the problems' rates, used where n < 2k; by default
             the likeliest one, see :meth:`~opencompass_gpassk.metrics.rates.Rates.fitted`.
 
     Returns:
@@ -83,10 +83,10 @@ class FixedProblems:
     """A figure of these problems with its interval, in [0, 1].
 
     Attributes:
-        estimate: The mean over the problems of n ≥ k; NaN where there is none.
+        estimate: The mean over the problems with n ≥ k; NaN if there is none.
         low: Lower bound.
         high: Upper bound.
-        variance: Of the mean, from the noise of sampling alone.
+        variance: Variance of the mean from sampling noise alone.
     """
 
     estimate: float
@@ -104,19 +104,19 @@ def fixed_problems_intervals(
     rates: Rates | None = None,
     level: float = 0.95,
 ) -> list[FixedProblems]:
-    """Return a figure with its interval, samples drawn anew, for parts of the problems.
+    """Return a figure with its interval under new samples, for each part of the problems.
 
-    It is normal where the noise is seen: where the samples of enough problems differ. The fewer
-    these are, the more is added for what problems at 0 or 1 leave open: if r sets of k samples
-    all fail, over all such problems, Wilson's interval of 0 of r says how many might not have.
-    From ``FEW`` to twice as many problems with noise this goes away. The distances add as squares
-    do, so that the width is never 0.
+    The interval is normal if enough problems have both correct and incorrect samples, which shows
+    the noise. With fewer of these, a second term is added for the problems at 0 or 1: if r sets of
+    k samples failed over all problems at 0, Wilson's interval of 0 of r bounds the share that might
+    succeed (likewise at 1). The second term fades out as the number of noisy problems goes from
+    ``FEW`` to twice ``FEW``. The two distances add in squares, so the width is never 0.
 
     Args:
         estimator: The metric.
         n: Shape (P,), judged samples of each problem.
-        c: Shape (P,), right ones.
-        parts: Of each part, the indices of its problems.
+        c: Shape (P,), correct ones among them.
+        parts: For each part, the indices of its problems.
         rates: See :func:`within_problem_variance`; by default those of all P problems.
         level: The interval's coverage.
 
@@ -148,12 +148,12 @@ def fixed_problems_intervals(
 
 
 def _trust(variances: Numbers) -> float:
-    """Return how far the sum of variances is to be trusted, by how many problems it comes from."""
+    """Return the trust in a sum of variances, from 0 to 1, by the number of problems behind it."""
     seen = np.maximum(variances, 0.0)
     number = float(seen.sum() ** 2 / (seen @ seen)) if seen.any() else 0.0
     return min(max(number / FEW - 1, 0.0), 1.0)
 
 
 def _unseen(end: NDArray[np.bool_], sets: NDArray[np.int64], level: float) -> float:
-    """Return how much problems at one end may be away from it, as a share of all."""
+    """Return how far problems at one end may in truth be from it, as a share of all problems."""
     return float(end.mean() * wilson(0, sets[end].sum(), level)[1]) if end.any() else 0.0

@@ -18,7 +18,7 @@ __all__ = ['correct_counts', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'thresh
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
-# τ this close to i/k is i/k: 0.28 × 25 is 7, and so is np.linspace(0, 1, 26)[7] × 25.
+# A τ this close to i/k counts as i/k: ⌈0.28 × 25⌉ is 7, and so is ⌈np.linspace(0, 1, 26)[7] × 25⌉.
 TAU_ROUNDING = 1e-12
 
 
@@ -73,8 +73,7 @@ def g_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike, tau: ArrayLike) -> flo
 def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
     """Return (2/k) Σ G-Pass@k_{i/k} over i from ⌈k/2⌉ + 1 to k (the paper's Eq. 7).
 
-    It is the published definition: a perfect model scores (k - 1)/k where k is odd, and 0 where
-    k is 1.
+    By this published definition a perfect model scores (k - 1)/k for odd k, and 0 for k = 1.
 
     Args:
         n: Samples of each problem; integers of any shape.
@@ -98,7 +97,7 @@ def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
 def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
     """Return max(⌈τk⌉, 1), the number of the k samples that must be correct.
 
-    Floating point does not move it: τ within 1e-12 of i/k counts as i/k, so that 0.28 × 25 is 7.
+    Rounding does not change it: τ within 1e-12 of i/k counts as i/k, so that ⌈0.28 × 25⌉ is 7.
 
     Args:
         k: Samples drawn; integers of any shape.
@@ -123,13 +122,13 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
 
 
 def correct_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
-    """Return n and c as integers, of which c correct ones are among n; ValueError if not."""
+    """Return n and c as integers; raise a ValueError unless 0 ≤ c ≤ n."""
     n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
     above = c > n
     if above.any():
         first = np.broadcast_to(c, above.shape)[above][0], np.broadcast_to(n, above.shape)[above][0]
         raise ValueError(
-            f'{prefix}c is {first[0]} where {prefix}n is {first[1]}; of n samples at most n are '
+            f'{prefix}c is {first[0]} where {prefix}n is {first[1]}; at most n of n samples are '
             'correct'
         )
     return n, c
@@ -146,7 +145,7 @@ def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
 
 
 def _of_distinct(function: Callable[..., Shares], *counts: Counts) -> float | Shares:
-    """Return a function of counts that broadcast, computed once for each distinct combination."""
+    """Apply a function to broadcast counts, computing each distinct combination once."""
     code, span = np.zeros((), dtype=np.int64), 1
     for values in counts:
         ranks, width = _ranks(values)
@@ -163,7 +162,7 @@ def _of_distinct(function: Callable[..., Shares], *counts: Counts) -> float | Sh
 
 
 def _ranks(values: Counts) -> tuple[Counts, int]:
-    """Return small codes, equal where the values are, and a bound above them."""
+    """Return small integer codes, equal where values are equal, and an upper bound of the codes."""
     if not values.size:
         return values, 1
     low = int(values.min())
@@ -175,14 +174,14 @@ def _ranks(values: Counts) -> tuple[Counts, int]:
 
 
 def _tails(n: Counts, c: Counts, k: Counts, wanted: Counts) -> Shares:
-    """Return P[at least ``wanted`` correct among k of n]; 0 and 1 exactly where it is certain."""
+    """Return P[at least ``wanted`` correct among k of n]; exactly 0 or 1 where it is certain."""
     tails = hypergeom.sf(wanted - 1, n, c, k)
     tails = np.where(wanted > np.minimum(c, k), 0.0, np.where(wanted <= k - (n - c), 1.0, tails))
     return np.where(n < k, np.nan, tails)
 
 
 def _means_of_tails(n: Counts, c: Counts, k: Counts) -> Shares:
-    """Return the sums of Eq. 7, of counts of shape (D,)."""
+    """Return the sum of Eq. 7 for counts of shape (D,)."""
     found = np.where(n < k, np.nan, 0.0)
     for one in np.unique(k[n >= k]):
         rows = np.flatnonzero((k == one) & (n >= k))

@@ -17,7 +17,7 @@ FEWEST = 10  # problems or long responses below which nothing is concluded
 
 @dataclass(frozen=True)
 class Independence:
-    """What an audit found.
+    """The copies that :func:`audit_independence` found.
 
     Attributes:
         identical: Share of problems whose responses are all the same text, in [0, 1]; NaN where
@@ -38,7 +38,7 @@ class Independence:
     replicas: int
 
     def warning(self) -> str | None:
-        """Return what the audit suggests is wrong, None if nothing."""
+        """Return a warning about the likely cause of copies; None if there are few."""
         if self.problems >= FEWEST and self.identical >= GREEDY_SHARE:
             return (
                 f'{self.identical:.0%} of the problems got {self.replicas} identical responses: '
@@ -80,7 +80,7 @@ def audit_independence(
     _, long_counts = np.unique(np.stack([problem[long], text[long]]), axis=1, return_counts=True)
     copies = float(np.sum(long_counts - 1) / np.sum(long)) if long.any() else float('nan')
 
-    # One column a replica; where a trial is missing, a number no text has, so that it differs.
+    # One column per replica. A missing trial gets a number that no text has, so that it differs.
     problems, row = np.unique(problem, return_inverse=True)
     replicas, column = np.unique(replica, return_inverse=True)
     grid = np.broadcast_to(-1 - np.arange(len(replicas)), (len(problems), len(replicas))).copy()

@@ -1,9 +1,9 @@
-"""Confidence intervals of shares and bounded means, and how much weighted, similar trials say.
+"""Confidence intervals of shares and bounded means, and effective sizes of clustered trials.
 
-Where few clusters have any but the usual value, a bootstrap's interval is far too short. Of 119
-problems a weak model solves one, or none, and all resamples are made of one problem or of nothing:
-at a true value of 0.3 % the interval covers that in 10 to 87 of 100 cases. The intervals here are
-wide instead, and have a width even where the mean is at a bound.
+If nearly all clusters have the same value, a bootstrap's interval is far too short. A weak model
+solves one of 119 problems, or none, so all resamples repeat that one problem or nothing: at a true
+value of 0.3 % the interval covers it in only 10 to 87 of 100 cases. The intervals here are wider,
+and their width is above 0 even where the mean is at a bound.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ __all__ = [
     'wilson',
 ]
 
-FEW = 5  # clusters
+FEW = 5  # clusters; up to this number a variance estimated from them is not trusted
 Bound = float | NDArray[np.float64]
 
 
 def normal_quantile(level: float) -> float:
-    """Return the z for which a standard normal variable is from -z to z with chance ``level``.
+    """Return z such that a standard normal variable is in [-z, z] with probability ``level``.
 
     Raises:
         ValueError: If level isn't between 0 and 1.
     """
     if not 0 < level < 1:
-        raise ValueError(f'level is {level!r}; it is a chance between 0 and 1, such as 0.95')
+        raise ValueError(f'level is {level!r}; give a number between 0 and 1, such as 0.95')
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def wilson(successes: ArrayLike, total: ArrayLike, level: float = 0.95) -> tuple[Bound, Bound]:
     """Return the score interval of a share (Wilson, JASA 22 (1927), 209-212).
 
-    It assumes independent trials. For others hand over the successes that as many independent
-    trials as :func:`effective_size` says would have.
+    It assumes independent trials. For correlated ones pass the share times
+    :func:`effective_size` as the successes, and the effective size as the total.
 
     Args:
         successes: Successes, of any shape; they need not be integers.
@@ -80,7 +80,7 @@ def wilson(successes: ArrayLike, total: ArrayLike, level: float = 0.95) -> tuple
         centre = (share + z * z / (2 * size)) / (1 + z * z / size)
         spread = np.sqrt(share * (1 - share) / size + (z / (2 * size)) ** 2)
         half = z * spread / (1 + z * z / size)
-    # At the ends the bounds are exact, which rounding must not spoil.
+    # At a share of 0 or 1 one bound is exact; rounding must not change it.
     low = np.where(share == 0, 0.0, np.clip(centre - half, 0, 1))
     high = np.where(share == 1, 1.0, np.clip(centre + half, 0, 1))
     return (low, high) if hits.ndim else (float(low), float(high))
@@ -91,18 +91,17 @@ def mean_variance(
 ) -> float:
     """Return the variance of the weighted mean of T values.
 
-    Values of one cluster may be alike to any degree; clusters are independent. This is the
-    linearised variance of a ratio mean of unequal clusters (Kish, Survey Sampling (1965),
-    chapter 6).
+    Values of one cluster may be correlated; clusters are independent. This is the linearised
+    variance of a ratio mean of unequal clusters (Kish, Survey Sampling (1965), chapter 6).
 
     Args:
         values: Shape (T,).
         weights: Shape (T,), above 0; by default all are equal.
-        clusters: Shape (T,), what is equal is one cluster; by default each value is one, and the
+        clusters: Shape (T,), equal labels are one cluster; by default each value is one, and the
             variance is Σ (value - mean)² / T², that of a sample of independent draws.
 
     Returns:
-        The variance, NaN where there is no value or but one cluster.
+        The variance; NaN if there is no value or only one cluster.
     """
     number, weight = np.asarray(values, float), _weights(values, weights)
     if not len(number):
@@ -120,22 +119,22 @@ def mean_variance(
 def effective_size(
     hits: ArrayLike, weights: ArrayLike | None = None, clusters: ArrayLike | None = None
 ) -> float:
-    """Return how many independent trials of equal weight would tell a share as exactly as T do.
+    """Return how many independent, equally weighted trials give a share as precisely as the T do.
 
     It is p(1 - p) / Var(p), at most T (Korn and Graubard, Survey Methodology 24 (1998), 193-201).
-    Near the ends there is little to tell by how alike the trials of a cluster are: where hits, or
-    misses, are in less than ``FEW`` clusters, the size is no more than that of clusters which
-    count once each, by their weight (Kish, Survey Sampling (1965), section 11.7). So one miss does
-    not make the interval of many hits narrower. From ``FEW`` to twice as many clusters the limit
-    goes over into the estimate.
+    Near shares of 0 and 1 the correlation within clusters is hard to estimate: if hits, or misses,
+    occur in at most ``FEW`` clusters, the size is limited to the effective number of clusters by
+    weight (Kish, Survey Sampling (1965), section 11.7). So a single miss does not narrow the
+    interval of many hits. From ``FEW`` to twice as many clusters the limit blends into the
+    estimate.
 
     Args:
         hits: Shape (T,), booleans.
         weights: Shape (T,), above 0; by default all are equal.
-        clusters: Shape (T,), what is equal is one cluster; by default each trial is one.
+        clusters: Shape (T,), equal labels are one cluster; by default each trial is one.
 
     Returns:
-        The size; 0 without trials, NaN with several of one cluster.
+        The size; 0 without trials, NaN if there are several trials but only one cluster.
     """
     hit, weight = np.asarray(hits, bool), _weights(hits, weights)
     if not len(hit):
@@ -168,16 +167,16 @@ def _cluster_sums(values: NDArray[np.float64], clusters: ArrayLike) -> NDArray[n
 
 
 Numbers = NDArray[np.float64]
-POISSON = 3  # successes up to which Wilson's lower bound is too high
-LEAST_FREEDOM = 0.2  # below which Student's quantile is as good as infinite
+POISSON = 3  # up to this number of successes Wilson's lower bound is too high
+LEAST_FREEDOM = 0.2  # with fewer degrees of freedom Student's quantile is taken as infinite
 
 
 def deviating_clusters(sums: ClusterSums) -> Numbers:
-    """Return how many clusters, in effect, have another mean than the usual one.
+    """Return the effective number of clusters whose mean differs from the median mean.
 
-    With d the deviations of the clusters' totals from what the median would make them, it is
-    (Σ|d|)² / Σd². Of values 0 and 1 with 0 the more frequent it is the number of the 1; of values
-    all alike it is 0; of a normal distribution 0.64 of the clusters.
+    It is (Σ|d|)² / Σd², with d each cluster's total less its total if all its values were the
+    median. If most values are 0 and the rest 1, it is the number of ones; if all values are equal,
+    it is 0; for a normal distribution it is 0.64 of the clusters.
 
     Returns:
         Shape (M,), from 0 to the number of clusters.
@@ -185,7 +184,7 @@ def deviating_clusters(sums: ClusterSums) -> Numbers:
     means = ratio(sums.totals, sums.counts)
     centre = np.full(means.shape[1], np.nan)
     some = sums.defined > 0
-    # The lower of two middle ones: it is a value that occurs, so that what is alike deviates by 0.
+    # Take the lower of two middle values: it occurs in the data, so clusters equal to it deviate 0.
     order = np.sort(means[:, some], axis=0)
     centre[some] = order[(sums.defined[some] - 1) // 2, np.arange(some.sum())]
     deviations = np.abs(sums.deviations(centre))
@@ -196,38 +195,38 @@ def deviating_clusters(sums: ClusterSums) -> Numbers:
 
 
 def effective_sizes(sums: ClusterSums, level: float) -> Numbers:
-    """Return how many independent draws of 0 or 1 would tell each mean as exactly as the data do.
+    """Return how many independent draws of 0 or 1 give each mean as precisely as the data do.
 
-    It is m(1 - m)/Var(m), where m is the mean and Var(m) that between clusters (Kish, Survey
-    Sampling (1965), chapter 6). What is above the number of clusters, each counted by its weight
-    (section 11.7 there), rests on a variance that few deviating clusters tell badly: down to that
-    number it is multiplied by (z/t)², the quantiles of the normal distribution and of Student's
-    with as many degrees of freedom as clusters deviate, less 2 (after Korn and Graubard, Survey
-    Methodology 24 (1998), 193-201). So with one or two of them the size is the number of clusters,
-    and with many the estimate.
+    It is m(1 - m)/Var(m), with m the mean and Var(m) its variance between clusters (Kish, Survey
+    Sampling (1965), chapter 6). A size above the effective number of clusters by weight (section
+    11.7 there) rests on a variance that few deviating clusters estimate badly. It is therefore
+    multiplied by (z/t)², down to that number at the least: z and t are the quantiles of the normal
+    and of Student's distribution, with 2 degrees of freedom less than deviating clusters (after
+    Korn and Graubard, Survey Methodology 24 (1998), 193-201). So with one or two deviating clusters
+    the size is the number of clusters, and with many it is the estimate.
 
     Args:
-        sums: Of values in [0, 1].
-        level: The coverage of the interval that is made with it.
+        sums: Sums of values in [0, 1].
+        level: The coverage of the interval that uses the size.
 
     Returns:
         Shape (M,), at least 1; NaN where no value is defined.
     """
     mean, total = sums.means, sums.counts.sum(axis=0)
     limit = ratio(total**2, (sums.counts**2).sum(axis=0))
-    # Without C/(C - 1), so that C draws of 0 or 1 are C.
+    # Without the factor C/(C - 1), so that C draws of 0 or 1 have size C.
     variance = ratio((sums.deviations(mean) ** 2).sum(axis=0), total**2)
     estimate = np.where(variance > 0, ratio(mean * (1 - mean), variance), limit)
     return trusted_sizes(estimate, limit, deviating_clusters(sums), level)
 
 
 def trusted_sizes(estimate: Numbers, limit: Numbers, deviating: Numbers, level: float) -> Numbers:
-    """Return how far estimates of sizes are to be trusted, see :func:`effective_sizes`.
+    """Return estimated sizes, reduced if few clusters deviate; see :func:`effective_sizes`.
 
     Args:
         estimate: Shape (M,), m(1 - m)/Var(m).
-        limit: Shape (M,), clusters.
-        deviating: Shape (M,), how many of these deviate.
+        limit: Shape (M,), number of clusters.
+        deviating: Shape (M,), number of deviating clusters.
         level: The coverage of the interval.
     """
     with np.errstate(invalid='ignore'):
@@ -236,7 +235,7 @@ def trusted_sizes(estimate: Numbers, limit: Numbers, deviating: Numbers, level: 
 
 
 def _student_quantile(deviating: Numbers, level: float) -> Numbers:
-    """Return Student's quantile for a variance from as many clusters as deviate; perhaps ∞."""
+    """Return Student's quantile for a variance estimated from deviating clusters; may be ∞."""
     freedom = deviating - 2
     some = freedom > LEAST_FREEDOM
     return np.where(some, stdtrit(np.where(some, freedom, 1.0), (1 + level) / 2), np.inf)
@@ -245,14 +244,14 @@ def _student_quantile(deviating: Numbers, level: float) -> Numbers:
 def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numbers, Numbers]:
     """Return Wilson's interval of means in [0, 1], with Poisson bounds for small counts.
 
-    Up to three successes Wilson's lower bound is too high; it is then no more than that of a
-    Poisson count at twice the error (Brown, Cai and DasGupta, Statistical Science 16 (2001),
-    101-133, section 4.1.1), and the upper bound is likewise of the failures. Counts need not be
+    Up to three successes Wilson's lower bound is too high. It is then limited to the lower bound
+    of a Poisson count at twice the error (Brown, Cai and DasGupta, Statistical Science 16 (2001),
+    101-133, section 4.1.1); up to three failures, the upper bound likewise. Counts need not be
     integers.
 
     Args:
         mean: Shape (M,).
-        size: Shape (M,), independent draws that say as much.
+        size: Shape (M,), effective number of independent draws.
         level: The interval's coverage.
 
     >>> low, high = small_count_wilson(np.array([0.0, 0.02]), np.array([50.0, 50.0]), 0.95)
@@ -279,16 +278,16 @@ def bounded_mean_interval(
 ) -> tuple[Numbers, Numbers]:
     """Return an interval of each mean of bounded values; its width is never 0.
 
-    Where 0 is between the bounds, values are differences. A difference d is its gain max(d, 0)
-    less its loss max(-d, 0); the distances of these two means from their bounds add as squares do
-    (Zou and Donner, Statistics in Medicine 27 (2008), 1693-1702). That a problem can't have both
-    is left out of account: where most differences are 0, it changes nothing. Small differences
-    have the same: Student's interval is narrower, but the few clusters that differ don't tell its
-    variance, so that it holds the truth in but 80 to 93 of 100 cases.
+    If 0 is between the bounds, the values are differences. A difference d is its gain max(d, 0)
+    less its loss max(-d, 0). The distances of the two means from their bounds add in squares (Zou
+    and Donner, Statistics in Medicine 27 (2008), 1693-1702). No problem has both a gain and a loss;
+    ignoring this changes nothing where most differences are 0. Small differences get the same
+    interval. Student's would be narrower but covers the truth in only 80 to 93 of 100 cases, since
+    the few clusters that differ give a poor variance.
 
     Args:
         values: Shape (P, M), NaN where undefined.
-        clusters: Shape (P,), what is equal is one cluster; None if each problem is one.
+        clusters: Shape (P,), equal labels are one cluster; None if each problem is one.
         low: Shape (M,), the least possible value.
         high: Shape (M,), the greatest possible value.
         level: The interval's coverage.

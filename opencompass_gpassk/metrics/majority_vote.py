@@ -1,4 +1,4 @@
-"""Is the answer right that most samples of a problem give?"""
+"""Majority vote: is the most frequent answer to a problem correct?"""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def majority_vote(
 ) -> NDArray[np.float64]:
     """Return the majority answer's correctness for each of P problems, shape (P,), in [0, 1].
 
-    Equivalent answers vote together and ties are split: of two leading answers of which one is
-    right, the vote is 0.5. An answer that a wavering judge called right and wrong counts as the
-    share of its judged trials that are right. Responses without an answer don't vote; a problem
-    with no votes is wrong if it was judged. NaN where a leading answer has no judged trial, and
-    everywhere if responses are right but none has an answer, as with programs.
+    Equivalent answers vote together. Ties are split: if one of two leading answers is correct, the
+    vote is 0.5. An answer that was judged both correct and incorrect counts as the share of its
+    judged trials that are correct. Responses without an answer don't vote; a problem without votes
+    counts as incorrect if it was judged. NaN where a leading answer has no judged trial, and
+    everywhere if some responses are correct but none has an answer, as with programs.
 
     Args:
-        problem: Which problem each of T trials is of, from 0; shape (T,).
-        answer_class: Equivalent answers to a problem share one; -1 is no answer. Shape (T,).
-        correct: The trial is right; shape (T,).
-        judged: The trial is right or wrong; shape (T,).
-        problems: P.
+        problem: Shape (T,), the index of each trial's problem, from 0.
+        answer_class: Shape (T,), equivalent answers to a problem share a number; -1: no answer.
+        correct: Shape (T,), the trial's verdict is correct.
+        judged: Shape (T,), the trial's verdict is correct or incorrect.
+        problems: Number of problems, P.
     """
     vote = np.where(np.bincount(problem[judged], minlength=problems) > 0, 0.0, np.nan)
     voting = answer_class >= 0

@@ -1,9 +1,9 @@
 """Comparisons of models that were asked the same problems.
 
 Two models find the same problems hard, so the difference of their figures is known far better
-than either figure: compare problem by problem, not interval with interval. Figures whose problems
-have different numbers of responses, such as the share of valid ones among those that were scored,
-are ratios of sums over problems; :func:`ratio_differences` compares those.
+than either figure: compare problem by problem, not interval with interval. Some figures are ratios
+of sums over problems, since the number of responses differs between problems; an example is the
+share of valid responses among the scored ones. :func:`ratio_differences` compares such ratios.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ __all__ = [
     'swap_residuals',
 ]
 
-BLOCK = 1 << 21  # numbers in a temporary array, about
-ROUNDING = 1e-9  # sums that differ by less of what they could be are as extreme as one another
+BLOCK = 1 << 21  # approximate number of elements in a temporary array
+ROUNDING = 1e-9  # sums that differ by less than this share of their maximum count as equal
 
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Differences:
-    """M figures of one model less those of another, in the unit of the values.
+    """Differences between two models in M figures, in the unit of the values.
 
     Attributes:
-        difference: Shape (M,), the mean over the problems that both have a value for; NaN where
+        difference: Shape (M,), mean over the problems for which both models have a value; NaN if
             there is none.
         low: Shape (M,), lower bounds for a population of problems.
         high: Shape (M,), upper bounds.
-        p_value: Shape (M,), two-sided, of :func:`sign_flip_test`; hand several comparisons to
-            :func:`holm`.
+        p_value: Shape (M,), two-sided, from :func:`sign_flip_test`; adjust the p-values of several
+            comparisons with :func:`holm`.
         method: M names of the intervals' methods, see
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
     """
@@ -87,11 +87,11 @@ def compare_means(
     Args:
         a: Shape (P, M), M figures of the first model on P problems; NaN where undefined.
         b: Shape (P, M), those of the second on the same problems, in the same order.
-        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
-        bounds: The least and the greatest possible difference, each a number or one a column.
-        resamples: Of the bootstrap, and sign flips of the test.
-        seed: Of both.
-        method: Of the intervals: ``bca`` or ``percentile``.
+        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        bounds: The least and the greatest possible difference, each a number or one per column.
+        resamples: Number of bootstrap resamples, and of sign flips in the test.
+        seed: Seed of both.
+        method: Method of the intervals: ``bca`` or ``percentile``.
         level: The intervals' coverage.
 
     Raises:
@@ -119,18 +119,18 @@ def compare_means(
 def sign_flip_test(
     differences: ArrayLike, clusters: ArrayLike | None = None, *, flips: int = 10_000, seed: int = 0
 ) -> Numbers:
-    """Return the paired permutation test's p-values of mean differences.
+    """Return p-values of mean differences by the paired permutation test.
 
-    If nothing tells the models apart, all of a cluster's differences might as well have the
-    opposite sign. The p-value is the share of sign flips whose mean is as far from 0 as the one
-    observed. Where no more than ``flips`` are possible all are made and it is exact; otherwise the
-    flips are random, the observed one is counted among them, and it is at least 1/(flips + 1).
+    If the models are equally good, all differences of a cluster could as well have the opposite
+    sign. The p-value is the share of sign flips whose mean is at least as far from 0 as the
+    observed mean. It is exact if at most ``flips`` flips are possible: then all are made. Otherwise
+    flips are random, the observed signs count as one, and it is at least 1/(flips + 1).
 
     Args:
         differences: Shape (P, M), NaN where undefined.
-        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
-        flips: How many; the same serve all columns.
-        seed: Of random flips.
+        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        flips: Number of flips; all columns share them.
+        seed: Seed of random flips.
 
     Returns:
         Shape (M,), two-sided; NaN where no difference is defined.
@@ -162,11 +162,11 @@ def sign_flip_test(
 
 
 def least_p_value(clusters: int, flips: int = 10_000) -> float:
-    """Return the least p-value that :func:`sign_flip_test` can have, whatever the data are.
+    """Return the least p-value that :func:`sign_flip_test` can give for any data.
 
     Args:
-        clusters: In how many clusters differences are defined.
-        flips: Of the test.
+        clusters: Number of clusters with a defined difference.
+        flips: Number of flips in the test.
 
     >>> least_p_value(5), least_p_value(2000, 9_999)
     (0.0625, 0.0001)
@@ -178,17 +178,17 @@ def least_p_value(clusters: int, flips: int = 10_000) -> float:
 def holm(p_values: ArrayLike) -> Numbers:
     """Return p-values adjusted for their number (Holm, Scand. J. Statistics 6 (1979), 65-70).
 
-    What is at most α among them is significant with a chance of at most α that any one of all is so
-    by luck, however they depend on one another.
+    If all adjusted p-values of at most α count as significant, the chance of any false positive is
+    at most α, however the tests depend on one another.
 
     Args:
-        p_values: Of any shape; NaN are no tests, and stay.
+        p_values: P-values of any shape; NaN does not count as a test and stays NaN.
 
     Returns:
-        In the same shape, from the p-value to 1.
+        Adjusted p-values of the same shape, each from its p-value to 1.
 
     Raises:
-        ValueError: If one is outside [0, 1].
+        ValueError: If a p-value is outside [0, 1].
 
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
@@ -196,7 +196,7 @@ def holm(p_values: ArrayLike) -> Numbers:
     given = np.asarray(p_values, float)
     if ((given < 0) | (given > 1)).any():
         wrong = given[(given < 0) | (given > 1)][0]
-        raise ValueError(f'p_values holds {wrong:g}; a p-value is from 0 to 1')
+        raise ValueError(f'p_values holds {wrong:g}; give p-values from 0 to 1')
     adjusted = np.full(given.shape, np.nan)
     tests = ~np.isnan(given)
     order = np.argsort(given[tests], kind='stable')
@@ -218,18 +218,18 @@ def rank_intervals(
 ) -> NDArray[np.int64]:
     """Return the ranks in a leaderboard that are compatible with the data.
 
-    The best rank of a model is one behind those that are certainly better, its worst one before
-    those that are certainly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies
-    91 (2024), 476-518). All pairs are tested together by sign flips of clusters that all pairs
-    share, by the step-down of Westfall and Young (1993): with chance ``level`` at least all models'
-    intervals hold at once. A model whose best rank is 1 is not distinguishable from the best.
+    A model's best rank is just behind all models that are significantly better, its worst rank just
+    before all that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+    Studies 91 (2024), 476-518). All pairs are tested together with shared sign flips of clusters,
+    by the step-down of Westfall and Young (1993): the intervals of all models hold at once with a
+    chance of at least ``level``. A model whose best rank is 1 is not distinguishable from the best.
 
     Args:
-        values: Shape (models, P), a figure of which more is better; NaN where undefined. A pair
-            is compared on the problems that both have a value for.
-        clusters: Shape (P,), what is equal is one cluster; by default each problem is one.
-        flips: Random sign flips.
-        seed: Of them.
+        values: Shape (models, P), a figure where higher is better; NaN where undefined. A pair is
+            compared on the problems for which both models have a value.
+        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        flips: Number of random sign flips.
+        seed: Seed of the sign flips.
         level: The chance that all intervals hold.
 
     Returns:
@@ -246,7 +246,7 @@ def rank_intervals(
         raise ValueError(f'flips is {flips}; the test needs at least 1')
     figures = np.asarray(values, float)
     if figures.ndim != 2:
-        raise ValueError(f'values have shape {figures.shape}; give a row to each model')
+        raise ValueError(f'values have shape {figures.shape}; give one row per model')
     models = len(figures)
     ranks = np.tile([1, max(models, 1)], (models, 1))
     pairs = np.array(list(combinations(range(models), 2)), dtype=np.int64).reshape(-1, 2)
@@ -264,9 +264,9 @@ def rank_intervals(
 def _step_down(totals: Numbers, flips: int, seed: int) -> Numbers:
     """Return p-values of M sums of C totals, shape (C, M), adjusted for their number.
 
-    Each sum is divided by the root of its squares, which no flip changes, so that no pair of
-    models outweighs the others. The maximum that a pair has to beat is that over the pairs which
-    are no more extreme than it.
+    Each sum is divided by the root of its sum of squares, so that no pair of models outweighs the
+    others; flips don't change the divisor. A pair is compared with the maximum over the pairs that
+    are at most as extreme.
     """
     scale = np.sqrt((totals**2).sum(axis=0))
     scaled = np.divide(totals, scale, out=np.zeros_like(totals), where=scale > 0)
@@ -279,7 +279,7 @@ def _step_down(totals: Numbers, flips: int, seed: int) -> Numbers:
         beyond += (greatest >= bar).sum(axis=0)
     share = (beyond + 1) / (flips + 1)
     adjusted = np.empty(len(order))
-    # A less extreme pair is never more certain.
+    # A less extreme pair never gets a smaller p-value.
     adjusted[order] = np.maximum.accumulate(share[::-1])[::-1]
     return adjusted
 
@@ -293,7 +293,7 @@ def _all_flips(steps: Numbers) -> Numbers:
 
 
 def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Iterator[Numbers]:
-    """Yield blocks of shape (block, C) of signs 1 and -1, all the same whatever the blocks are."""
+    """Yield blocks of signs 1 and -1, shape (block, C); the block size doesn't change the signs."""
     rng = np.random.default_rng([*b'sign flips', seed])
     rows = max(BLOCK // max(clusters, columns, 1), 1)
     for start in range(0, flips, rows):
@@ -313,21 +313,21 @@ def ratio_differences(
 ) -> Intervals:
     """Return the differences of two models' ratios, with intervals by a paired bootstrap.
 
-    Clusters are resampled, the same of both models, and both ratios are made anew.
+    Each resample draws the same clusters for both models and computes both ratios again.
 
     Args:
-        first: Sums over each of C clusters, M columns: ``totals`` of shares in [0, 1] and
-            ``counts`` of what has one.
-        second: Those of the other model, over the same clusters; it is this one less the first.
-        resamples: How many.
-        seed: Of the resamples.
+        first: Sums over each of C clusters, M columns: ``totals`` of shares in [0, 1], and
+            ``counts`` of the responses with a share.
+        second: The same of the other model, over the same clusters. Differences are second - first.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
-        fewest: Where fewer clusters' influences deviate, the interval is that of the mean of
-            these, by :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`.
+        fewest: Least number of deviating clusters for a bootstrap. With fewer the interval is of
+            the mean influence: :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`.
 
     Raises:
-        ValueError: If a setting is wrong, or the clusters aren't as many.
+        ValueError: If a setting is wrong, or the numbers of clusters differ.
     """
     normal_quantile(level)
     if method not in METHODS:
@@ -365,20 +365,20 @@ def ratio_differences(
 
 
 def swap_residuals(values: Numbers, weights: Numbers) -> Numbers:
-    """Return what a sign-flip test of ratios may flip: Σ of it is 0 where ratios are alike.
+    """Return residuals for a sign-flip test of ratios: their sums are 0 where ratios are equal.
 
     With R the ratio of all models together, a problem's residual is its sum less R times its
-    count. R stays what it is if a problem's responses change models, so that differences of
-    residuals just change their sign then: a test that flips them is a permutation test. Of two
-    models, their sum is the ratios' difference times the harmonic mean of the counts.
+    count. Swapping a problem's responses between two models keeps R and only changes the sign of
+    the difference of residuals, so a test that flips these signs is a permutation test. For two
+    models, these differences add up to the ratios' difference times the counts' harmonic mean.
 
     Args:
-        values: Shape (models, U, M), means of each of U problems; NaN where there is no count.
+        values: Shape (models, U, M), means of each of U problems; NaN where the count is 0.
         weights: Shape (models, U, M), the counts.
 
     Returns:
-        Shape (models, U, M); 0 where a model has no count, NaN in a column in which one has none
-        at all.
+        Shape (models, U, M); 0 where a count is 0, NaN in a column in which all of a model's
+        counts are 0.
     """
     totals = np.where(weights > 0, np.nan_to_num(values) * weights, 0.0)
     pooled = ratio(totals.sum(axis=(0, 1)), weights.sum(axis=(0, 1)))
@@ -396,7 +396,7 @@ def _without_each(sums: ClusterSums) -> Numbers:
 
 
 def _influences(first: ClusterSums, second: ClusterSums) -> Numbers:
-    """Return what each cluster adds to the difference, times their number; NaN of empty ones."""
+    """Return each cluster's influence on the difference times their number; NaN if it is empty."""
     there = (first.counts > 0) | (second.counts > 0)
     number = there.sum(axis=0)
     a, b = (

@@ -1,8 +1,8 @@
-"""How many problems, and how many samples of each, a figure needs to be known so well.
+"""How many problems, and how many samples of each, a figure of a given precision needs.
 
-The variance of a mean over P problems has two parts, each divided by P. Within a problem, n
-samples leave open what k of them do; more samples shrink that part to nothing. Between problems,
-others might have been asked; only more problems shrink that part.
+The variance of a mean over P problems has two parts, each divided by P. The part within problems
+is the sampling noise of each estimate; more samples shrink it to 0. The part between problems
+comes from the choice of problems; only more problems shrink it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from opencompass_gpassk.metrics.rates import Rates
 __all__ = ['ADVISED', 'MOST_SAMPLES', 'Plan', 'design_effect', 'pilot_rates', 'plan']
 
 ADVISED = 3  # n ≥ 3k, by the authors of arXiv 2412.13147
-MOST_SAMPLES = 1 << 14  # beyond which no n is looked for
+MOST_SAMPLES = 1 << 14  # the greatest n that a search tries
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be expected of one metric in a population of problems.
+    """The expected mean and variance of one metric in a population of problems.
 
     Attributes:
         estimator: The metric.
         figure: Its true mean, in [0, 1].
         square: The mean square of the problems' true values.
         rates: The distribution of the problems' rates.
-        design: What clusters multiply the part between problems by.
+        design: Design effect: the factor by which clusters change the part between problems.
     """
 
     estimator: Estimator
@@ -57,22 +57,22 @@ class Plan:
         return max(float(squares) - self.square, 0.0)
 
     def within_share(self, n: int) -> float:
-        """Return the share of the variance that more samples would shrink; NaN if there is none."""
+        """Return the share of the variance within problems; NaN if the variance is 0."""
         within = self.within(n)
         total = within + self.between
         return within / total if total > ROUNDING else float('nan')
 
     def interval(self, n: int | None, problems: int, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval to expect where the estimate is the true mean.
+        """Return the interval to expect if the estimate equals the true mean.
 
-        It is Wilson's, at as many independent draws of 0 or 1 as have this variance. Where fewer
-        clusters than a bootstrap needs are expected to deviate from the nearer end, these are
-        what :func:`~opencompass_gpassk.metrics.intervals.trusted_sizes` makes of it: with one or
-        two of them as many as there are clusters. So it has a width wherever there is an interval.
+        It is Wilson's interval for the number of independent draws of 0 or 1 with this variance. If
+        fewer clusters than a bootstrap needs are expected to deviate from the nearer end,
+        :func:`~opencompass_gpassk.metrics.intervals.trusted_sizes` limits that number: with one or
+        two such clusters, to the number of clusters. So the width is always above 0.
 
         Args:
-            n: Samples of each problem; None for as many as one likes.
-            problems: How many of these.
+            n: Samples of each problem; None for infinitely many.
+            problems: Number of problems.
             level: The interval's coverage.
         """
         within = 0.0 if n is None else self.within(n)
@@ -94,34 +94,34 @@ class Plan:
         return float(low[0]), float(high[0])
 
     def enough_samples(self, share: float) -> int | None:
-        """Return the least n at which the part within problems is no more than a share of all.
+        """Return the least n at which the part within problems is at most a share of the variance.
 
         Returns:
-            None where not even ``MOST_SAMPLES`` are enough, as where all problems are alike.
+            The number n; None if ``MOST_SAMPLES`` are too few, as when all problems are alike.
 
         Raises:
             ValueError: If share isn't between 0 and 1.
         """
         if not 0 < share < 1:
-            raise ValueError(f'share is {share}; it is between 0 and 1, such as 0.1')
+            raise ValueError(f'share is {share}; give a number between 0 and 1, such as 0.1')
         low, high = self.estimator.k - 1, self.estimator.k
         while not self.within_share(high) <= share:
             if high >= MOST_SAMPLES:
                 return None
             low, high = high, min(2 * high, MOST_SAMPLES)
-        while high - low > 1:  # the part within falls with n
+        while high - low > 1:  # bisect: the part within problems falls with n
             middle = (low + high) // 2
             low, high = (low, middle) if self.within_share(middle) <= share else (middle, high)
         return high
 
 
 def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
-    """Return what to expect of a metric.
+    """Return the expected mean and variance of a metric.
 
     Args:
         estimator: The metric.
         rates: The distribution of the problems' rates.
-        design: What clusters multiply the part between problems by, see :func:`design_effect`.
+        design: Factor of the variance between problems, see :func:`design_effect`.
 
     Raises:
         ValueError: If design is negative.
@@ -131,7 +131,7 @@ def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
     (0.5, 1.0, 1.0)
     """
     if not design >= 0:
-        raise ValueError(f'design is {design}; it is the factor of a variance, at least 0')
+        raise ValueError(f'design is {design}; give a factor of a variance, at least 0')
     square = float(rates.weights @ rates.squares(estimator))
     return Plan(estimator, rates.mean_of(estimator), square, rates, design)
 
@@ -139,14 +139,14 @@ def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
 def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
     """Return the distribution of rates that a pilot run suggests.
 
-    The likeliest Beta distribution is what is known of each problem before its own counts; with
-    these each has a distribution of its own, and the population is their mixture. So it may have
-    other shapes than a Beta distribution's, though smoothed: rates that lie together at a few
-    values seem to be spread about these, and the part within problems somewhat too large.
+    The likeliest Beta distribution is the prior of each problem's rate. The population is the
+    mixture of the problems' posteriors. The mixture need not have a Beta distribution's shape, but
+    it is smoothed: rates that lie at a few values come out spread around these, and the part within
+    problems somewhat too large.
 
     Args:
         n: Shape (P,), judged samples of each problem.
-        c: Shape (P,), right ones.
+        c: Shape (P,), correct ones among them.
     """
     some = np.asarray(n) > 0
     samples, right = np.asarray(n)[some], np.asarray(c)[some]
@@ -158,19 +158,19 @@ def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
 def design_effect(
     estimator: Estimator, n: ArrayLike, c: ArrayLike, clusters: ArrayLike | None, within: float
 ) -> float:
-    """Return what a pilot's clusters multiply the variance between problems by.
+    """Return the factor by which a pilot's clusters change the variance between problems.
 
-    Samples of different problems are independent, so what clusters change is between problems.
+    Samples of different problems are independent, so clusters leave the part within unchanged.
 
     Args:
         estimator: The metric.
         n: Shape (P,), judged samples of each problem.
-        c: Shape (P,), right ones.
-        clusters: Shape (P,), what is equal is one cluster; None if each problem is one.
+        c: Shape (P,), correct ones among them.
+        clusters: Shape (P,), equal labels are one cluster; None if each problem is one.
         within: The mean variance within the pilot's problems.
 
     Returns:
-        1 where each problem is a cluster, or where the pilot is too small to tell.
+        The factor; 1 if each problem is a cluster, or the pilot is too small to estimate it.
     """
     values = estimator(n, c)
     some = ~np.isnan(values)

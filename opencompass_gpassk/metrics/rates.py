@@ -1,7 +1,7 @@
 """How often a model solves the problems of a population: Beta distributions of their rates.
 
-A problem's rate p is the chance that one sample of it is right. Which rates there are decides both
-what a metric is and how far n samples of some problems tell it.
+A problem's rate p is the chance that one sample of it is correct. The distribution of the rates
+decides both the value of a metric and how precisely n samples of some problems estimate it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from opencompass_gpassk.metrics.gpassk import correct_counts
 __all__ = ['Rates', 'pair_products']
 
 Numbers = NDArray[np.float64]
-STRENGTHS = (1e-3, 1e4)  # α + β that a fit may give
+STRENGTHS = (1e-3, 1e4)  # the range of α + β in a fit
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Rates:
     Attributes:
         alpha: Shape (D,), above 0.
         beta: Shape (D,), above 0.
-        weights: Shape (D,), summing to 1.
+        weights: Shape (D,), with sum 1.
     """
 
     alpha: Numbers
@@ -38,7 +38,7 @@ class Rates:
 
     @classmethod
     def of(cls, alpha: ArrayLike, beta: ArrayLike, weights: ArrayLike | None = None) -> Rates:
-        """Return a mixture, by default of equal parts.
+        """Return a mixture, by default with equal weights.
 
         Raises:
             ValueError: If alpha or beta isn't above 0.
@@ -47,20 +47,20 @@ class Rates:
         for name, numbers in (('alpha', a), ('beta', b)):
             if not (np.isfinite(numbers) & (numbers > 0)).all():
                 raise ValueError(
-                    f'{name} is {numbers.min():g}; of a Beta distribution it is above 0'
+                    f'{name} is {numbers.min():g}; a Beta distribution needs it above 0'
                 )
         parts = np.ones(len(a)) if weights is None else np.asarray(weights, float)
         return cls(a, b, parts / parts.sum())
 
     @classmethod
     def with_spread(cls, mean: float, spread: float) -> Rates:
-        """Return the Beta distribution of a mean and a standard deviation.
+        """Return the Beta distribution with this mean and standard deviation.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If no Beta distribution has both.
         """
         if not 0 < mean < 1:
-            raise ValueError(f'mean is {mean:g}; the mean rate is between 0 and 1')
+            raise ValueError(f'mean is {mean:g}; give a mean rate between 0 and 1')
         most = (mean * (1 - mean)) ** 0.5
         if not 0 < spread < most:
             raise ValueError(
@@ -72,11 +72,11 @@ class Rates:
 
     @classmethod
     def fitted(cls, n: ArrayLike, c: ArrayLike) -> Rates:
-        """Return the Beta distribution under which P problems' counts are the likeliest.
+        """Return the Beta distribution with the highest likelihood for the counts of P problems.
 
         Args:
-            n: Shape (P,), samples of each problem; those of 0 say nothing.
-            c: Shape (P,), right ones.
+            n: Shape (P,), samples of each problem; problems with 0 are left out.
+            c: Shape (P,), correct ones among them.
 
         Raises:
             ValueError: If no problem has a sample, or the counts are wrong.
@@ -84,15 +84,15 @@ class Rates:
         n, c = correct_counts(n, c)
         n, c = n[n > 0], c[n > 0]
         if not len(n):
-            raise ValueError('n holds no problem with a sample; a fit needs some')
+            raise ValueError('n is 0 for every problem; a fit needs a problem with samples')
         low, high = np.log(STRENGTHS)
-        # Half a trial more of each kind: where all are right the likeliest rate is no Beta's.
+        # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
         start = logit((c.sum() + 0.5) / (n.sum() + 1))
 
         def unlikeliness(place: Numbers) -> float:
             mean, strength = expit(place[0]), np.exp(np.clip(place[1], low, high))
             a, b = mean * strength, (1 - mean) * strength
-            # A faint prior keeps what is all right or all wrong from running away.
+            # A weak prior keeps the fit finite if all samples are correct or all incorrect.
             faint = 0.5 * (np.log(mean) + np.log1p(-mean)) - 0.005 * place[1] ** 2
             return -float((betaln(c + a, n - c + b) - betaln(a, b)).sum() + faint)
 
@@ -101,12 +101,12 @@ class Rates:
         return cls.of(mean * strength, (1 - mean) * strength)
 
     def after(self, n: ArrayLike, c: ArrayLike) -> Rates:
-        """Return, for one Beta distribution, what P problems' counts make of it: a mixture of P."""
+        """Return the mixture of P problems' posteriors; the prior is a single Beta distribution."""
         n, c = correct_counts(n, c)
         return Rates.of(self.alpha[0] + c, self.beta[0] + n - c)
 
     def counts(self, n: int) -> Numbers:
-        """Return the chance of each number of right ones among n samples, shape (D, n + 1)."""
+        """Return the chance of each number of correct ones among n samples, shape (D, n + 1)."""
         c = np.arange(n + 1)
         a, b = self.alpha[:, None], self.beta[:, None]
         choices = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
@@ -120,7 +120,7 @@ class Rates:
     def estimate_squares(self, estimator: Estimator, n: int) -> Numbers:
         """Return the expected square of an estimate from n samples, shape (D,).
 
-        It is :meth:`squares` and the variance within a problem.
+        It is :meth:`squares` plus the variance within a problem.
         """
         return self.counts(n) @ estimator(n, np.arange(n + 1)) ** 2
 
@@ -134,13 +134,13 @@ class Rates:
 def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     """Return the unbiased estimate of the square of a problem's true value.
 
-    Of two disjoint sets of k samples each has that value on average, and they are independent: the
-    estimate is the mean product over all choices of two such sets from the n.
+    Two disjoint sets of k samples give independent, unbiased values. The estimate is the mean of
+    the product of both values over all choices of two such sets from the n samples.
 
     Args:
-        estimator: Which value.
-        n: Shape (P,), samples.
-        c: Shape (P,), right ones.
+        estimator: The metric.
+        n: Shape (P,), samples of each problem.
+        c: Shape (P,), correct ones among them.
 
     Returns:
         Shape (P,); NaN where n < 2k.
@@ -149,7 +149,7 @@ def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     k = estimator.k
     enough = samples >= 2 * k
     n, c = np.where(enough, samples, 2 * k)[:, None], np.where(enough, right, 0)[:, None]
-    first = np.arange(k + 1)  # right ones in the first set
+    first = np.arange(k + 1)  # correct ones in the first set
     possible = (first <= c) & (k - first <= n - c)
     hits, misses = np.where(possible, first, 0), np.where(possible, k - first, 0)
     rest = np.where(possible, c - hits, 0)

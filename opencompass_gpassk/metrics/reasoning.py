@@ -5,8 +5,8 @@ probability that it isn't negative, its redundancy that it is neutral. A solutio
 worst step and as redundant as its most redundant one. A process reward model gives each step one
 number, which is its validity; it says nothing of redundancy.
 
-Everywhere a step or solution is *invalid* if its validity is below the threshold, and *redundant*
-if its redundancy is above it: what stands on a threshold is good. NaN is what has no score.
+A step or solution is *invalid* if its validity is below the threshold, and *redundant* if its
+redundancy is above the threshold: a score equal to the threshold is good. No score is NaN.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ SOUND_THRESHOLD = 0.25  # of the validity of solutions with right answers, for t
 AGGREGATES = ('min', 'max', 'mean', 'geometric mean')
 
 CLASSES = 3
-ROUNDING = 0.02  # softmax in bfloat16 sums to 1 about as well as this
+ROUNDING = 0.02  # how far a softmax in bfloat16 may sum to other than 1
 
 Scores = NDArray[np.float64]
 
 
 def validity(probabilities: ArrayLike) -> Scores:
-    """Return the validity of each step: p(positive) + p(neutral), or the only number that it has.
+    """Return the validity of each step: p(positive) + p(neutral), or a reward model's number.
 
     Args:
         probabilities: Shape (S, 3) in the order negative, neutral, positive, or (S, 1) of a process
             reward model; a row of NaN for a step without a score.
 
     Returns:
-        Shape (S,), in [0, 1] but for rounding.
+        Shape (S,), in [0, 1] up to rounding.
 
     Raises:
         ValueError: If the shape is another, or a row isn't a distribution or a share.
@@ -60,7 +60,7 @@ def validity(probabilities: ArrayLike) -> Scores:
 
 
 def redundancy(probabilities: ArrayLike) -> Scores:
-    """Return the redundancy of each step: p(neutral), NaN where a step has one number alone.
+    """Return the redundancy of each step: p(neutral); NaN with one number per step.
 
     Args:
         probabilities: Shape (S, 3) in the order negative, neutral, positive, or (S, 1) of a process
@@ -139,10 +139,10 @@ def false_positive_rate(
 
 def _aggregate(name: str, steps: ArrayLike, how: str) -> float:
     if how not in AGGREGATES:
-        raise ValueError(f'how is {how!r}; take one of {", ".join(AGGREGATES)}')
+        raise ValueError(f'how is {how!r}; choose one of {", ".join(AGGREGATES)}')
     values = np.asarray(steps, dtype=np.float64)
     if values.ndim != 1:
-        raise ValueError(f'steps have shape {values.shape}; give one {name} a step, shape (S,)')
+        raise ValueError(f'steps have shape {values.shape}; give one {name} per step, shape (S,)')
     outside = (values < 0) | (values > 1 + ROUNDING)
     if outside.any():
         raise ValueError(f'steps hold {values[outside][0]}; a {name} is a share from 0 to 1')
@@ -166,8 +166,8 @@ def _rows(probabilities: ArrayLike) -> Scores:
         rows = rows.reshape(0, CLASSES)
     if rows.ndim != 2 or rows.shape[1] not in (1, CLASSES):
         raise ValueError(
-            f'probabilities have shape {rows.shape}; give negative, neutral and positive of each '
-            'step, shape (S, 3), or one number, shape (S, 1)'
+            f'probabilities have shape {rows.shape}; give each step its negative, neutral and '
+            'positive probability, shape (S, 3), or one number, shape (S, 1)'
         )
     if rows.shape[1] == 1:
         good, remedy = (rows >= 0) & (rows <= 1), 'give a share from 0 to 1'

@@ -1,8 +1,8 @@
 """Is a question understood, or was its original remembered? (RV-Bench, arXiv 2501.11790, Eq. 3-5)
 
-Counts are those of :mod:`opencompass_gpassk.metrics.variables`: ``n`` and ``c``, shape (G, m), of
-G groups of m versions; ``original_n`` and ``original_c``, shape (G,), of the originals, from which
-the versions were made.
+Counts are as in :mod:`opencompass_gpassk.metrics.variables`: ``n`` and ``c``, shape (G, m), count
+samples of G groups of m versions; ``original_n`` and ``original_c``, shape (G,), count samples of
+the original questions from which the versions were made.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ def complete_ratio(
         c: Shape (G, m), correct ones among them.
         original_n: Shape (G,), judged samples of each original.
         original_c: Shape (G,), correct ones among them.
-        complete: Share of the versions, in [0, 1]; floating point does not move it, so that
-            0.8 of 5 is 4.
+        complete: Share of the versions, in [0, 1]; rounding does not change ⌈complete · m⌉, so
+            that 0.8 of 5 is 4.
 
     Returns:
         Shape (G,), in [0, 1]; NaN where a version or the original is not judged.
 
     Raises:
-        ValueError: As :func:`accuracy`, or if originals and groups aren't as many, or complete
-            asks for no version.
+        ValueError: As :func:`accuracy`, or if the numbers of originals and groups differ, or
+            complete is 0.
 
     >>> complete_ratio([[1] * 5], [[1, 1, 1, 1, 0]], [1], [1])
     array([1.])
@@ -77,14 +77,14 @@ def original_only_ratio(
         c: Shape (G, m), correct ones among them.
         original_n: Shape (G,), judged samples of each original.
         original_c: Shape (G,), correct ones among them.
-        collapsed: Share of the versions, in [0, 1]; floating point does not move it.
+        collapsed: Share of the versions, in [0, 1]; rounding does not change ⌈collapsed · m⌉.
 
     Returns:
         Shape (G,), in [0, 1]; NaN where a version or the original is not judged.
 
     Raises:
-        ValueError: As :func:`accuracy`, or if originals and groups aren't as many, or collapsed
-            allows all versions to be right, as 0.2 of a single version does.
+        ValueError: As :func:`accuracy`, or if the numbers of originals and groups differ, or
+            collapsed allows all versions to be right, as 0.2 of a single version does.
 
     >>> original_only_ratio([[1] * 5], [[0, 0, 1, 0, 0]], [1], [1])
     array([1.])
@@ -96,14 +96,14 @@ def original_only_ratio(
 
 @dataclass(frozen=True)
 class UnderstandingShares:
-    """How far questions are understood whose original is right.
+    """How well questions are understood, over the groups whose original is right.
 
     Attributes:
-        groups: How many they are, on average where there are several samples.
-        right_versions: Mean share of right versions among them, in [0, 1].
-        complete: Share of them with at least ⌈complete · m⌉ versions right, in [0, 1].
-        partial: Share in between.
-        collapsed: Share with at most ⌈collapsed · m⌉ versions right.
+        groups: Number of these groups; an average if there are several samples.
+        right_versions: Mean share of right versions in them, in [0, 1].
+        complete: Share of groups with at least ⌈complete · m⌉ right versions, in [0, 1].
+        partial: Share of groups in between.
+        collapsed: Share of groups with at most ⌈collapsed · m⌉ right versions.
     """
 
     groups: float
@@ -114,21 +114,21 @@ class UnderstandingShares:
 
     @property
     def score(self) -> float:
-        """Eq. 5, in [0, 1]: complete counts 1, partial 0.5; below 0.6 it is inconsistent."""
+        """Eq. 5, in [0, 1]: complete + 0.5 · partial; below 0.6 understanding is inconsistent."""
         return self.complete + 0.5 * self.partial
 
 
 @dataclass(frozen=True)
 class Understanding:
-    """What one sample of each group's original and versions shows, on average.
+    """Each group's understanding: the averages over one sample of the original and each version.
 
-    All arrays have shape (G,) and are joint with the original's being right; complete, partial and
-    collapsed add up to ``original``. NaN where a version or the original is not judged; only
-    ``original`` needs no versions.
+    All arrays have shape (G,). Each chance is joint with a right original, so that complete,
+    partial and collapsed add up to ``original``. NaN where the original or (except for
+    ``original``) a version is not judged.
 
     Attributes:
         original: Chance that the original is right.
-        right_versions: Share of right versions, counted where the original is right.
+        right_versions: Share of right versions, 0 if the original is wrong.
         complete: Chance of a right original and at least ⌈complete · m⌉ right versions.
         partial: Chance of a right original and a number of right versions in between.
         collapsed: Chance of a right original and at most ⌈collapsed · m⌉ right versions.
@@ -142,15 +142,15 @@ class Understanding:
 
     @property
     def score(self) -> Shares:
-        """Eq. 5 of each group, joint with the original's being right: complete + 0.5 · partial."""
+        """Eq. 5 of each group, complete + 0.5 · partial, joint with a right original."""
         return self.complete + 0.5 * self.partial
 
     def shares(self) -> UnderstandingShares:
         """Return the shares among the groups whose original is right.
 
-        Sums over groups are divided by the sum of ``original``, which makes a ratio of unbiased
-        estimates. Groups with a NaN are left out; without a right original, all but ``groups``
-        is NaN.
+        Sums over groups are divided by the sum of ``original``: each share is a ratio of unbiased
+        estimates. Groups with a NaN are left out. If no original is right, all but ``groups`` is
+        NaN.
         """
         known = ~np.isnan(self.complete)
         groups = float(self.original[known].sum())
@@ -169,9 +169,9 @@ def understanding(
     complete: float = 0.8,
     collapsed: float = 0.2,
 ) -> Understanding:
-    """Tell complete, partial and collapsed understanding of each group's question.
+    """Return the chances of complete, partial and collapsed understanding of each group.
 
-    ``complete`` and ``collapsed`` of the result are :func:`complete_ratio` and
+    ``complete`` and ``collapsed`` of the result equal :func:`complete_ratio` and
     :func:`original_only_ratio`.
 
     Args:
@@ -179,12 +179,12 @@ def understanding(
         c: Shape (G, m), correct ones among them.
         original_n: Shape (G,), judged samples of each original.
         original_c: Shape (G,), correct ones among them.
-        complete: At least this share of the versions is right, rounded up to versions.
-        collapsed: At most this share of the versions is right, rounded up to versions.
+        complete: Least share of right versions, rounded up to a number of versions.
+        collapsed: Greatest share of right versions, rounded up to a number of versions.
 
     Raises:
-        ValueError: As :func:`accuracy`, or if originals and groups aren't as many, a share is
-            outside [0, 1], or ⌈collapsed · m⌉ isn't below ⌈complete · m⌉.
+        ValueError: As :func:`accuracy`, or if the numbers of originals and groups differ, a share
+            is outside [0, 1], or ⌈collapsed · m⌉ isn't below ⌈complete · m⌉.
 
     >>> one = [[1, 1, 1, 1, 1]]
     >>> understanding(one * 3, [[1] * 5, [1, 1, 0, 0, 0], [0] * 5], [1] * 3, [1, 1, 0]).shares()
@@ -194,7 +194,7 @@ def understanding(
     original = _originals(len(n), original_n, original_c)
     least, most = understanding_limits(n.shape[1], complete, collapsed)
     joint = original[:, None] * upper_tails(n, c)
-    # Differences of tails, which never rise with their number: nothing comes out below 0.
+    # Tails never rise with the number of versions, so no difference of tails is below 0.
     return Understanding(
         original=original,
         right_versions=original * ratio(c, n).mean(axis=1),
@@ -205,7 +205,7 @@ def understanding(
 
 
 def understanding_limits(m: int, complete: float, collapsed: float) -> tuple[int, int]:
-    """Return ⌈complete · m⌉ and ⌈collapsed · m⌉: least right versions of one, most of the other.
+    """Return ⌈complete · m⌉ and ⌈collapsed · m⌉, the least and the greatest numbers of versions.
 
     Raises:
         ValueError: If a share is outside [0, 1], or the second isn't below the first.
@@ -213,8 +213,8 @@ def understanding_limits(m: int, complete: float, collapsed: float) -> tuple[int
     least, most = _ceiling('complete', complete, m), _ceiling('collapsed', collapsed, m)
     if most >= least:
         raise ValueError(
-            f'complete is {complete} and collapsed is {collapsed}, which of {m} versions are at '
-            f'least {least} and at most {most} right; set them further apart or make more versions'
+            f'complete is {complete} and collapsed is {collapsed}: at least {least} and at most '
+            f'{most} of {m} versions right; set them further apart or make more versions'
         )
     return least, most
 
@@ -232,7 +232,7 @@ def _originals(groups: int, n: ArrayLike, c: ArrayLike) -> Shares:
 def _complete(share: float, m: int) -> int:
     least = _ceiling('complete', share, m)
     if not least:
-        raise ValueError(f'complete is {share}, which asks for no version; set it above 0')
+        raise ValueError(f'complete is {share}, so 0 versions would do; set it above 0')
     return least
 
 
@@ -240,14 +240,14 @@ def _collapsed(share: float, m: int) -> int:
     most = _ceiling('collapsed', share, m)
     if most == m:
         raise ValueError(
-            f'collapsed is {share}, which of {m} versions are all {m}; set it lower or make more '
-            'versions'
+            f'collapsed is {share}, which allows all {m} versions to be right; set it lower or '
+            'make more versions'
         )
     return most
 
 
 def _ceiling(name: str, share: float, m: int) -> int:
-    """Return ⌈share · m⌉, protected from floating point as :func:`threshold` is."""
+    """Return ⌈share · m⌉, safe from rounding as :func:`threshold` is."""
     if not 0 <= share <= 1:
-        raise ValueError(f'{name} is {share}; it is a share of the versions, from 0 to 1')
+        raise ValueError(f'{name} is {share}; give a share of the versions, from 0 to 1')
     return int(threshold(m, share)) if share > TAU_ROUNDING else 0

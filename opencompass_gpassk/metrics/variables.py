@@ -1,11 +1,11 @@
 """Metrics of questions asked with several numbers (RV-Bench, arXiv 2501.11790, Eq. 1-2).
 
-G groups of m versions: the versions of a group are one question with other numbers. ``n`` and
-``c``, shape (G, m), hold the judged and the correct samples of each version. With one sample each,
-the figures are the paper's; with more, they are what one sample of each would give on average.
-What compares versions with their original is in :mod:`opencompass_gpassk.metrics.understanding`.
+There are G groups of m versions: the versions of a group are one question with other numbers. ``n``
+and ``c``, shape (G, m), count the judged and the correct samples of each version. With one sample
+each, the figures are the paper's; with more, they estimate the paper's figures without bias.
+:mod:`opencompass_gpassk.metrics.understanding` compares versions with their original.
 
-Every function returns a figure per group; means over groups are the caller's. A version with
+Every function returns one figure per group; the caller takes means over groups. A version with
 n = 0 is not judged, and a figure that needs it is NaN, never 0.
 """
 
@@ -38,9 +38,9 @@ __all__ = [
 
 
 def accuracy(n: ArrayLike, c: ArrayLike) -> Shares:
-    """Return the mean over a group's versions of c/n: Acc.
+    """Return Acc, the mean of c/n over a group's versions.
 
-    Versions that are not judged are left out, since the others still estimate the same accuracy.
+    Versions that are not judged are left out: the others still estimate the same accuracy.
 
     Args:
         n: Shape (G, m), judged samples of each version.
@@ -66,7 +66,7 @@ def g_pass_over_versions(n: ArrayLike, c: ArrayLike, tau: float) -> Shares:
 
     The number of right ones is Poisson-binomial with the rates c/n. The chance is linear in each
     rate, and samples of different versions are independent, so the estimate is unbiased for every
-    n ≥ 1. With n = 1 it is whether so many versions are right.
+    n ≥ 1. With n = 1 it is 1 if enough versions are right and 0 otherwise.
 
     Args:
         n: Shape (G, m), judged samples of each version.
@@ -87,9 +87,9 @@ def g_pass_over_versions(n: ArrayLike, c: ArrayLike, tau: float) -> Shares:
 
 
 def group_accuracy(n: ArrayLike, c: ArrayLike) -> Shares:
-    """Return the chance that one sample from each of the m versions is right: GA@m.
+    """Return GA@m, the chance that one sample from each of the m versions are all right.
 
-    It is :func:`g_pass_over_versions` at τ = 1, hence the product of the c/n.
+    It is :func:`g_pass_over_versions` at τ = 1, that is the product of the c/n.
 
     Args:
         n: Shape (G, m), judged samples of each version.
@@ -108,11 +108,11 @@ def group_accuracy(n: ArrayLike, c: ArrayLike) -> Shares:
 
 
 def pooled_g_pass(n: ArrayLike, c: ArrayLike, k: int, tau: float) -> Shares:
-    """Return G-Pass@k_τ of a group's samples thrown together, whichever version they are of.
+    """Return G-Pass@k_τ of the pooled samples of all versions of a group.
 
-    It is no group accuracy, not even with k = m and τ = 1: k samples from the pool may pass over
-    the version that a model cannot do. Counts of 8, 8, 8, 8, 0 right of 8 each give 0.306, where
-    one sample from each version is never all right. Use :func:`g_pass_over_versions` for that.
+    With k = m and τ = 1 it still differs from group accuracy: k samples from the pool may miss the
+    version that the model can't solve. With 8, 8, 8, 8 and 0 of 8 samples correct it is 0.306,
+    although one sample from each version is never all correct: group accuracy is 0.
 
     Args:
         n: Shape (G, m), judged samples of each version.
@@ -136,13 +136,13 @@ def pooled_g_pass(n: ArrayLike, c: ArrayLike, k: int, tau: float) -> Shares:
 
 @dataclass(frozen=True)
 class VarianceSplit:
-    """The variance of one random sample of a random version of each group, 1 if right, 0 if not.
+    """Two parts of the variance of one random sample of a random version (1 if right, else 0).
 
     Attributes:
-        between: Shape (G,), the part between versions: how much a model's chance depends on the
-            numbers, hence how unsure it is of the question. An unbiased estimate must at times
-            be slightly negative where the truth is 0.
-        within: Shape (G,), the part between samples of a version: how unsure it is of itself.
+        between: Shape (G,), the part between versions: how much the model's success depends on
+            the numbers. Where the truth is 0, the unbiased estimate is at times slightly
+            negative.
+        within: Shape (G,), the part within versions: how much samples of one version differ.
     """
 
     between: Shares
@@ -150,18 +150,18 @@ class VarianceSplit:
 
 
 def variance_split(n: ArrayLike, c: ArrayLike) -> VarianceSplit:
-    """Split each group's variance into between versions and between samples of a version.
+    """Split each group's variance into parts between versions and within versions.
 
-    Both parts are unbiased. The versions count as drawn from all that the question could have had,
-    hence the m - 1: ``between`` is their rates' sample variance, less what it has from the
-    samples' own chance. (n/(n - 1)) p(1 - p) with p = c/n estimates a version's own variance.
+    Both parts are unbiased. (n/(n - 1)) p(1 - p), with p = c/n, estimates a version's own variance.
+    ``between`` is the sample variance of the rates p less the part that the samples' noise adds. It
+    divides by m - 1, since the versions are drawn from all possible versions of the question.
 
     Args:
         n: Shape (G, m), judged samples of each version.
         c: Shape (G, m), correct ones among them.
 
     Returns:
-        Both parts, NaN where a version has less than two samples or the group is of one version.
+        Both parts; NaN where a version has fewer than two samples or the group has one version.
 
     Raises:
         ValueError: As :func:`accuracy`.
@@ -185,14 +185,14 @@ def version_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:
     shape = np.shape(n)
     if len(shape) != 2 or not shape[1] or np.shape(c) != shape:
         raise ValueError(
-            f'n has shape {shape} and c {np.shape(c)}; give both as one row a group, with one '
-            'count a version'
+            f'n has shape {shape} and c {np.shape(c)}; give both one row per group, with one '
+            'count per version'
         )
     return correct_counts(n, c)
 
 
 def ratio(above: ArrayLike, below: ArrayLike) -> Shares:
-    """Return the ratio, NaN where ``below`` isn't positive."""
+    """Return ``above / below``; NaN where ``below`` isn't positive."""
     above, below = np.asarray(above, float), np.asarray(below, float)
     return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
 
@@ -200,10 +200,10 @@ def ratio(above: ArrayLike, below: ArrayLike) -> Shares:
 def upper_tails(n: Counts, c: Counts) -> Shares:
     """Return P[at least j versions right] in column j = 0 … m + 1.
 
-    Where one isn't judged, all but column 0 are NaN. Versions are added one by one. All terms are
-    positive, so nothing cancels; rates of 0 and 1 move columns unchanged, and (1 - p) + p is 1 in
-    floating point, so that what is certain is exact. Rounding keeps the order, so that tails never
-    rise with j.
+    If a version isn't judged, all columns but 0 are NaN. Versions are added one by one. All terms
+    are positive, so nothing cancels. Certain tails are exactly 0 or 1: rates of 0 and 1 copy
+    columns, and (1 - p) + p is 1 in floating point. Rounding keeps the order, so tails never rise
+    with j.
     """
     rates = ratio(c, n)
     groups, m = rates.shape
