@@ -109,7 +109,7 @@ def test_blind_labels(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert 'labels are about' not in told.err
     assert main(['audit', str(run), 'rule', str(file), '-m', '40', '--seed', '4']) == 0
     told = capsys.readouterr()
-    assert re.search(r'\d+ labels are about no answer .* 0 of them', told.err)
+    assert re.search(r'\d+ labels match no answer .* 0 of these', told.err)
     assert re.search(r'unjudged by .*labels.jsonl: not labelled \(\d+\)', told.out)
     file.write_text(file.read_text() + '{"human": \n')
     assert main(['audit', str(run), 'rule', str(file)]) == 1
@@ -185,7 +185,7 @@ def test_a_judge_that_is_asked(
     settings = run.parent / 'judge.json'
     settings.write_text('{"model": "m", "api_base": "http://h/v1", "candidate": "response"}')
     assert main(['audit', str(run), 'recorded', f'judge:{settings}']) == 1
-    assert 'final answers alone' in capsys.readouterr().err
+    assert 'only final answers' in capsys.readouterr().err
     write_table(run.parent, 'a', 'e', TrialTable([Problem('0')], [Trial('0', 0, C, answer='1')]))
     assert main(['audit', str(run), 'recorded', 'judge']) == 1
     assert 'e: the trials do not hold their questions' in capsys.readouterr().err

@@ -252,8 +252,8 @@ def test_labels_are_about_texts_or_trials(tmp_path: Path) -> None:
         ({'question': 'q', 'gold': 'g', 'answer': 'a'}, 'no field human or verdict or label'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 'maybe'}, 'human is "maybe"'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 1}, 'human is 1;'),
-        ({'question': 'q', 'gold': 2, 'answer': 'a', 'human': True}, 'what it is about'),
-        ({'model': 'm', 'data_set': 'd', 'problem_id': '0', 'human': True}, 'what it is about'),
+        ({'question': 'q', 'gold': 2, 'answer': 'a', 'human': True}, 'its label is for'),
+        ({'model': 'm', 'data_set': 'd', 'problem_id': '0', 'human': True}, 'its label is for'),
         ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'correct in an earlier'),
     ],
 )
@@ -323,7 +323,7 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
     trials = [one for one in audit_trials(make_table(2)) if one.trial.answer is not None]
     triple, notes = trials[0].triple, list[str]()
     with VerdictStore(tmp_path / 'v.sqlite') as store:
-        with pytest.raises(ValueError, match="no verdict of 'a' in it; there are those of nobody"):
+        with pytest.raises(ValueError, match="no verdict of 'a' in it; it holds those of nobody"):
             look_up(store, 'a', trials, notes.append)
         store.put(JudgeIdentity('a', 'old'), triple, StoredVerdict(C, reply='old'))
         store.put(JudgeIdentity('b', 'p'), triple, StoredVerdict(U, 'too long'))
@@ -336,7 +336,7 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
         said = look_up(store, None, trials, notes.append)(trials)
         assert said[0].verdict is W
         assert said[-1] == Opinion(U, 'not in the verdict store')
-        with pytest.raises(ValueError, match='there are those of a, b'):
+        with pytest.raises(ValueError, match='those of a, b'):
             look_up(store, 'c', trials, notes.append)
         store.put(JudgeIdentity('m\x1b[2J', 'p'), trials[0].triple, StoredVerdict(C))
         with pytest.raises(ValueError, match='those of a, b, m\ufffd'):

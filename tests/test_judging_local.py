@@ -138,7 +138,7 @@ def test_a_prompt_that_fails_costs_itself_alone() -> None:
 def test_a_model_that_fails_whatever_it_is_asked_is_an_error() -> None:
     """No prompt is blamed for it."""
     received: list[Any] = []
-    with pytest.raises(JudgeError, match=r'judge: b/c fails whatever it is asked: .* tensor'):
+    with pytest.raises(JudgeError, match=r'judge: b/c fails on every prompt: .* tensor'):
         scripted(broken=True).ask(
             [('1', 'a'), ('2', 'b')], lambda *said: bool(received.append(said)), Ledger()
         )
@@ -221,8 +221,8 @@ def test_a_model_that_can_not_be_built_is_an_error(tmp_path: Path) -> None:
     ('config', 'told'),
     [
         ({'type': Scripted, 'run_cfg': {'num_gpus': 2}}, r'num_gpus is 2; .*num_gpus=2, eval'),
-        ({'type': 'opencompass.models.VLLMwithChatTemplate'}, r'on GPUs alone; .*num_gpus=1, eval'),
-        ({'type': 'TurboMindModelwithChatTemplate'}, r'on GPUs alone; '),
+        ({'type': 'opencompass.models.VLLMwithChatTemplate'}, r'only on GPUs; .*num_gpus=1, eval'),
+        ({'type': 'TurboMindModelwithChatTemplate'}, r'only on GPUs; '),
         ({'type': Scripted, 'model_kwargs': {'device_map': 'cuda:0'}}, r"device_map is 'cuda:0'"),
         ({'type': 'TurboMindAPIModel'}, None),
         ({'type': Scripted, 'model_kwargs': {'device_map': 'auto'}}, None),
@@ -289,9 +289,9 @@ def test_a_model_behind_an_api_works_too(server: Server, checkpoint: Path) -> No
 @pytest.mark.parametrize(
     ('status', 'message', 'told'),
     [
-        (401, 'Incorrect API key provided', 'judge: judge lets nobody in: '),
+        (401, 'Incorrect API key provided', 'judge: judge denies access: '),
         (500, 'down', r'judge: judge failed 12 times one after another, the last time with: '),
-        (400, 'no such parameter', 'judge: judge fails whatever it is asked: '),
+        (400, 'no such parameter', 'judge: judge fails on every prompt: '),
     ],
 )
 def test_an_api_that_never_replies_is_an_error(

@@ -29,10 +29,10 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'model': {'type': 'OpenAISDK', 'key': 'sk-1'}}, "model of judge holds 'key'"),
         ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "model of judge holds 'key'"),
         ({'api_key_env': 'sk-1'}, 'not the name of an environment variable'),
-        ({'timeout': '5'}, 'timeout of judge is a str; it is a number'),
-        ({'api_base': 3}, 'api_base of judge is a int; it is a text or sequence or None'),
+        ({'timeout': '5'}, 'timeout of judge is a str; give a number'),
+        ({'api_base': 3}, 'api_base of judge is a int; give a text or sequence or None'),
         ({'tail_length': 2.5}, 'tail_length of judge is a float'),
-        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; it is True or False'),
+        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; give True or False'),
         ({'max_tokens': True}, 'max_tokens of judge is a bool'),
         ({'batch_size': 8}, 'batch_size of judge has no effect on a judge over HTTP'),
         ({'model': {'type': 'X'}, 'timeout': 5}, 'timeout of judge has no effect on a judge in'),
@@ -98,7 +98,7 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
             configured(**settings)
         assert 'secret' not in str(error.value)
     monkeypatch.setenv('GPASSK_MATCH', 'exact')
-    with pytest.raises(ValueError, match="'exact', but mode is 'llm'"):
+    with pytest.raises(ValueError, match="'exact', but in mode 'llm'"):
         configured()
     monkeypatch.setenv('GPASSK_JUDGE', 'rule')
     assert configured() == {'mode': 'rule', 'match': 'exact'}

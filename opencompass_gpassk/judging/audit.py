@@ -1,4 +1,4 @@
-"""Stratified samples of the trials of a run, to compare what two sources say of them."""
+"""Stratified samples of a run's trials, on which two sources of verdicts are compared."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ['Comparison', 'Sample', 'allocate', 'draw_sample']
 
 @dataclass(frozen=True)
 class Sample:
-    """Trials drawn from one model's.
+    """A sample of one model's trials.
 
     Attributes:
-        model: Whose they are.
-        trials: They.
-        weights: How many trials each stands for: those of its stratum divided by those drawn.
-        population: How many trials they were drawn from.
-        strata: In how many strata.
-        no_answer: Trials that were left out, since they give no answer.
-        lost: Trials that were left out, since there is no response.
+        model: The model's name.
+        trials: The drawn trials.
+        weights: How many trials each stands for: the size of its stratum / the trials drawn there.
+        population: Number of trials that the sample was drawn from.
+        strata: Number of strata.
+        no_answer: Number of trials left out because they give no answer.
+        lost: Number of trials left out because they have no response.
     """
 
     model: str
@@ -41,21 +41,21 @@ class Sample:
 def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int = 0) -> Sample:
     """Draw a stratified sample of one model's trials.
 
-    Strata are recorded verdict × data set × split × language × level. Each is given trials in
-    proportion to its own (:func:`allocate`), and none is left out: where there are more strata
-    than ``size``, they are merged over level, then language, and so on. Since small strata get
-    more than their share, each trial has a weight, with which sums over the sample estimate those
-    over the run without bias (Horvitz and Thompson, JASA 47 (1952), 663-685).
+    Strata are recorded verdict × data set × split × language × level. Each stratum gets draws in
+    proportion to its size, and at least one (:func:`allocate`). If there are more strata than
+    ``size``, they are merged over level, then language, and so on. Small strata get more than their
+    share, so each trial has a weight: weighted sums over the sample estimate sums over the run
+    without bias (Horvitz and Thompson, JASA 47 (1952), 663-685).
 
-    The strata don't depend on the sources that are compared: all comparisons under one seed are
-    of the same trials. Names and seed alone decide which, in every process; a larger sample holds
-    nearly all of a smaller one. Trials that give no answer are left out: no source is asked.
+    The strata don't depend on the compared sources, so all comparisons with one seed use the same
+    trials. Only names and the seed decide the draw, in every process; a larger sample contains
+    nearly all of a smaller one. Trials without an answer are left out: no source judges them.
 
     Args:
         model: The model's name.
         trials: Its trials.
-        size: How many to draw; all if there are fewer.
-        seed: Another seed draws others.
+        size: Number of trials to draw; all trials if there are fewer.
+        seed: Another seed draws other trials.
     """
     every = list(trials)
     present = [one for one in every if not one.trial.lost and one.trial.answer is not None]
@@ -76,13 +76,13 @@ def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int =
 
 
 def allocate(sizes: Sequence[int], total: int) -> list[int]:
-    """Share ``total`` draws among strata of given sizes, each at least 1.
+    """Share ``total`` draws among strata of given sizes (at least 1 each).
 
-    At least one each, the rest in proportion by largest remainders; ties go to the larger stratum,
-    then to the earlier one.
+    Each stratum gets at least one draw; the rest is proportional, by largest remainders. Ties go to
+    the larger stratum, then to the earlier one.
 
     Raises:
-        ValueError: If a size isn't above 0, or there are more strata than draws.
+        ValueError: If a size is below 1, or there are more strata than draws.
 
     >>> allocate([70, 25, 4, 1], 10)
     [6, 2, 1, 1]
@@ -112,7 +112,7 @@ def allocate(sizes: Sequence[int], total: int) -> list[int]:
 
 
 def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], list[AuditTrial]]:
-    """Return the strata in their order, the finest of which there are not more than ``size``."""
+    """Return the finest strata that number at most ``size``, in a fixed order."""
     if size < 1:
         raise ValueError(f'trials is {size}; draw at least 1')
     depth = max((len(one.stratum) for one in trials), default=0)
@@ -126,12 +126,12 @@ def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], li
 
 @dataclass(frozen=True)
 class Comparison:
-    """A sample with what two sources say of it.
+    """A sample with the verdicts of two sources.
 
     Attributes:
         sample: The trials.
-        first: What the first source says of each.
-        second: What the second says.
+        first: The first source's opinion of each trial.
+        second: The second source's opinion of each trial.
         level: Coverage of the intervals.
     """
 
@@ -142,12 +142,12 @@ class Comparison:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """How far they agree, as an estimate for the run that the sample was drawn from.
+        """The agreement of both sources, estimated for the run that the sample was drawn from.
 
-        Each trial is weighted by its stratum. The intervals allow for trials of one problem, and
-        of its translations, being alike: often they are one answer, of which a source says one
-        thing. They make no use of the stratification, nor of the run being finite, either of
-        which could only make them narrower.
+        Each trial is weighted by its stratum. The intervals treat the trials of a problem and its
+        translations as correlated: often they give the same answer, which gets the same verdict.
+        The intervals ignore the stratification and the finite size of the run; both could only
+        make them narrower.
         """
         return compare_verdicts(
             [one.verdict for one in self.first],
@@ -158,7 +158,7 @@ class Comparison:
         )
 
     def disagreements(self) -> Iterator[tuple[AuditTrial, Opinion, Opinion]]:
-        """Yield the trials that both judged differently."""
+        """Yield the trials that both sources judged, with different verdicts."""
         for trial, first, second in zip(self.sample.trials, self.first, self.second, strict=True):
             said = {first.verdict, second.verdict}
             if len(said) == 2 and Verdict.UNJUDGED not in said:

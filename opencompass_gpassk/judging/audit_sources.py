@@ -1,4 +1,4 @@
-"""Sources of verdicts that an audit compares: what was recorded, rules, judges, people."""
+"""Sources of verdicts that an audit compares: recorded verdicts, rules, judges, people."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ __all__ = [
 ]
 
 ENDING = '.trials.jsonl.gz'
-UNNAMED = 'samples'  # the model whose trials lie in no folder of its own
+UNNAMED = 'samples'  # the model's name if its trials are in no folder of its own
 STRATA = ('split', 'language', 'level')  # of the problems' groups
 
 
 @dataclass(frozen=True, slots=True)
 class AuditTrial:
-    """A trial with all that a source of verdicts asks of it.
+    """A trial with everything that a source needs for a verdict.
 
     Attributes:
-        model: Who answered.
+        model: The name of the model that answered.
         data_set: The data set's name.
-        problem: What was asked.
-        trial: What was answered, and what was said of it when it was scored.
+        problem: The problem.
+        trial: The response's answer, and its verdict when it was scored.
     """
 
     model: str
@@ -65,7 +65,7 @@ class AuditTrial:
 
     @property
     def triple(self) -> Triple:
-        """What a verdict is about."""
+        """Question, gold answer and answer, which a verdict refers to."""
         return Triple(self.problem.question, self.problem.gold, self.trial.answer or '')
 
     @property
@@ -80,7 +80,7 @@ class RunTrials:
     """The trials of a run.
 
     Attributes:
-        folder: Where the run lies.
+        folder: The run's folder.
         by_model: Model → its trials on all its data sets.
     """
 
@@ -89,12 +89,12 @@ class RunTrials:
 
 
 def clusters(trials: Sequence[AuditTrial]) -> list[int]:
-    """Return a number for each trial, shared by the trials of a problem and of its translations.
+    """Return each trial's cluster number; trials of a problem and its translations share one.
 
-    A run may have one problem in several data sets, as where it samples with two decoding settings:
-    problems of one question are one, and so are those that a data set calls versions of another.
+    A run may contain a problem in several data sets, for example with two decoding settings:
+    problems with the same question are one cluster, and so are versions according to the data set.
     """
-    above: dict[tuple[str, ...], tuple[str, ...]] = {}  # a forest of names, rooted in itself
+    above: dict[tuple[str, ...], tuple[str, ...]] = {}  # union-find: a root is its own parent
 
     def root(name: tuple[str, ...]) -> tuple[str, ...]:
         above.setdefault(name, name)
@@ -125,12 +125,12 @@ def read_run(
     Args:
         path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
             folder with a folder for each model, or one trials file.
-        models: Those to read; by default all.
-        data_sets: The same.
-        report: Is told of each file that can't be read, if another can.
+        models: Models to read; by default all.
+        data_sets: Data sets to read; by default all.
+        report: Takes a message on each unreadable file, if others can be read.
 
     Raises:
-        ValueError: If there are none, or none can be read, naming them.
+        ValueError: If there are no trials, or none can be read; it names the files.
     """
     found: dict[str, list[AuditTrial]] = {}
     faults: list[str] = []
@@ -167,7 +167,7 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
     if not path.is_dir():
         raise ValueError(f'{path}: there is no such folder or file')
     try:
-        folders = [find_run(path)]  # which the other commands take too
+        folders = [find_run(path)]  # as the other commands do
     except ValueError:  # runs that were moved without their configs, or no run at all
         folders = [path, *sorted(path.glob('*/'), reverse=True)]
     roots = [*((folder, folder / 'results') for folder in folders), (folders[0], folders[0])]
@@ -177,7 +177,7 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
             return folder, {(_model(file, root), _data_set(file)): file for file in files}
     raise ValueError(
         f'{folders[0]}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator '
-        f'has scored, or a file *{ENDING} such as gpassk score -o writes'
+        f'has scored, or a file *{ENDING} written by gpassk score -o'
     )
 
 
@@ -194,12 +194,12 @@ NOT_LABELLED = 'not labelled'
 
 
 class Opinion(NamedTuple):
-    """What a source says of a trial.
+    """A source's opinion of a trial.
 
     Attributes:
-        verdict: Right, wrong or not judged.
+        verdict: Correct, incorrect or unjudged.
         reason: Why it is unjudged.
-        reply: A judge's own words, '' where there are none.
+        reply: The judge's reply, '' if there is none.
     """
 
     verdict: Verdict
@@ -211,12 +211,12 @@ Source = Callable[[Sequence[AuditTrial]], list[Opinion]]
 
 
 def recorded(trials: Sequence[AuditTrial]) -> list[Opinion]:
-    """Return what was said of the trials when they were scored."""
+    """Return the trials' verdicts from when they were scored."""
     return [Opinion(one.trial.verdict, one.trial.reason) for one in trials]
 
 
 def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
-    """Return what the rules say of the trials' answers now."""
+    """Return the verdicts that the current rules give to the trials' answers."""
     triples = [one.triple for one in trials]
     judgements = judge_answers([t.gold for t in triples], [t.answer for t in triples])
     return [Opinion(judgement.verdict, judgement.reason) for judgement in judgements]
@@ -225,11 +225,11 @@ def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
 class Labels:
     """People's labels, as a source of verdicts.
 
-    A label that states question, gold and answer is about these, wherever they occur; one that
-    doesn't is about the trial it names.
+    A label with question, gold and answer holds for every trial with these texts. Any other label
+    holds for the one trial that it names.
 
     Args:
-        by_triple: Verdicts by what they are about.
+        by_triple: Verdicts by question, gold and answer.
         by_identity: Verdicts by model, data set, problem and replica.
     """
 
@@ -249,7 +249,7 @@ class Labels:
         return [Opinion(one) if one else Opinion(Verdict.UNJUDGED, NOT_LABELLED) for one in found]
 
     def unused(self, trials: Iterable[AuditTrial]) -> int:
-        """Return how many labels are about none of the trials."""
+        """Return the number of labels that match none of the trials."""
         every = list(trials)
         triples, identities = {one.triple for one in every}, {one.identity for one in every}
         return len(self.by_triple.keys() - triples) + len(self.by_identity.keys() - identities)
@@ -260,11 +260,11 @@ def read_labels(path: str) -> Labels:
 
     Each row has a label (:func:`~opencompass_gpassk.judging.export.read_label`); and
     ``question``, ``gold`` and ``answer``, or ``model``, ``data_set``, ``problem_id`` and
-    ``replica``. Rows whose label is empty are passed over.
+    ``replica``. Rows with an empty label are skipped.
 
     Raises:
-        ValueError: If a row can't be read, contradicts another, or none is filled in; with file,
-            line and field.
+        ValueError: If a row can't be read or contradicts another, or no label is filled in; it
+            names file, line and field.
     """
     triples: dict[Triple, Verdict] = {}
     identities: dict[tuple[str, str, str, int], Verdict] = {}
@@ -278,8 +278,8 @@ def read_labels(path: str) -> Labels:
             known: dict[Any, Verdict] = triples if isinstance(about, Triple) else identities
             if known.setdefault(about, verdict) is not verdict:
                 raise ValueError(
-                    f'{verdict.value} here, but {known[about].value} in an earlier row about the '
-                    'same; keep one'
+                    f'{verdict.value} here, but {known[about].value} in an earlier row on the '
+                    'same answer or trial; keep one'
                 )
     if not triples and not identities:
         raise ValueError(
@@ -298,8 +298,8 @@ def _about(row: Mapping[str, Any]) -> Triple | tuple[str, str, str, int]:
     ):
         return str(row['model']), str(row['data_set']), str(row['problem_id']), replica
     raise ValueError(
-        'it does not say what it is about; give question, gold and answer as texts, or model, '
-        'data_set, problem_id and replica'
+        'the row does not say what its label is for; give question, gold and answer as texts, or '
+        'model, data_set, problem_id and replica'
     )
 
 
@@ -307,7 +307,7 @@ NOT_IN_STORE = 'not in the verdict store'
 
 
 def _from_known(known: Mapping[Triple, Opinion]) -> Source:
-    """Return a source of what was said before: a trial of which nothing was is unjudged."""
+    """Return a source of known verdicts; a trial without one is unjudged."""
     nothing = Opinion(Verdict.UNJUDGED, NOT_IN_STORE)
     return lambda trials: [known.get(one.triple, nothing) for one in trials]
 
@@ -318,17 +318,17 @@ def look_up(
     trials: Iterable[AuditTrial],
     report: Callable[[str], None],
 ) -> Source:
-    """Return what a judge, or people, said before; of several verdicts the last counts.
+    """Return the stored verdicts of a judge or of people; of several, the last one counts.
 
     Args:
-        store: Where it stands.
+        store: The verdict store.
         judge: The judge's name; None for people.
-        trials: Of which trials.
-        report: Is told of answers that were judged under several prompts or settings.
+        trials: The trials to look up.
+        report: Takes a message on answers that were judged under several prompts or settings.
 
     Raises:
-        ValueError: If the store holds no verdict of that judge, naming those it knows.
-        StoreError: If it is damaged, or can't be read.
+        ValueError: If the store holds no verdict of that judge; it names the judges in the store.
+        StoreError: If the store is damaged or can't be read.
     """
     triples = {one.triple for one in trials}
     if judge is None:
@@ -339,7 +339,7 @@ def look_up(
     if not meant:
         names = ', '.join(sorted({one_line(one.model) for one in judges}))
         raise ValueError(
-            f'{store.path}: no verdict of {judge!r} in it; there are those of {names or "nobody"}'
+            f'{store.path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
         )
     last: dict[Triple, StoredVerdict] = {}
     several = set()
@@ -352,7 +352,7 @@ def look_up(
     if several:
         report(
             f'{judge} judged {len(several)} of the answers under several prompts or settings: its '
-            'last verdict counts'
+            'last verdict on each counts'
         )
     return _from_known({triple: _opinion(said) for triple, said in last.items()})
 
@@ -365,20 +365,20 @@ def ask_now(
     *,
     progress: bool = False,
 ) -> tuple[Source, Ledger]:
-    """Return what a judge says of the final answers of trials; the store is asked before it is.
+    """Return a judge's verdicts on the final answers of trials, from the store where it has them.
 
-    Neither rules nor people are heard, since it is the judge who is audited.
+    Rules and people's verdicts are not used, since the judge is audited.
 
     Args:
-        judge: Who is asked.
-        settings: With which prompt and menu.
-        store: Keeps each verdict the moment it arrives, with the judge's own words.
-        trials: Trials, each of which gives an answer.
+        judge: The judge.
+        settings: Its settings, with prompt and menu.
+        store: Keeps each verdict as soon as it arrives, with the judge's reply.
+        trials: Trials, each with an answer.
         progress: Show a bar on standard error.
 
     Raises:
         ValueError: If the prompt can't be read.
-        JudgeError: If the judge can't be asked at all; what it said before is in the store.
+        JudgeError: If the judge can't be asked at all; its earlier verdicts are in the store.
     """
     prompted = PromptedJudge(judge, settings, store)
     cases = {
@@ -407,7 +407,7 @@ def ask_now(
 
 
 def _rank(said: StoredVerdict) -> tuple[bool, float]:
-    """Return what is greater for the verdict to take: one that is none stands behind all others."""
+    """Return a sort key for verdicts: the greatest is taken; an unjudged one ranks last."""
     return said.verdict is not Verdict.UNJUDGED, said.created or 0.0
 
 
@@ -419,12 +419,12 @@ Report = Callable[[str], None]
 
 
 def is_asked(name: str) -> bool:
-    """Tell whether a name means a judge that is asked now."""
+    """Tell whether a name means a judge that is asked now, not looked up."""
     return name.partition(':')[0] == 'judge'
 
 
 def needs_store(name: str) -> bool:
-    """Tell whether a name means verdicts that are in a store, or go into it."""
+    """Tell whether a name means a source that reads or writes a verdict store."""
     return is_asked(name) or name == 'human' or name.startswith('store:')
 
 
@@ -437,13 +437,13 @@ def named_source(
         name: ``recorded``, ``rule``, ``judge``, ``judge:FILE`` (settings), ``store:MODEL``,
             ``human`` or a file of labels.
         store: The verdict store.
-        drawn: The trials that it will be asked about: a judge is asked at once.
-        every: The trials that they were drawn from.
-        report: Is told what a user has to know.
+        drawn: The sampled trials. A judge is asked about them in this call.
+        every: All trials, from which they were drawn.
+        report: Takes messages for the user.
 
     Raises:
-        ValueError: If the name means nothing, or what it means can't be read.
-        JudgeError: If the judge, or the store, can't be asked at all.
+        ValueError: If no source has this name, or its file can't be read.
+        JudgeError: If the judge can't be asked, or the store can't be used.
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
@@ -466,8 +466,8 @@ def _ask(named: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -
     settings = read_settings(named or 'llm')
     if settings.candidate != 'answer':
         raise ValueError(
-            f"{named}: candidate is {settings.candidate!r}, but a run's trials hold the final "
-            "answers alone; leave it at 'answer'"
+            f"{named}: candidate is {settings.candidate!r}, but a run's trials hold only final "
+            "answers; set candidate to 'answer'"
         )
     if silent := {one.data_set for one in drawn if not one.problem.question}:
         raise ValueError(
@@ -495,8 +495,8 @@ def _labels(
     labels = read_labels(path)
     if unused := labels.unused(drawn):
         report(
-            f'{path}: {unused} labels are about no answer of the sample, {labels.unused(every)} of '
-            'them about none of the run; --trials and --seed must be those of the draw, or '
-            '--trials large enough for all'
+            f'{path}: {unused} labels match no answer of the sample, and {labels.unused(every)} of '
+            'these match none of the run; give the --trials and --seed of the draw, or --trials '
+            'large enough for all'
         )
     return labels

@@ -1,8 +1,8 @@
-"""One round of asking a judge: which job goes where and when, and what becomes of it.
+"""One round of asking a judge: which job is sent to which endpoint and when, and its outcome.
 
-Refusals that may be the fault of a setting, the key or the server are held back for a while. They
-are believed once the endpoint that they came from gives a reply. Where no prompt brings one, a
-harmless prompt that is none of the jobs must.
+A refusal may be the fault of the prompt, or of a setting, the key or the server. It is held back
+until the same endpoint gives a reply, which shows that the prompt was at fault. If no job gets a
+reply, a harmless test prompt is sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Job:
     """One prompt, and how often it was sent and failed.
 
     Attributes:
-        harmless: It is asked to find out whether a judge answers at all, and nobody's job.
+        harmless: It is a test prompt that shows whether the judge replies at all.
     """
 
     key: Hashable
@@ -43,26 +43,26 @@ class Job:
 
 
 class JobQueue:
-    """Jobs that are due, those that failed before new ones.
+    """A queue of jobs: failed jobs that are due come before new ones.
 
     Args:
-        jobs: (key, prompt), of which one is taken when it is asked for.
-        most_waiting: No new job is taken while so many that failed wait.
+        jobs: (key, prompt) pairs, read lazily.
+        most_waiting: No new job is taken while this many failed jobs wait.
     """
 
     def __init__(self, jobs: Iterable[tuple[Hashable, str]], most_waiting: int) -> None:
         self._fresh = iter(jobs)
         self._waiting: list[tuple[float, int, Job]] = []  # a heap
-        self._order = itertools.count()  # between jobs that are due at the same time
+        self._order = itertools.count()  # breaks ties between jobs due at the same time
         self._most_waiting = most_waiting
 
     @property
     def due_at(self) -> float | None:
-        """When the first of the waiting jobs is due, None where none waits."""
+        """The time when the first waiting job is due; None if no job waits."""
         return self._waiting[0][0] if self._waiting else None
 
     def take(self, now: float) -> Job | None:
-        """Return a job that is due, None if there is none at the moment."""
+        """Return a job that is due now; None if there is none."""
         if self._waiting and self._waiting[0][0] <= now:
             return heapq.heappop(self._waiting)[2]
         if len(self._waiting) < self._most_waiting:
@@ -71,35 +71,35 @@ class JobQueue:
         return None
 
     def put_back(self, job: Job, until: float) -> None:
-        """Let a job wait until a moment."""
+        """Let a job wait until a given time."""
         heapq.heappush(self._waiting, (until, next(self._order), job))
 
     def put_off(self, job: Job, now: float) -> None:
-        """Let a job wait after a failure: the longer, the more it had; evenly spread."""
+        """Let a failed job wait, for a random time whose maximum grows with its failures."""
         longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
         self.put_back(job, now + random.uniform(0, longest))
 
     def drain(self) -> Iterator[Job]:
-        """Take everything that is left, due or not."""
+        """Yield all remaining jobs, due or not."""
         while self._waiting:
             yield heapq.heappop(self._waiting)[2]
         for key, prompt in self._fresh:
             yield Job(key, prompt)
 
 
-MOST = 8  # refusals and not one reply: time to look into it
+MOST = 8  # after this many refusals without a reply, a test prompt is sent
 PROBE = 'What is 1 + 1?'
 
 
 class Suspicion:
-    """Holds refusals of one endpoint, lest prompts be blamed for what would meet any of them.
+    """Refusals of one endpoint, held back while they may not be the prompts' fault.
 
     Args:
-        roomy: Prompts of fewer characters should fit; one that is too long is suspicious. That is
-            ``max_tokens``, which alone may be more than the server's context has.
+        roomy: A prompt with fewer characters should fit. If the server calls it too long, the
+            cause may be ``max_tokens``, which can exceed the server's context on its own.
 
     Attributes:
-        looking: A harmless prompt is on its way.
+        looking: A harmless test prompt is being sent.
     """
 
     def __init__(self, roomy: int) -> None:
@@ -109,10 +109,10 @@ class Suspicion:
         self._lifted = False
 
     def holds(self, job: Job, fault: Fault, now: float) -> bool:
-        """Tell whether a refusal that came just now is held back.
+        """Tell whether a new refusal is held back.
 
-        After a reply no setting is to blame any longer; that the key is forbidden to be used may
-        change at any time.
+        After a reply, settings are no longer suspected. A forbidden key always is, since keys can
+        be blocked at any time.
         """
         too_long = fault.kind == 'too long' and len(job.prompt) < self._roomy
         suspicious = not self._lifted and (too_long or fault.kind == 'refused')
@@ -123,17 +123,17 @@ class Suspicion:
 
     @property
     def holding(self) -> bool:
-        """Something is held back."""
+        """Whether any refusal is held back."""
         return bool(self._held)
 
     def due(self, idle: bool) -> bool:
-        """Tell whether it is time for a harmless prompt: for a few refusals, or if all is done."""
+        """Tell whether to send a test prompt: after some refusals, or any if all else is done."""
         return not self.looking and len(self._held) >= (1 if idle else MOST)
 
     def lift(self, sent: float) -> list[tuple[Job, Fault]]:
-        """Return what can be believed after a reply to what was sent at a moment.
+        """Return the refusals that a reply to a request sent at a time proves to be the prompts'.
 
-        That a key may be used shows only what was sent after it seemed forbidden.
+        A refusal that forbids the key is only resolved by a request that was sent after it.
         """
         self._lifted = True
         open_ones = [one for one in self._held if one[2].forbids and one[0] > sent]
@@ -144,17 +144,17 @@ class Suspicion:
         return believed
 
     def drop(self) -> list[Job]:
-        """Return the jobs whose refusals can't be believed, and hold nothing."""
+        """Release all held refusals as unproven; return their jobs."""
         held, self._held = self._held, []
         return [job for _, job, _ in held]
 
 
 class Underway:
-    """Requests on their way, in the event loop that runs.
+    """Requests in flight, in the running event loop.
 
     Attributes:
-        changed: Is set when one has ended.
-        error: What ends everything at once: of a request, or whatever is put here.
+        changed: Set when a request has ended.
+        error: An error that ends everything at once, of a request or set from outside.
     """
 
     def __init__(self) -> None:
@@ -163,23 +163,23 @@ class Underway:
         self._jobs: dict[asyncio.Task[None], Job] = {}
 
     def start(self, job: Job, work: Coroutine[Any, Any, None]) -> None:
-        """Send a job on its way."""
+        """Start the request of a job."""
         task = asyncio.get_running_loop().create_task(work)
         self._jobs[task] = job
         task.add_done_callback(self._ended)
 
     def jobs(self) -> Iterator[Job]:
-        """Yield the jobs on their way."""
+        """Return an iterator over the jobs in flight."""
         return iter(self._jobs.values())
 
     async def let_end(self, seconds: float) -> None:
-        """Wait for them, but not after one that fails."""
+        """Wait until all requests have ended or one has failed."""
         if self._jobs:
             tasks = list(self._jobs)
             await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
 
     async def call_back(self) -> list[Job]:
-        """Call all of them back; return the jobs that nothing came of."""
+        """Cancel all requests; return the jobs without an outcome."""
         tasks = dict(self._jobs)
         for task in tasks:
             task.cancel()
@@ -193,8 +193,8 @@ class Underway:
         self.changed.set()
 
 
-GRACE = 10.0  # seconds in which requests on their way may end after one that stops everything
-WAITING_PER_SLOT = 4  # failed jobs that wait, for each request at once, before new ones do too
+GRACE = 10.0  # seconds for the requests in flight to end after an error that stops everything
+WAITING_PER_SLOT = 4  # per concurrent request: failed jobs that may wait before new ones wait too
 
 logger = logging.getLogger(__name__)
 Send = Callable[[Endpoint, str], Awaitable[tuple[Reply | Fault, int, int]]]
@@ -207,9 +207,9 @@ class Limits:
     Attributes:
         retries: How often a failed request is tried again. Failures of an endpoint that is down
             don't count.
-        give_up_after: Without any reply from any endpoint.
-        deadline: For everything, None for no limit.
-        roomy: Prompts of fewer characters should fit: see :class:`Suspicion`.
+        give_up_after: Time without any reply from any endpoint, after which asking ends.
+        deadline: Time limit for all jobs; None for no limit.
+        roomy: Prompts with fewer characters should fit: see :class:`Suspicion`.
     """
 
     retries: int
@@ -219,17 +219,17 @@ class Limits:
 
 
 class Asking:
-    """Asks all jobs once, in one event loop, in which all of its state is changed.
+    """Asks all jobs once, in one event loop; its state is changed only there.
 
     Args:
-        endpoints: Where to ask.
-        send: Sends a prompt to an endpoint; returns the reply or what went wrong, and the tokens
-            of prompt and completion.
+        endpoints: The endpoints.
+        send: Sends a prompt to an endpoint; returns the reply or the fault, and the tokens of
+            prompt and completion.
         limits: When to stop trying.
-        explain: Returns what a user is told of a fault that stops everything.
-        jobs: As of :meth:`Judge.ask`, like those that follow.
-        receive: Is handed the outcomes.
-        ledger: Counts.
+        explain: Returns the message for the user about a fault that stops everything.
+        jobs: As in :meth:`Judge.ask`; so are the next two.
+        receive: Takes the outcomes.
+        ledger: Counts calls, failures and tokens.
     """
 
     def __init__(
@@ -251,9 +251,9 @@ class Asking:
         slots = sum(endpoint.max_concurrency for endpoint in endpoints)
         self._queue = JobQueue(jobs, WAITING_PER_SLOT * slots)
         self._underway = Underway()
-        self._told: set[Endpoint] = set()  # of whose failing the user knows
+        self._told: set[Endpoint] = set()  # failing endpoints that the user was warned about
         self._suspicions = {endpoint: Suspicion(limits.roomy) for endpoint in endpoints}
-        self._stop: JudgeError | None = None  # lets what is on its way end
+        self._stop: JudgeError | None = None  # ends the asking after the requests in flight
         self._loop = asyncio.get_running_loop()
         self._ends_at = None if limits.deadline is None else self._loop.time() + limits.deadline
 
@@ -272,11 +272,11 @@ class Asking:
             await self._call_back()
 
     async def _ask_until_failure(self) -> Failure | None:
-        """Return why the rest of the jobs won't be asked, None when all have their outcomes."""
+        """Return why the remaining jobs can't be asked; None if all jobs have their outcomes."""
         while True:
             if error := self._underway.error or self._stop:
-                if not self._underway.error:  # which the callback may have raised
-                    # They are paid for, and what they bring is kept.
+                if not self._underway.error:  # the callback raised no error
+                    # The requests in flight are paid for, so keep their replies.
                     await self._underway.let_end(GRACE)
                 raise self._underway.error or error
             now = self._loop.time()
@@ -285,12 +285,12 @@ class Asking:
             if self._is_idle(now) and not any(one.holding for one in self._suspicions.values()):
                 return None
             if self._start_one(now):
-                await asyncio.sleep(0)  # on its way before the next job is looked up
+                await asyncio.sleep(0)  # let the request start before looking up the next job
             else:
                 await self._wait(now)
 
     def _lost(self, now: float) -> Failure | None:
-        """Return why nothing can be hoped for any longer, None where something can."""
+        """Return why no further reply can be expected; None if one can."""
         if self._ends_at is not None and now >= self._ends_at:
             return Failure('deadline', False, f'{self.limits.deadline:g} s are over')
         for endpoint in self.endpoints:
@@ -300,7 +300,7 @@ class Asking:
         return self._hopeless() if all(one.hopeless for one in self.endpoints) else None
 
     def _start_one(self, now: float) -> bool:
-        """Start a request if there is one to start and room for it."""
+        """Start a request if a job is due and an endpoint has room; tell whether it did."""
         if self._start_harmless(now, idle=False):
             return True
         endpoint = freest(self.endpoints, now)
@@ -320,18 +320,18 @@ class Asking:
         return False
 
     def _is_idle(self, now: float) -> bool:
-        """Tell whether no job is on its way, waits or is left."""
+        """Tell whether no job is in flight, waiting or left."""
         jobs = any(not job.harmless for job in self._underway.jobs())
         if jobs or self._queue.due_at is not None:
             return False
-        # Looked up even if all endpoints rest: the end of the jobs must not wait for them.
+        # Look up the next job even if no endpoint has room: noticing the end must not wait for one.
         job = self._queue.take(now)
         if job:
             self._queue.put_back(job, now)
         return job is None
 
     async def _wait(self, now: float) -> None:
-        """Wait until something changes or is due."""
+        """Wait until a request ends, a job is due or a limit is reached."""
         moments = [self._ends_at, self._queue.due_at]
         for one in self.endpoints:
             moments.append(one.opens_at)
@@ -399,10 +399,10 @@ class Asking:
                 endpoint.works(now)
 
     def _weigh(self, job: Job, endpoint: Endpoint, fault: Fault) -> Fault:
-        """Return what a fault comes to, after what is known of this endpoint and the others.
+        """Return a fault with its consequence, given the state of all endpoints.
 
-        What speaks against an endpoint stops everything only if none ever replied and all are bad;
-        else the endpoint is one that failed, and its work moves.
+        A fault of the endpoint itself stops everything only if no endpoint ever replied and all are
+        bad. Otherwise it counts as a failure, and the endpoint's jobs go to the others.
         """
         refused = job.harmless and fault.remedy is Remedy.SKIP
         if not (refused or fault.kind in MISPLACED):
@@ -417,12 +417,12 @@ class Asking:
         return replace(fault, kind='unreachable', remedy=Remedy.RETRY, reached=reached)
 
     def _withdraw(self, endpoint: Endpoint) -> None:
-        """Let jobs wait again that an endpoint refused, since nothing shows their own fault."""
+        """Queue the jobs again whose refusals by an endpoint are held back as unproven."""
         for job in self._suspicions[endpoint].drop():
             self._queue.put_back(job, self._loop.time())
 
     def _try_again(self, job: Job, endpoint: Endpoint, fault: Fault) -> None:
-        # That an endpoint is down is no job's fault, and doesn't use up its retries.
+        # Failures of an endpoint that is down don't use up the job's retries.
         if fault.reached and not endpoint.suspect:
             job.failures += 1
         if job.failures > self.limits.retries:
@@ -436,7 +436,7 @@ class Asking:
             self._queue.put_back(job, self._loop.time())
 
     def _tell(self, job: Job, outcome: Outcome) -> bool:
-        """Call the callback, unless it failed before."""
+        """Call the callback unless an error was raised before; return its answer."""
         try:
             return not self._underway.error and self.receive(job.key, outcome)
         except BaseException as error:
@@ -450,14 +450,14 @@ class Asking:
         return Failure(kind, False, f'no reply for {self.limits.give_up_after:g} s; {words}')
 
     def _hand_over_rest(self, failure: Failure) -> None:
-        """Hand every job that is left the same failure; none is asked again."""
+        """Hand over the same failure for every remaining job; none is asked again."""
         for endpoint in self.endpoints:
             self._withdraw(endpoint)
         for job in self._queue.drain():
             self._tell(job, failure)
 
     async def _call_back(self) -> int:
-        """Call back what is on its way and let its jobs wait again; return how many there were."""
+        """Cancel the requests in flight and queue their jobs again; return their number."""
         called_back = await self._underway.call_back()
         for job in called_back:
             if not job.harmless:

@@ -1,7 +1,7 @@
-"""What LLM judges of OpenCompass replied, word for word, and which verdict that is.
+"""The replies of OpenCompass's LLM judges, word for word, and the verdicts in them.
 
-OpenCompass counts a reply that it can't read as wrong. The reply itself stands in a file of the
-judge's output folder; a verdict is one of a fixed menu, and anything else leaves a trial unjudged.
+OpenCompass counts a reply that it can't read as incorrect. The replies are in a file in the judge's
+output folder. Here a reply outside a fixed menu of verdicts leaves its trial unjudged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LETTERS = {'A', 'B', 'CORRECT', 'INCORRECT'}
 
 
 def read_letter(reply: str) -> Reading:
-    """Read a reply that, after its thoughts, is A or B (or CORRECT, INCORRECT) and nothing else."""
+    """Read a reply that is only A or B (or CORRECT, INCORRECT) after its thoughts."""
     said = read_letters(spoken(reply))
     if said and said[0] is not Verdict.UNJUDGED:
         return said
@@ -49,10 +49,10 @@ def read_box(reply: Any) -> Reading:
 
 
 def is_letter_detail(detail: Any) -> bool:
-    """Tell whether a detail is that of a judge who was asked for A or B."""
+    """Tell whether a detail comes from a judge that was asked for A or B."""
     if not isinstance(detail, Mapping):
         return False
-    if 'is_correct' in detail:  # a postprocessor made a letter of the reply
+    if 'is_correct' in detail:  # a postprocessor turned the reply into a letter
         return detail.get('llm_judge', detail.get('prediction')) in LETTERS
     return (
         'correct' not in detail and 'gold' in detail and isinstance(detail.get('prediction'), str)
@@ -60,20 +60,20 @@ def is_letter_detail(detail: Any) -> bool:
 
 
 def readings(evaluator: Any, details: Sequence[Any]) -> list[Reading | None]:
-    """Return what an evaluator's judge replied to each row of its details.
+    """Return the verdict in the judge's reply to each row of an evaluator's details.
 
     Args:
         evaluator: An evaluator that has scored.
-        details: The entries of its details, one a row, in their order.
+        details: The entries of its details, one per row, in order.
 
     Returns:
-        None for a row whose reply isn't known, or that no judge was asked about.
+        One reading per row; None if the reply isn't known or no judge was asked.
     """
     nothing: list[Reading | None] = [None] * len(details)
     if isinstance(evaluator, CascadeEvaluator):
         asked = [i for i, detail in enumerate(details) if 'llm_evaluation' in detail]
         path = f'{evaluator._out_dir}_llm_judge_replica{evaluator.dataset_replica_idx}.json'
-        evaluator.llm_evaluator.output_path = path  # unset where it found its replies there
+        evaluator.llm_evaluator.output_path = path  # it is unset if the replies were there before
         found = readings(evaluator.llm_evaluator, [details[i]['llm_evaluation'] for i in asked])
         known = dict(zip(asked, found, strict=True))
         return [known.get(i) for i in range(len(details))]
@@ -92,7 +92,7 @@ def readings(evaluator: Any, details: Sequence[Any]) -> list[Reading | None]:
 
 
 def unread_judge(evaluator: Any, details: Sequence[Any]) -> bool:
-    """Tell whether an LLM's replies count as OpenCompass read them, which is wrong if it can't."""
+    """Tell whether OpenCompass alone read an LLM's replies: unreadable ones count as incorrect."""
     if isinstance(evaluator, CascadeEvaluator):
         asked = [detail['llm_evaluation'] for detail in details if 'llm_evaluation' in detail]
         return bool(asked) and unread_judge(evaluator.llm_evaluator, asked)
@@ -112,7 +112,7 @@ def _records(path: Path, size: int) -> list[dict[str, Any]] | None:
 
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct')
 NESTED_FIELDS = ('rule_evaluation', 'llm_evaluation')  # of CascadeEvaluator
-REPEATED_FIELDS = {  # what details repeat of what was asked
+REPEATED_FIELDS = {  # fields of details that repeat the evaluator's input
     'predictions': ('pred',),
     'references': ('answer', 'gold', 'ref', 'reference'),
 }
@@ -129,7 +129,7 @@ def details_of(result: Any) -> list[Any]:
 
 
 def reordered(details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[int]) -> bool:
-    """Tell whether details repeat what was asked in another order than it was asked in."""
+    """Tell whether details repeat the evaluator's input in another order than it was given."""
     for column, names in REPEATED_FIELDS.items():
         if wanted.get(column) is None:
             continue
@@ -144,15 +144,15 @@ def reordered(details: Sequence[Any], wanted: Mapping[str, Any], rows: Sequence[
 def verdict_of_detail(detail: Any, reading: Reading | None = None) -> Reading | None:
     """Read one entry of an evaluator's ``details``; None if it holds no verdict.
 
-    What an LLM judge replied comes before what the evaluator made of it: a reply outside its menu
-    leaves the trial unjudged, where the evaluator calls it wrong. Of a cascade a rule that found
-    the response right comes before both. Where no reply is known, the evaluator's flag counts,
-    and so does its mistake about a reply that it couldn't read.
+    The judge's reply has priority over the evaluator's flag: a reply outside the menu leaves the
+    trial unjudged, although the evaluator calls it incorrect. In a cascade, a rule that found the
+    response correct has priority over both. If no reply is known, the evaluator's flag counts, even
+    if the evaluator couldn't read the reply.
 
     Args:
-        detail: The entry. In one of a judge who was asked for A or B without a flag, ``prediction``
-            is the reply.
-        reading: What the LLM judge replied, read from its own file; None if that isn't known.
+        detail: The entry. If a judge was asked for A or B and there is no flag, ``prediction`` is
+            the reply.
+        reading: The verdict in the LLM judge's reply, from its own file; None if not known.
     """
     if not isinstance(detail, Mapping):
         return None

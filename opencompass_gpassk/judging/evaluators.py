@@ -1,8 +1,8 @@
-"""Verdicts by any evaluator of OpenCompass, which thereby gains G-Pass@k.
+"""Verdicts by any evaluator of OpenCompass, so that G-Pass@k can be computed from them.
 
-Each replica of a repeated data set is scored separately, by an evaluator object and in an output
-folder of its own, since evaluators keep state in both. The verdict of a trial is what the
-evaluator's LLM replied, where the reply can be found, else what the evaluator's ``details`` say.
+Each replica of a repeated data set is scored separately, with its own evaluator object and output
+folder, since evaluators keep state in both. A trial's verdict is the one in the reply of the
+evaluator's LLM if the reply can be found, else the one in the evaluator's ``details``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ UNREAD = (
     'the replies of the LLM behind {} are read by its own postprocessor, which may count one that '
     'it cannot read as wrong'
 )
-PATIENCE = 3  # rows; an evaluator that fails on the first ones fails on all
+PATIENCE = 3  # rows; an evaluator that fails on the first three is taken to fail on all
 
 
 def judge_replica(
@@ -59,22 +59,21 @@ def judge_replica(
     """Judge the trials of one replica.
 
     Args:
-        make_evaluator: Returns a fresh evaluator of OpenCompass for one row, or all with None. Each
-            needs an output folder of its own: what an evaluator finds there, it takes for done.
-        columns: What its ``score`` may ask for, each of ``size`` rows.
-        size: Rows of the replica.
-        report: Is told why the evaluator had to be asked one row at a time.
-        note: Is told what a reader of the result has to know of the verdicts.
+        make_evaluator: Returns a fresh evaluator of OpenCompass for one row, or for all if None.
+            Each needs its own output folder: an evaluator takes replies it finds there as its own.
+        columns: The columns that its ``score`` may ask for, each with ``size`` rows.
+        size: Number of rows of the replica.
+        report: Takes a message on why the evaluator had to be asked one row at a time.
+        note: Takes a note on the verdicts for readers of the result.
 
     Returns:
-        One judgement a row, without its answer. Where the evaluator fails, or its details hold no
-        correctness, fewer rows than were asked (some drop rows) or rows in another order, it is
-        asked one row at a time; a row that it fails on is unjudged.
+        One judgement per row, without its answer. The evaluator is asked one row at a time if it
+        fails, or if its details lack correctness, drop rows or reorder them. A row that it fails on
+        is then unjudged.
 
     Raises:
         JudgeError: If the evaluator fails on every row.
-        ValueError: If it tells of no single row whether it is right, or asks for a column there
-            isn't.
+        ValueError: If it gives no verdict on single rows, or asks for a column that doesn't exist.
     """
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
@@ -183,15 +182,15 @@ class ReplicaJudge:
 
     Args:
         config: The evaluator's config.
-        folder: Where the evaluators' files go, None for nowhere. An evaluator takes what it finds
-            in its folder for done, so each replica has one of its own, and so has each config and
-            each set of responses.
-        logger: Is told of the progress.
+        folder: The folder for the evaluators' files; None for no files. An evaluator takes replies
+            that it finds in its folder as its own, so each replica, config and set of responses
+            gets a folder of its own.
+        logger: Takes messages on the progress.
 
     Attributes:
         name: The evaluator's class.
-        signature: The name with a hash of the config, which tells judges apart.
-        notes: What a reader of the result has to know of the verdicts.
+        signature: The name with a hash of the config, which distinguishes judges.
+        notes: Notes on the verdicts for readers of the result.
     """
 
     def __init__(
@@ -208,14 +207,14 @@ class ReplicaJudge:
     def judge(
         self, test_set: Dataset, golds: Sequence[Any], responses: Sequence[Response]
     ) -> list[Judgement]:
-        """Judge the responses that are not lost, each to its row of the test set.
+        """Judge the responses that are not lost, each with its row of the test set.
 
         Returns:
-            Their judgements in their order, without the answers.
+            Their judgements in the same order, without the answers.
 
         Raises:
             JudgeError: If the evaluator fails, or judges nothing.
-            ValueError: If it tells of no single row whether it is right.
+            ValueError: If it gives no verdict on single rows.
         """
         verdicts: dict[int, Judgement] = {}
         by_replica: dict[int, list[int]] = {}
@@ -247,9 +246,9 @@ class ReplicaJudge:
         evaluator = ICL_EVALUATORS.build(copy.deepcopy(dict(self.config)))
         evaluator._dataset_replica_idx = replica
         if isinstance(evaluator, GenericLLMEvaluator):
-            evaluator.dataset_cfg = None  # else it loads the whole data set: not the rows at hand
+            evaluator.dataset_cfg = None  # else it loads the whole data set, not the given rows
         if isinstance(evaluator, LiveMathBenchEvaluator):
-            # Else all objects share one dictionary, and one replica's file gets another's replies.
+            # Else all objects share one dictionary, and replies get into another replica's file.
             evaluator.judge_output_handler.output_dict = {}
             evaluator.extract_output_handler.output_dict = {}
         if self.folder:
@@ -262,8 +261,8 @@ class ReplicaJudge:
         if self.folder is None:
             return ''
         return (
-            f'; to ask it again, delete the folder {self.folder}, where it finds its replies, and '
-            f'{self.folder.name}.json beside it if that is there, and resume with -r'
+            f'; to ask it again, delete the folder {self.folder}, which holds its replies, and '
+            f'{self.folder.name}.json beside it, if it exists, and resume with -r'
         )
 
     def _note(self, text: str) -> None:
@@ -272,7 +271,7 @@ class ReplicaJudge:
 
 
 def with_answers(judgements: Sequence[Judgement], answers: Sequence[str | None]) -> list[Judgement]:
-    """Return judgements with the answers that they were given to."""
+    """Return the judgements with their answers filled in."""
     return [
         dataclasses.replace(judgement, answer=answer)
         for judgement, answer in zip(judgements, answers, strict=True)
@@ -282,10 +281,10 @@ def with_answers(judgements: Sequence[Judgement], answers: Sequence[str | None])
 def _columns(
     test_set: Dataset, golds: Sequence[Any], responses: Sequence[Response], rows: Sequence[int]
 ) -> dict[str, Any]:
-    """Return what an evaluator's ``score`` may ask for of these rows."""
+    """Return the columns that an evaluator's ``score`` may ask for, of these rows."""
     asked = [golds[row] for row in rows]
     part = test_set.select(rows)
-    if 'obj_gold' not in part.column_names:  # the name that prompts of LLM judges give them
+    if 'obj_gold' not in part.column_names:  # the name of the gold in prompts of LLM judges
         part = part.add_column('obj_gold', asked)
     records = [responses[row].record for row in rows]
     return {

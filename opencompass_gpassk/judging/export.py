@@ -1,4 +1,4 @@
-"""Verdicts as JSON lines: what a store exports and imports, and what people write by hand."""
+"""Verdicts as JSON lines: the format of a store's exports and imports, and of people's labels."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ WORDS = {
 
 
 def read_label(row: Mapping[str, Any]) -> Verdict | None:
-    """Return a row's label, None where it isn't filled in.
+    """Return a row's label; None if it isn't filled in.
 
-    The label is the first of ``human``, ``verdict`` and ``label`` that is there: true, false,
-    ``"correct"``, ``"incorrect"``, or ``"unjudged"`` where the person can't tell.
+    The label is in the first field of ``human``, ``verdict`` and ``label`` that exists: true,
+    false, ``"correct"``, ``"incorrect"``, or ``"unjudged"`` if the person can't tell.
 
     Raises:
-        ValueError: If there is no such field, or it holds something else, with remedy.
+        ValueError: If no such field exists or its value is another; it names the remedy.
     """
     name = next((name for name in LABEL_FIELDS if name in row), None)
     if name is None:
-        raise ValueError(f'no field {" or ".join(LABEL_FIELDS)}; it holds the label')
+        raise ValueError(f'no field {" or ".join(LABEL_FIELDS)}; give the label in one of them')
     label = row[name]
     if label is None or (isinstance(label, str) and not label.strip()):
         return None
@@ -60,12 +60,12 @@ JUDGE_FIELDS = ('model', 'prompt', 'settings')
 
 @dataclass
 class VerdictRows:
-    """What a file of verdicts holds.
+    """The rows of a file of verdicts.
 
     Attributes:
-        records: The verdicts in it.
-        empty: Rows that a person has left without a verdict, or could not tell.
-        bad: Malformed rows that were left out.
+        records: The verdicts.
+        empty: Number of rows without a person's verdict: left empty, or the person couldn't tell.
+        bad: Number of malformed rows, which were left out.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -97,19 +97,19 @@ def read_verdict_rows(
 ) -> VerdictRows:
     """Read verdicts from JSON lines.
 
-    A row that names a judge, by ``model``, ``prompt`` and ``settings``, is its verdict; any other
-    is a person's: ``question``, ``gold``, ``answer`` and a label
-    (:func:`~opencompass_gpassk.judging.export.read_label`). A file without any row is one
-    without disagreements.
+    A row with ``model``, ``prompt`` and ``settings`` is that judge's verdict. Any other row is a
+    person's: ``question``, ``gold``, ``answer`` and a label
+    (:func:`~opencompass_gpassk.judging.export.read_label`). A file without rows is allowed: an
+    audit without disagreements writes one.
 
     Args:
         path: A file, gzipped or not, or ``-`` for standard input.
         skip_bad: Leave malformed rows out and go on.
-        report: Is told of each row left out.
+        report: Takes a message on each row left out.
 
     Raises:
-        ValueError: If a row is malformed, naming file, line, field and remedy; if two rows
-            contradict each other; or if none is usable.
+        ValueError: If a row is malformed, with file, line, field and remedy; if two rows
+            contradict each other; or if no row is usable.
     """
     found = VerdictRows()
 
@@ -142,12 +142,12 @@ def read_verdict_rows(
 
 
 def _record(row: dict[str, Any]) -> Record | None:
-    """Return the record in a row, None if a person has left it empty."""
+    """Return the record in a row; None if a person left its label empty."""
     triple = Triple(*(_text(row, name, numbers=True) for name in Triple._fields))
     created = row.get('created', time.time())
     known = isinstance(created, (int, float)) and not isinstance(created, bool)
     if not known or not 0 <= created < LATEST:
-        raise ValueError(f'field created is {_shown(created)}; give seconds since 1970, or none')
+        raise ValueError(f'field created is {_shown(created)}; give seconds since 1970')
     if 'human' in row or not any(name in row for name in JUDGE_FIELDS):
         label = read_label(row)
         if label is None or label is Verdict.UNJUDGED:
@@ -155,7 +155,7 @@ def _record(row: dict[str, Any]) -> Record | None:
         if not triple.answer.strip():
             raise ValueError(
                 'field answer is empty: a response without a final answer is wrong by rule, '
-                "whatever a person says of it; leave the row's label empty"
+                "whatever its label; leave the row's label empty"
             )
         said = StoredVerdict(label, reply=_text(row, 'note', default=''))
         return Record(triple, None, said, float(created))

@@ -33,21 +33,21 @@ class HttpJudge:
     """A judge asked over HTTP, many prompts at once; see :class:`Endpoint` for how many.
 
     Args:
-        model: Its name at the endpoints.
-        api_base: URLs of one or many endpoints that serve it, with or without
-            ``/chat/completions``. Requests go to whichever has most room.
-        key: Is sent as bearer token; None for servers that need none. Wherever it stands in what
-            comes back, it is replaced.
-        key_env: Name of the environment variable that it comes from, for messages.
-        temperature: Of its decoding.
-        max_tokens: Of a reply, thoughts included.
-        extra_body: Further fields of a request, which replace those above; None leaves one out.
-        max_concurrency: Requests at once to one endpoint, at most.
+        model: The model's name at the endpoints.
+        api_base: URLs of one or many endpoints that serve the model, with or without
+            ``/chat/completions``. A request goes to the endpoint with the most room.
+        key: Sent as bearer token; None for servers that need none. It is blanked out in all
+            responses.
+        key_env: Name of the environment variable that holds the key, for messages.
+        temperature: Sampling temperature.
+        max_tokens: Length limit of a reply in tokens, thoughts included.
+        extra_body: Further request fields, which replace those above; a value of None removes one.
+        max_concurrency: Greatest number of concurrent requests to one endpoint.
         timeout: Seconds for one request.
         deadline: Seconds for all requests of one :meth:`ask`, None for no limit.
         retries: How often a failed request is tried again. Tries at an endpoint that is down
             don't count.
-        give_up_after: Seconds without a reply from any endpoint, after which the rest is given up.
+        give_up_after: Seconds without a reply from any endpoint, after which asking ends.
 
     Raises:
         ValueError: If a URL, the key or an extra field can't be used.
@@ -70,10 +70,10 @@ class HttpJudge:
         give_up_after: float = 300.0,
     ) -> None:
         if max_concurrency < 1:
-            raise ValueError(f'max_concurrency of judge is {max_concurrency}; it is 1 or more')
+            raise ValueError(f'max_concurrency of judge is {max_concurrency}; give 1 or more')
         if key and not (key.isascii() and key.isprintable() and ' ' not in key):
             raise ValueError(
-                f'the key in {key_env} holds spaces or characters that no key has; set it anew'
+                f'the key in {key_env} holds spaces or characters that no key has; set it again'
             )
         self.max_concurrency = max_concurrency
         self.timeout = timeout
@@ -84,8 +84,8 @@ class HttpJudge:
         self._redact = Redactor(key)
         if self._redact.finds_key(extra_body or {}):
             raise ValueError(
-                f'extra_body of judge holds the key in {key_env}, and settings are stored; leave '
-                'it out: it is sent as bearer token'
+                f'extra_body of judge holds the key in {key_env}, but settings are stored; leave '
+                'the key out: it is sent as bearer token'
             )
         self._settings = {
             'temperature': temperature,
@@ -101,12 +101,12 @@ class HttpJudge:
 
     @property
     def model(self) -> str:
-        """Its name, which its verdicts are stored under."""
+        """The model's name, under which verdicts are stored."""
         return self._model
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Decoding settings that its replies depend on."""
+        """Decoding settings that the replies depend on."""
         return self._settings
 
     def ask(
@@ -117,13 +117,13 @@ class HttpJudge:
     ) -> None:
         """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`.
 
-        Failures that may pass are tried again; what never succeeds is handed over as failure. The
-        first refusals are held back until a reply shows that the settings are right.
+        Temporary failures are tried again; a prompt that never succeeds is handed over as a
+        failure. The first refusals are held back until a reply shows that the settings are right.
 
         Raises:
             JudgeError: If the key is refused or the quota used up; or if no endpoint ever replied
-                and they don't know the model, redirect, or refuse even what is harmless. What was
-                on its way is handed over before, as far as it comes within seconds.
+                and all of them don't know the model, redirect, or refuse even a harmless prompt.
+                Replies in flight are handed over before, if they arrive within seconds.
         """
         work = self._ask(jobs, receive, ledger)
         try:
@@ -185,7 +185,7 @@ class HttpJudge:
         return replace(outcome, detail=self._redact.excerpt(outcome.detail))
 
     def _explain(self, endpoint: Endpoint, fault: Fault) -> str:
-        """Return what to do about a fault that stops everything."""
+        """Return the message and remedy for a fault that stops everything."""
         name = f'the judge at {endpoint.address.name}'
         if fault.kind == 'key refused' and self._key is None:
             return f'{name} asks for a key; put it into the environment variable {self._key_env}'
@@ -209,8 +209,8 @@ class HttpJudge:
             return f'{name} says that the quota is used up: {fault.detail}'
         if fault.kind == 'redirect':
             return (
-                f'{name} redirects to {fault.detail}, where the key is not sent unasked; set '
-                'api_base of judge to where it is served'
+                f'{name} redirects to {fault.detail}, where the key is not sent; set api_base of '
+                'judge to the URL that serves the model'
             )
         remedy = (
             'lower max_tokens of judge or serve the model with a longer context: prompts of fewer '
@@ -225,7 +225,7 @@ class HttpJudge:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | None:
-    """Return the body, None if it is too long."""
+    """Return the body; None if it is too long."""
     parts = []
     size = 0
     async for part in response.content.iter_any():
@@ -238,7 +238,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes | None:
 
 
 def _run_in_thread(work: Coroutine[Any, Any, None]) -> None:
-    """Run in an event loop of another thread, since one is running in this one."""
+    """Run in an event loop of another thread, since this thread already runs one."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name='judge')
     thread.start()
@@ -255,6 +255,6 @@ def _run_in_thread(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _settle() -> None:
-    """Wait for what is being cancelled."""
+    """Wait for tasks that are being cancelled."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     await asyncio.gather(*others, return_exceptions=True)

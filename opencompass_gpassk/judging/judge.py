@@ -1,4 +1,4 @@
-"""What a judge that is asked with prompts is: who it is, what it replies, how it may fail."""
+"""The interface of a judge that is asked with prompts: its identity, replies and failures."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ __all__ = [
 
 @dataclass
 class Ledger:
-    """Counts of one judging: what was paid in an earlier start stands under ``kept``.
+    """Counts of one judging; costs that were paid earlier are counted under ``kept``.
 
     Attributes:
-        calls: Requests that were sent, those that failed among them.
-        retries: Those of the calls that repeated an earlier one.
+        calls: Requests sent, including failed ones.
+        retries: Calls that repeated an earlier one.
         failures: Failed calls by kind.
-        prompt_tokens: As the servers counted.
-        completion_tokens: The same.
-        saved: Trials that needed no call, by what saved it: ``no answer``, ``rule``, ``human``,
+        prompt_tokens: Prompt tokens as the servers counted them.
+        completion_tokens: Completion tokens, likewise.
+        saved: Trials that needed no call, by the reason: ``no answer``, ``rule``, ``human``,
             ``identity`` (the same triple is asked about once) and ``store``.
-        kept_prompt_tokens: What the verdicts from the store cost when they were given, in an
-            earlier start or another run.
-        kept_completion_tokens: The same.
+        kept_prompt_tokens: Prompt tokens that the verdicts from the store cost when they were
+            given, in an earlier start or another run.
+        kept_completion_tokens: Completion tokens, likewise.
         price_per_mtok: Price of a million prompt tokens and of a million completion tokens.
     """
 
@@ -56,7 +56,7 @@ class Ledger:
     price_per_mtok: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the ledger as it stands in a result; prices where one was given."""
+        """Return the ledger as results hold it, with costs if a price is given."""
         return {
             'calls': self.calls,
             'retries': self.retries,
@@ -75,18 +75,18 @@ class Ledger:
 
 
 class JudgeError(RuntimeError):
-    """Judging can't go on, or didn't come to its end; the verdicts so far are kept."""
+    """Judging can't go on or was not completed; the verdicts so far are kept."""
 
 
 class Candidate(NamedTuple):
     """One response that is to be judged.
 
     Attributes:
-        question: What was asked.
+        question: The problem's text.
         gold: The reference answer.
-        answer: The response's final answer, None if it gives none.
-        response: All of it, for judges that are shown more than the answer.
-        language: Of the question, ``en`` or ``cn``; '' to tell it from the text.
+        answer: The response's final answer; None if it gives none.
+        response: The whole response, for judges that see more than the answer.
+        language: The question's language, ``en`` or ``cn``; '' to detect it from the text.
     """
 
     question: str
@@ -97,7 +97,7 @@ class Candidate(NamedTuple):
 
 
 class Triple(NamedTuple):
-    """What one verdict is about; the same triple is judged once, whoever answered."""
+    """Question, gold and answer of one verdict; equal triples are judged once for all models."""
 
     question: str
     gold: str
@@ -111,7 +111,7 @@ class JudgeIdentity:
     Attributes:
         model: The judge's name.
         prompt: The prompt template's text.
-        settings: Decoding settings and the menu that replies are read by, as JSON can hold them.
+        settings: Decoding settings, and the menu by which replies are read; JSON values only.
     """
 
     model: str
@@ -126,12 +126,12 @@ class JudgeIdentity:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a judge said nothing to one prompt.
+    """Why a judge gave no reply to one prompt.
 
     Attributes:
-        kind: A few words to count by, such as ``overloaded`` or ``too long``.
-        permanent: To ask again would not help.
-        detail: What the server said, without any key.
+        kind: A short name for counts, such as ``overloaded`` or ``too long``.
+        permanent: Whether asking again would not help.
+        detail: The server's message, without any key.
     """
 
     kind: str
@@ -140,7 +140,7 @@ class Failure:
 
 
 Outcome = Reply | Failure
-# Takes a job's key and what came of it; says whether the same prompt shall be asked once more.
+# Takes a job's key and outcome; returns whether to ask the same prompt once more.
 Receive = Callable[[Any, Outcome], bool]
 
 
@@ -149,11 +149,11 @@ class Judge(Protocol):
 
     @property
     def model(self) -> str:
-        """Its name, which its verdicts are stored under."""
+        """The judge's name, under which its verdicts are stored."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Decoding settings that its replies depend on."""
+        """Decoding settings that the replies depend on."""
 
     def ask(
         self,
@@ -164,23 +164,23 @@ class Judge(Protocol):
         """Ask prompts, and hand over each reply when it arrives.
 
         Args:
-            jobs: (key, prompt), read lazily: a job is taken when there is room for it.
-            receive: Is called with a job's key and outcome, one call at a time; it returns True
-                if the same prompt shall be asked once more.
+            jobs: (key, prompt) pairs, read lazily: a job is taken when there is room for it.
+            receive: Called with a job's key and outcome, one call at a time. It returns True to
+                have the same prompt asked once more.
             ledger: Counts calls, retries, failures and tokens.
 
         Raises:
-            JudgeError: If nothing can succeed, as where the key is refused.
+            JudgeError: If no prompt can succeed, for example because the key is refused.
         """
 
 
 class RecordedJudge:
-    """A judge that is known from a run folder, which does not say where it may be asked.
+    """A judge recorded in a run folder: its stored verdicts can be read, but it can't be asked.
 
     Args:
-        model: Its name.
+        model: The judge's name.
         settings: Decoding settings that its replies depended on.
-        custom: They, or its prompt, are the user's own.
+        custom: Whether its prompt or extra_body is the user's own.
     """
 
     def __init__(self, model: str, settings: Mapping[str, Any], *, custom: bool) -> None:
@@ -189,17 +189,17 @@ class RecordedJudge:
         self._custom = custom
 
     def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Ledger) -> None:
-        """Refuse.
+        """Refuse to ask.
 
         Raises:
-            JudgeError: If there is anything to be asked, saying how much and what to set.
+            JudgeError: If there is any job; it names their number and what to set.
         """
         missing = sum(1 for _ in jobs)
         if missing and self._custom:
             raise JudgeError(
                 f'{missing} verdicts of {self.model} are not in the store, and its prompt or '
-                'extra_body is your own, which no run folder may name: give --judge FILE, a JSON '
-                'file of its settings, or --config CONFIG'
+                'extra_body is custom, which is not read from a run folder: give --judge FILE, a '
+                'JSON file of its settings, or --config CONFIG'
             )
         if missing:
             raise JudgeError(
@@ -212,9 +212,9 @@ class JudgingBar:
     """A bar of tqdm on standard error: rate, time left, calls saved, failed calls.
 
     Args:
-        total: Triples to ask about.
-        ledger: Whose counts are shown.
-        shown: Show it, else nothing.
+        total: Number of triples to ask about.
+        ledger: The counts to show.
+        shown: Whether to show the bar.
     """
 
     def __init__(self, total: int, ledger: Ledger, *, shown: bool) -> None:
@@ -229,8 +229,8 @@ class JudgingBar:
         self.bar.close()
 
     def advance(self) -> None:
-        """One more is settled."""
-        if self.bar.update():  # redrawn, which is a few times a second
+        """Count one more settled triple."""
+        if self.bar.update():  # True when the bar is redrawn, a few times a second
             self._tell()
 
     def _tell(self) -> None:

@@ -42,17 +42,17 @@ NO_ENTRY = re.compile(
 
 
 class LocalJobs:
-    """The jobs of one call, between the caller and the model.
+    """The jobs of one call of :meth:`LocalJudge.ask`: makes requests of them, returns outcomes.
 
     Args:
-        name: Of the judge.
-        backend: Its model.
-        shown: Makes a reason fit to be shown.
+        name: The judge's name.
+        backend: The judge's model.
+        shown: Removes keys from a reason before it is shown.
         source: Jobs not begun yet.
-        again: Jobs that come before these.
+        again: Jobs to ask again, which come first.
         receive: Takes outcomes.
         ledger: Counts them.
-        patience: So many failures one after another show that nothing can succeed.
+        patience: After this many consecutive failures, asking ends.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class LocalJobs:
         self.again = again
         self.receive = receive
         self.ledger = ledger
-        self._begun: dict[int, tuple[Job, int]] = {}  # with tokens of the prompt, 0 if not known
+        self._begun: dict[int, tuple[Job, int]] = {}  # with the prompt's tokens, 0 if unknown
         self._count = 0
         self._repeated: set[Hashable] = set()
         self._watch = FailureWatch(patience)
 
     def requests(self) -> Iterator[Request]:
-        """Yield what the model is to be asked, taking jobs when there is room for them."""
+        """Yield the requests to the model; jobs are taken one by one as requests are needed."""
         while True:
             job = self.again.popleft() if self.again else next(self.source, None)
             if job is None:
@@ -97,10 +97,10 @@ class LocalJobs:
             yield Request(self._count, str(self._count), 0, entry, job[1], None, 0, '')
 
     def finish(self, request: Request, output: Output) -> None:
-        """Hand over what came of a request.
+        """Hand over the outcome of a request.
 
         Raises:
-            JudgeError: If it shows that nothing can succeed.
+            JudgeError: If the outcome shows that no prompt can succeed.
         """
         job, tokens = self._begun.pop(request.index)
         self.ledger.calls += 1
@@ -137,23 +137,23 @@ class LocalJobs:
         if FILTERED.search(reason):
             return Failure('filtered', True, detail)
         if self._remote and NO_ENTRY.search(reason):
-            raise JudgeError(f'judge: {self.name} lets nobody in: {detail}')
+            raise JudgeError(f'judge: {self.name} denies access: {detail}')
         if not self._remote or BAD_REQUEST.search(reason):
             self._probe(detail)
             return Failure('refused', True, detail)
         return Failure('unreachable', False, detail)
 
     def _probe(self, detail: str) -> None:
-        """Ask something else, to know whether a prompt is to blame or the model."""
+        """Ask a harmless prompt; raise a JudgeError if the model fails on that one too."""
         probe = copy.copy(self.backend)
         probe.max_out_len = PROBE_TOKENS
         try:
             (said,) = probe.generate([entry_of(PROBE)], [0], {})
             failed = bool(said.lost)
-        except Exception:  # a wrapper or its engine raises whatever it likes
+        except Exception:  # a wrapper or its engine may raise anything
             failed = True
         if failed:
-            raise JudgeError(f'judge: {self.name} fails whatever it is asked: {detail}')
+            raise JudgeError(f'judge: {self.name} fails on every prompt: {detail}')
 
     @property
     def _remote(self) -> bool:
@@ -161,7 +161,7 @@ class LocalJobs:
 
     @property
     def _longest(self) -> int:
-        """Tokens that prompt and reply may have together."""
+        """Greatest number of tokens of prompt and reply together."""
         model = self.backend.model
         own = getattr(getattr(model, 'model', None), 'config', None)
         limits = [getattr(model, 'max_seq_len', None)]
@@ -170,20 +170,20 @@ class LocalJobs:
         return min((n for n in limits if isinstance(n, int) and n > 0), default=1 << 62)
 
     def _tokens(self, entry: Any) -> int:
-        """Return the length of a prompt; 0 where the wrapper can't tell, or its server does.
+        """Return a prompt's length in tokens; 0 if the wrapper can't tell or its server checks it.
 
-        Wrappers cut a prompt that is too long, and the judge would see a part of it.
+        It has to be checked because wrappers truncate a prompt that is too long.
         """
         if self._remote:
             return 0
         try:
             return int(self.backend.model.get_token_len_from_template(entry, mode='gen'))
-        except Exception:  # a tokenizer, or a wrapper without one, raises whatever it likes
+        except Exception:  # a tokenizer, or a wrapper without one, may raise anything
             return 0
 
 
 def entry_of(prompt: str) -> Any:
-    """Return a prompt as OpenCompass's templates make it, without reading it as a template."""
+    """Return a prompt in the form that OpenCompass's templates produce, its text unchanged."""
     from opencompass.utils.prompt import PromptList
 
     return PromptList(
@@ -195,24 +195,24 @@ def entry_of(prompt: str) -> Any:
     )
 
 
-BATCH_SIZE = 8  # of configs that state none, as they do in OpenCompass's evaluators
-SPEED = {'batch_size', 'max_out_len', 'max_workers'}  # of a config, beside what it says elsewhere
+BATCH_SIZE = 8  # the default for configs without one, as in OpenCompass's evaluators
+SPEED = {'batch_size', 'max_out_len', 'max_workers'}  # fields that don't identify the model
 
 
 class LocalJudge:
     """A Judge that is an OpenCompass model, built when it is first asked and decoded greedily.
 
     Args:
-        config: Of the model: ``type``, ``path`` and whatever its wrapper takes.
-        max_tokens: Of a reply; the config's ``max_out_len`` may set less.
-        batch_size: Prompts at once, or requests beside each other; by default the config's.
+        config: The model's config: ``type``, ``path`` and the other arguments of its wrapper.
+        max_tokens: Length limit of a reply; the config's ``max_out_len`` may set a lower one.
+        batch_size: Prompts per batch, or concurrent requests; by default the config's.
         warn: Takes messages for the user; by default OpenCompass's logger.
 
     Raises:
         ValueError: If the config names no type.
     """
 
-    # A process that judges several data sets by one model loads it once.
+    # A process that judges several data sets with one model loads it once.
     _loaded: ClassVar[tuple[str, Backend] | None] = None
 
     def __init__(
@@ -236,13 +236,13 @@ class LocalJudge:
 
     @property
     def model(self) -> str:
-        """Its abbreviation, or the end of its path."""
+        """The model's abbreviation, or the end of its path."""
         path = '/'.join(str(self.config.get('path', '')).rstrip('/').split('/')[-2:])
         return str(self.config.get('abbr') or path or judge_name(self.config))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What its replies depend on: the length limit, and a hash of the config."""
+        """What the replies depend on: the length limit, and a hash of the config."""
         kept = {name: value for name, value in self.config.items() if name not in SPEED}
         return {'decoding': 'greedy', 'max_tokens': self.max_tokens, 'config': config_hash(kept)}
 
@@ -254,18 +254,18 @@ class LocalJudge:
     ) -> None:
         """Ask prompts batch by batch, and hand over the replies of each batch when it is done.
 
-        A batch that fails is asked again in halves, until the prompts that are to blame stand
-        alone. A prompt that fails alone is refused for good if the model still replies to another.
+        A failed batch is asked again in halves, until each prompt at fault is alone. A prompt that
+        fails alone is refused for good if the model still replies to a harmless one.
 
         Raises:
-            JudgeError: If the model can't be built, finds no GPU, or fails whatever it is asked.
+            JudgeError: If the model can't be built, finds no GPU, or fails on every prompt.
         """
         source = iter(jobs)
         again: deque[Job] = deque(islice(source, 1))
-        if not again:  # all is settled: no model is loaded for nothing
+        if not again:  # all is settled, so don't load the model
             return
         backend = self._built()
-        # Requests that are under way together fail together.
+        # Concurrent requests fail together.
         together = backend.workers(self.batch_size) if backend.concurrent else 1
         asking = LocalJobs(
             self.model,
@@ -286,7 +286,7 @@ class LocalJudge:
                         for request, output in draws:
                             asking.finish(request, output)
         except BaseException:
-            self._backend = LocalJudge._loaded = None  # the model may be dead: not for the next
+            self._backend = LocalJudge._loaded = None  # the model may be dead: don't use it again
             raise
 
     def _draws(
@@ -304,7 +304,7 @@ class LocalJudge:
                 yield from finished
 
     def _recover(self, size: int, reason: str) -> None:
-        """Free memory after a failed call, and take smaller batches where there was too little."""
+        """Free memory after a failed call; halve the batch size if memory ran out."""
         if self._backend:
             self._backend.recover(size, reason)
         if OUT_OF_MEMORY.search(reason):
@@ -314,7 +314,7 @@ class LocalJudge:
         if LocalJudge._loaded and LocalJudge._loaded[0] == self._identity():
             self._backend = LocalJudge._loaded[1]
         if self._backend is None:
-            LocalJudge._loaded = None  # room for another model
+            LocalJudge._loaded = None  # make room for another model
             from opencompass.utils import build_model_from_cfg
 
             from opencompass_gpassk.inference.choose_backend import backend_of
@@ -333,7 +333,7 @@ class LocalJudge:
             built = backend_of(model, Sampling('greedy'), self.max_tokens, notes.append)
             if isinstance(built, UnknownBackend):
                 name = judge_name(self.config)
-                notes = [f'judge: {name} is decoded as its config says; set temperature 0 there']
+                notes = [f'judge: {name} decodes as its config says; set temperature 0 there']
             for note in notes:
                 self.warn(note)
             built.note = self.warn
@@ -342,13 +342,13 @@ class LocalJudge:
         return self._backend
 
     def _identity(self) -> str:
-        """Return what tells models apart that would be built differently."""
+        """Return a key that differs between models that would be built differently."""
         return stable_hash([self.config, self.max_tokens])
 
     def shown(self, reason: str | BaseException) -> str:
-        """Return why something failed, without the keys of the config."""
+        """Return the reason of a failure, without the API keys of the config."""
         text = reason if isinstance(reason, str) else reason_of(reason)
-        # Where a config names no key, OpenCompass's wrappers take those of this variable.
+        # If a config names no key, OpenCompass's wrappers take the keys in this variable.
         secrets = os.environ.get('OPENAI_API_KEY', '').split(',')
         for name in SECRETS & self.config.keys():
             value = self.config[name]

@@ -1,7 +1,7 @@
-"""From answers to verdicts: what people, rules, the store and a judge say, in this order.
+"""From answers to verdicts: people, rules, the store and a judge are consulted, in this order.
 
-Identical (question, gold, answer) triples are judged once, over all replicas of all problems. A
-verdict that was paid for is in the store the moment it arrives. What nobody settled stays unjudged.
+Identical (question, gold, answer) triples are judged once, over all replicas of all problems. Each
+reply of the judge is stored as soon as it arrives. Answers without a verdict stay unjudged.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from opencompass_gpassk.trials import Problem, Verdict
 __all__ = ['Judged', 'Pipeline', 'Verdicts', 'judge_responses', 'require_coverage']
 
 NO_ANSWER = Judgement(Verdict.INCORRECT)
-ROUNDING = 1e-9  # trials; 8 of 10 are not more than 1 - 0.2 of them
+ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What judging came to.
+    """The result of judging.
 
     Attributes:
-        judgements: One a candidate, in their order.
-        ledger: What it cost and saved.
-        transient: Candidates that are unjudged for a failure that may pass, by its kind.
+        judgements: One per candidate, in order.
+        ledger: Costs, and calls saved.
+        transient: Number of candidates left unjudged by a temporary failure, by its kind.
     """
 
     judgements: list[Judgement]
@@ -52,12 +52,12 @@ class Pipeline:
 
     Args:
         settings: How verdicts are reached.
-        store: Where verdicts are kept; None keeps none.
-        judge: Who is asked; by default whom the settings name.
+        store: The verdict store; None keeps no verdicts.
+        judge: The judge; by default the one that the settings name.
         progress: Show bars on standard error.
 
     Raises:
-        ValueError: If the settings name no judge though they need one, or its prompt can't be read.
+        ValueError: If the settings need a judge but name none, or its prompt can't be read.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class Pipeline:
         """Judge T candidates.
 
         Raises:
-            JudgeError: If the judge can't be asked at all; what it said before is in the store.
+            JudgeError: If the judge can't be asked at all; its earlier verdicts are in the store.
         """
         triples = [self._triple(candidate) for candidate in candidates]
         cases: dict[Triple, Candidate] = {}
         for triple, candidate in zip(triples, candidates, strict=True):
-            # Of a response that ends in 7 and one whose answer is 7, the rules can read the latter.
+            # Rules can read the answer 7, but not a response that merely ends in 7.
             if triple is not None and (triple not in cases or cases[triple].answer is None):
                 cases[triple] = candidate
         ledger = Ledger(price_per_mtok=self.settings.prices)
@@ -123,7 +123,7 @@ class Pipeline:
         )
 
     def describe(self, judged: Judged) -> dict[str, Any]:
-        """Return what a result says of how its verdicts came about."""
+        """Return the result's description of how its verdicts were reached."""
         told: dict[str, Any] = {'mode': self.settings.mode, 'match': self.settings.match}
         if self.settings.match != 'value':
             told |= _kept_settings(self.settings)
@@ -140,7 +140,7 @@ class Pipeline:
         return told | {'unjudged': dict(reasons.most_common())}
 
     def _triple(self, candidate: Candidate) -> Triple | None:
-        """Return what is judged of a candidate, None if nothing is."""
+        """Return the triple of a candidate that is judged; None if nothing is judged."""
         text = candidate.answer
         if self.judge and text is not None and self.settings.candidate == 'response':
             text = spoken(candidate.response)
@@ -151,7 +151,7 @@ class Pipeline:
     def _by_human(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
         if self.store is None:
             return {}
-        # A person is shown the final answer, whatever the judge is shown.
+        # People judge the final answer, even if the judge sees the whole response.
         final = {
             triple: triple if case.answer is None else triple._replace(answer=case.answer)
             for triple, case in cases.items()
@@ -174,7 +174,7 @@ class Pipeline:
             progress=self.progress,
         )
         kept = set(Verdict)
-        if self.judge:  # the rest is for the judge
+        if self.judge:  # other verdicts are left to the judge
             kept = {Verdict.CORRECT}
             kept |= set() if self.settings.recheck_different else {Verdict.INCORRECT}
         return {
@@ -190,7 +190,7 @@ class Pipeline:
 
 
 def _kept_settings(settings: JudgeSettings) -> dict[str, Any]:
-    """Return settings for a later rescoring; none if JSON can't hold a model's config."""
+    """Return the settings for a later rescoring; {} if JSON can't hold a model's config."""
     given = settings.resolved()
     try:
         json.dumps(given)
@@ -202,7 +202,7 @@ def _kept_settings(settings: JudgeSettings) -> dict[str, Any]:
 def _judgement(
     settled: Mapping[Triple, Judgement], triple: Triple | None, candidate: Candidate
 ) -> Judgement:
-    """Return a candidate's judgement, with the answer that it gave itself."""
+    """Return a candidate's judgement, with the candidate's own answer."""
     if triple is None:
         return NO_ANSWER
     found = settled[triple]
@@ -210,19 +210,18 @@ def _judgement(
 
 
 def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: str) -> None:
-    """Refuse a judging that failures which may pass cut short.
+    """Raise a JudgeError if temporary failures left too many trials without a verdict.
 
-    What the judge refused for good, or couldn't say readably, does not count: to ask again would
-    not help.
+    Permanent refusals and unreadable replies don't count, since asking again would not help.
 
     Args:
-        judged: What judging came to.
-        trials: Trials in all.
-        min_coverage: Share of the trials, in [0, 1], that such failures must leave.
+        judged: The result of judging.
+        trials: Number of all trials.
+        min_coverage: Least share of the trials, in [0, 1], without a temporary failure.
         remedy: How to go on.
 
     Raises:
-        JudgeError: If they leave less.
+        JudgeError: If the share is lower.
     """
     failed = judged.transient.total()
     if failed > (1 - min_coverage) * trials + ROUNDING:
@@ -243,13 +242,13 @@ LEFT_OUT = "people's verdicts are left out: {}"
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The verdicts of responses, and what a result says of them.
+    """The verdicts on responses, and their description in a result.
 
     Attributes:
-        judgements: One for each response that is not lost, in their order.
-        signature: Who judged, under settings that a hash names.
+        judgements: One for each response that is not lost, in order.
+        signature: The mode or judge, with a hash of the settings.
         description: Mode, judge and ledger.
-        notes: What a reader of the result has to know.
+        notes: Notes for readers of the result.
     """
 
     judgements: list[Judgement]
@@ -272,20 +271,20 @@ def judge_responses(
     """Judge the responses that are not lost.
 
     Args:
-        problems: What they answer.
+        problems: The problems that the responses answer.
         responses: T responses, each with its identity.
         settings: How verdicts are reached.
-        store: The file that keeps verdicts; None keeps none. Where no judge is asked it is read if
-            it is there, for what people said.
-        min_coverage: Share of the responses, in [0, 1], that must not lack their verdict because
-            of a failure that may pass.
+        store: The file of the verdict store; None keeps no verdicts. If no judge is asked, it is
+            only read for people's verdicts, if it exists.
+        min_coverage: Least share of the responses, in [0, 1], that temporary failures may leave;
+            see :func:`require_coverage`.
         again: How to judge once more, such as ``run the command again``.
-        after: The same where there is a result already; by default no other way.
-        report: Is told of what happened on the way.
+        after: How to do so once there is a result; by default as ``again`` says.
+        report: Takes messages on the progress.
 
     Raises:
         JudgeError: If the judge can't be asked, or fails too often; its verdicts are kept.
-        ValueError: If the settings, the prompt or the store are no good.
+        ValueError: If the settings, the prompt or the store can't be used.
     """
     present = [response for response in responses if not response.lost]
     notes: list[str] = []
@@ -309,8 +308,8 @@ def judge_responses(
         judged,
         len(present),
         min_coverage,
-        f'{again} when the judge is there: no verdict is paid for twice. Or accept the gap with '
-        'a lower min_coverage',
+        f'{again} when the judge is available: no verdict is paid for twice. Or accept the gap '
+        'with a lower min_coverage',
     )
     people = sum(one.source == 'human' for one in judged.judgements)
     if people:
@@ -328,22 +327,22 @@ def judge_responses(
 
 
 def _require_verdicts(judged: Judged, remedy: str) -> None:
-    """Refuse a judging in which the judge gave no verdict: the figures would be of what is left.
+    """Raise an error if the judge gave no verdict at all: figures would cover other trials only.
 
     Raises:
-        JudgeError: If it was needed, and of no answer it said right or wrong.
+        JudgeError: If the judge was needed, and called no answer correct or incorrect.
     """
     by_judge = [one for one in judged.judgements if one.source == 'judge']
     if by_judge and all(one.verdict is Verdict.UNJUDGED for one in by_judge):
         raise JudgeError(
-            f'no result is made, since the judge gave no verdict that can be read: '
+            f'no result is made, because the judge gave no verdict that can be read: '
             f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '
             f'judge to what this model was made for; {remedy or "then judge again"}'
         )
 
 
 def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:
-    """Open the store; where no judge is asked, only to read what people said, if that can be."""
+    """Open the store; without a judge only for reading people's verdicts, if it is readable."""
     if store is None or (settings.mode == 'rule' and not store.exists()):
         return None
     if settings.mode != 'rule':
@@ -373,7 +372,7 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
 
 
 def _lasting(judged: Judged) -> Counter[str]:
-    """Count why the judge has no verdict of responses, where to ask again at once won't help."""
+    """Count the permanent reasons for missing verdicts: asking again at once would not help."""
     reasons = Counter(
         one.reason.partition(':')[0]
         for one in judged.judgements

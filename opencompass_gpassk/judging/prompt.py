@@ -1,7 +1,7 @@
-"""Grading prompts: their text, how it is filled, and how text of others in it is made harmless.
+"""Grading prompts: their text, how it is filled, and how answers in it are made harmless.
 
-A candidate's answer comes from the model under test, which is rewarded for what the judge says.
-What might act as more than text in the judge's prompt is therefore made visible.
+A candidate's answer comes from the model under test, which profits from the judge's verdict.
+Anything in it that might act as more than text in the judge's prompt is therefore made visible.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from opencompass_gpassk.judging.judge import Triple
 
 __all__ = ['BUILT_IN', 'Prompt', 'defuse', 'language_of', 'neutralise']
 
-QUOTED = '┃ '  # before each line of what has several; no sign of mathematics, and of no menu
+QUOTED = '┃ '  # marks each line of a text with several lines; not used in mathematics or by a menu
 LINE_ENDS = re.compile(r'\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]')
-# Letters and marks that show nothing, besides the format characters of Unicode's category Cf.
+# Invisible letters and marks, besides the format characters of Unicode's category Cf.
 INVISIBLE = {
     *'\u034f\u115f\u1160\u2800\u3164\uffa0',
     *map(chr, range(0xFE00, 0xFE10)),  # variation selectors
     *map(chr, range(0xE0100, 0xE01F0)),
 }
-# Cyrillic and Greek letters that are drawn as Latin ones, and the triangles of ◁think▷.
+# Cyrillic and Greek letters that look like Latin ones, and the triangles of ◁think▷.
 LOOKALIKES = dict(
     zip(
         'асԁеԍһіјкӏмпорԛѕтуѵԝхАВСЕНІЈКМОРЅТУХαεικνορτυχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑɡ◁▷',
@@ -35,14 +35,14 @@ LOOKALIKES = dict(
     )
 )
 HARMLESS = {'<': '‹', '>': '›', '[': '‹', ']': '›'}
-# The name of a tag has two letters or more, or is the s of <s>: a<b>c is mathematics. It is Chinese
-# as a whole or not at all: Chinese has no blanks between words, as in AB<CD或EF>GH.
+# A tag's name has two letters or more, or is the s of <s>: a<b>c is mathematics. A name is all
+# Chinese or has none, since Chinese has no blanks between words, as in AB<CD或EF>GH.
 NAME = (
     r'(?:[^\W\d\u3000-\u9fff]{2}[^\s<>()[\]{}|,;$\\^+*/\u3000-\u9fff]{0,60}'
     r'|[\u4e00-\u9fff]{2,20}|s)'
 )
-# Tokens of chats, thoughts and tools, and the fences of prompts. Only blanks may be any number, and
-# those behind one bracket are none behind another: the time taken is linear.
+# Tokens of chats, thoughts and tools, and the fences of prompts. Only blanks are unlimited in
+# number, and blanks belong to one bracket only, so that matching takes linear time.
 SIGNS = re.compile(
     rf'<\|?\s*{NAME}\s*\|?>'  # <name>, <|name|>, <|name>, <name|>
     rf'|<\s*{NAME}\s[^<>]{{0,200}}=\s{{0,9}}["\'][^<>]{{0,200}}>'  # <name x="1">
@@ -60,9 +60,9 @@ BOX = re.compile(r'[\\∖⧵⧹]\s*(?:' + '|'.join(map(r'\s*'.join, BOXES)) + ')
 def neutralise(candidate: str) -> str:
     r"""Return a candidate's answer as text that can't be taken for a verdict or for the prompt.
 
-    What an answer usually holds stays as it is. Verdict commands become ``\framed``, signs of chat
-    templates, thoughts and fences get harmless brackets, what can't be seen is left out, and of an
-    answer of several lines each is marked as quoted. Linear in the length of the answer.
+    Usual answers stay as they are. Verdict commands become ``\framed``; signs of chat templates,
+    thoughts and fences get harmless brackets; invisible characters are removed; each line of an
+    answer of several lines is marked as quoted. The time is linear in the length of the answer.
     """
     text = _replaced(BOX, defuse(candidate), lambda box: '\\framed')
     lines = LINE_ENDS.split(text)
@@ -70,9 +70,9 @@ def neutralise(candidate: str) -> str:
 
 
 def defuse(text: str) -> str:
-    """Return a text without signs of chat templates and without what can't be seen.
+    """Return a text with harmless signs of chat templates and without invisible characters.
 
-    Lone surrogates, which no server takes, and private or unassigned characters become U+FFFD.
+    Lone surrogates, which servers reject, and private or unassigned characters become U+FFFD.
     """
     return _replaced(SIGNS, ''.join(map(_visible, text)), _bracketed)
 
@@ -82,7 +82,7 @@ def _bracketed(sign: str) -> str:
 
 
 def _replaced(pattern: re.Pattern[str], text: str, new: Callable[[str], str]) -> str:
-    """Replace what a pattern finds, also where it is written in full-width or styled letters."""
+    """Replace the matches of a pattern, also those in full-width or styled letters."""
     found, position = [], 0
     for match in pattern.finditer(text if text.isascii() else ''.join(map(_plain, text))):
         found += [text[position : match.start()], new(text[match.start() : match.end()])]
@@ -102,7 +102,7 @@ def _visible(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain(char: str) -> str:
-    """Return the plain Latin form of a styled or foreign character, if it is one character too."""
+    """Return the plain Latin form of a styled or foreign character, if it is a single character."""
     plain = unicodedata.normalize('NFKC', char)
     return LOOKALIKES.get(plain, plain) if len(plain) == 1 else char
 
@@ -125,7 +125,7 @@ NAMES = {
     ),
 }
 FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
-# Behind a letter braces are those of a command, as in \\boxed{answer}.
+# Braces after a letter belong to a command, as in \\boxed{answer}.
 PLACEHOLDER = re.compile(r'(?<![A-Za-z])\{(' + '|'.join(FIELD_OF) + r')\}')
 HAN = re.compile('[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]')
 CHINESE = ('cn', 'zh', 'chinese')
@@ -133,11 +133,11 @@ CHINESE = ('cn', 'zh', 'chinese')
 
 @dataclass(frozen=True)
 class Prompt:
-    """A template with places for a problem, its reference answer and a candidate's answer.
+    """A template with placeholders for a problem, its reference answer and a candidate's answer.
 
     Attributes:
-        text: The template, which names the places ``{question}``, ``{gold}`` and ``{answer}`` or
-            as other projects do. All other braces are text.
+        text: The template, with the placeholders ``{question}``, ``{gold}`` and ``{answer}``, or
+            other projects' names for them. All other braces are text.
     """
 
     text: str
@@ -147,13 +147,13 @@ class Prompt:
         """Return a template.
 
         Args:
-            source: ``'default'`` for this package's own, ``'opencompass'`` for the one that the
-                installed OpenCompass has for LiveMathBench, else the path of a file.
-            language: ``'en'`` or ``'cn'``, in which the first two exist; a file serves both.
+            source: ``'default'`` for this package's prompt, ``'opencompass'`` for the installed
+                OpenCompass's prompt for LiveMathBench, else the path of a file.
+            language: ``'en'`` or ``'cn'``, which selects a version of the first two.
 
         Raises:
-            ValueError: If a file can't be read, or has no place for the reference answer or for
-                the candidate's.
+            ValueError: If a file can't be read, or has no placeholder for the reference answer or
+                the candidate's answer.
         """
         if source == 'default':
             return cls((FOLDER / f'{language}.txt').read_text('utf-8'))
@@ -162,9 +162,9 @@ class Prompt:
     def fill(self, triple: Triple) -> str:
         """Return the prompt about one answer.
 
-        Values go in in one pass, so that nothing in one of them is filled again. The candidate's
-        answer is neutralised; question and gold, which are the data set's, keep their wording and
-        their boxes, but nothing in them can act as a turn of a chat.
+        All values are filled in one pass, so placeholders inside a value stay text. The candidate's
+        answer is neutralised. Question and gold come from the data set: they keep their wording and
+        boxes, but nothing in them can act as a turn of a chat.
         """
         values = {
             'question': defuse(triple.question),
@@ -178,8 +178,8 @@ def language_of(question: str, language: str = '') -> str:
     """Return the language of the prompt for a question: ``'cn'`` or ``'en'``.
 
     Args:
-        question: Is Chinese if it holds Han characters.
-        language: The data set's, which comes first where it is one of the two.
+        question: The question; it is taken as Chinese if it contains Han characters.
+        language: The language that the data set states; it has priority if it is one of the two.
     """
     named = language.strip().lower()
     if named.startswith(CHINESE):
@@ -193,7 +193,7 @@ def _upstream(language: str) -> str:
     from opencompass.datasets.livemathbench import prompts
 
     written = prompts.JUDGE_PROMPT_CN if language == 'cn' else prompts.JUDGE_PROMPT_EN
-    # It is written for str.format, which makes one brace of two.
+    # It is written for str.format, which turns two braces into one.
     parts = Formatter().parse(written)
     return ''.join(text + (f'{{{field}}}' if field else '') for text, field, *_ in parts)
 

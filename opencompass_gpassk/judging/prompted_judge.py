@@ -1,4 +1,4 @@
-"""A judge with its prompts: asks about what the store doesn't know, and reads the replies."""
+"""A judge with its prompts: asks about answers that are not in the store, and reads the replies."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ __all__ = ['Inquiry', 'PromptedJudge', 'ask_aside', 'judgement_of', 'make_judge'
 
 UNREADABLE = 'unreadable reply of the judge'
 CUT_OFF = 'reply of the judge cut off at max_tokens'
-EXCERPT = 80  # characters of an unreadable reply that are shown, its last ones
-SUSPICIOUS = 16  # unreadable replies and not one verdict: the prompt or the menu is wrong
+EXCERPT = 80  # characters shown of an unreadable reply, from its end
+SUSPICIOUS = 16  # after this many unreadable replies and no verdict, prompt or menu must be wrong
 
 
 class Inquiry:
-    """One asking of a judge about triples, each with one of the candidates it stands for.
+    """One round of asking a judge about triples, each with one of its candidates.
 
-    Unreadable replies are held back until a first verdict shows that the judge gives verdicts of
-    the menu: else a wrong prompt would be stored as the fault of every answer.
+    Unreadable replies are held back until a first verdict shows that the judge keeps to the menu.
+    Otherwise a wrong prompt would be stored as a lasting fault of every answer.
 
     Attributes:
-        judgements: One for each triple that is settled.
-        transient: Of these, the ones without a verdict for a failure that may pass, with its kind.
-        recalled: How many of them another task had asked about meanwhile.
+        judgements: One for each settled triple.
+        transient: The settled triples left unjudged by a temporary failure, with its kind.
+        recalled: Number of settled triples whose verdict another task had stored meanwhile.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Inquiry:
         self._held: dict[Triple, StoredVerdict] = {}
 
     def jobs(self) -> Iterator[tuple[Triple, str]]:
-        """Yield what the judge is to be asked, but for what another task has asked meanwhile."""
+        """Yield the jobs for the judge, except triples whose verdict another task has stored."""
         for triple, case in self._cases.items():
             known = self._judge.recall({triple: case}, self._ledger)
             if known:
@@ -83,10 +83,10 @@ class Inquiry:
                 yield triple, self._judge.prompt(case, triple)
 
     def receive(self, triple: Triple, outcome: Reply | Failure) -> bool:
-        """Take what came of a triple; tell whether to ask once more.
+        """Take a triple's outcome; return whether to ask once more.
 
         Raises:
-            JudgeError: If many replies came and none could be read.
+            JudgeError: If many replies arrived and none could be read.
         """
         if isinstance(outcome, Failure) and not outcome.permanent:
             self._pass_by(triple, outcome.kind, reason_of(outcome))
@@ -107,7 +107,7 @@ class Inquiry:
         return False
 
     def end(self) -> None:
-        """Settle what was held back: as what may pass, if there was a failure and no verdict."""
+        """Settle the held replies: as temporary failures if there was one and no verdict."""
         while self._held:
             triple, said = self._held.popitem()
             if self.transient and not self._judge.readable:
@@ -116,7 +116,7 @@ class Inquiry:
                 self._settle(triple, said)
 
     def _pass_by(self, triple: Triple, kind: str, reason: str) -> None:
-        """Leave a triple unjudged for what may pass: it is not stored."""
+        """Leave a triple unjudged because of a temporary failure, which is not stored."""
         self.transient[triple] = kind
         answer = self._cases[triple].answer
         self.judgements[triple] = Judgement(Verdict.UNJUDGED, answer, reason, 'judge')
@@ -140,12 +140,12 @@ class Inquiry:
 
 
 def judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgement:
-    """Return a kept verdict as that of a candidate."""
+    """Return a stored verdict as the judgement of a candidate."""
     return Judgement(said.verdict, case.answer, said.reason, source)
 
 
 def read(outcome: Reply | Failure, menu: Menu) -> StoredVerdict:
-    """Return the verdict in a reply; that of a lasting failure is why there is none."""
+    """Return the verdict in a reply; a permanent failure is unjudged, with its reason."""
     if isinstance(outcome, Failure):
         return StoredVerdict(Verdict.UNJUDGED, reason_of(outcome))
     verdict, reason = read_verdict(outcome.text, menu) or (
@@ -160,25 +160,25 @@ def read(outcome: Reply | Failure, menu: Menu) -> StoredVerdict:
 
 
 def reason_of(failure: Failure) -> str:
-    """Return a failure as the reason of a trial that is unjudged."""
+    """Return a failure as the reason why a trial is unjudged."""
     return f'{failure.kind}: {failure.detail}' if failure.detail else failure.kind
 
 
 def excerpt(reply: str) -> str:
-    """Return the end of a reply's words outside its thoughts, on one line and in quotes."""
+    """Return the end of a reply, without its thoughts, on one line and in quotes."""
     words = one_line(spoken(reply)[-10 * EXCERPT :])
     return repr(words if len(words) <= EXCERPT else f'…{words[-EXCERPT:]}')
 
 
 LANGUAGES = ('en', 'cn')
-MOST_PROMPTS = 30  # of a judge, of which each pair is tried
+MOST_PROMPTS = 30  # of a judge in the store, since every pair of prompts is tried
 
 
 def make_judge(settings: JudgeSettings) -> Judge:
     """Return the judge that settings name.
 
     Raises:
-        ValueError: If they name none.
+        ValueError: If they name no judge.
     """
     if settings.recorded:
         decoding = {
@@ -213,12 +213,12 @@ def make_judge(settings: JudgeSettings) -> Judge:
 
 
 class PromptedJudge:
-    """A judge, its prompts in both languages, the menu of its verdicts, and their store.
+    """A judge with its prompts in both languages, the menu of its verdicts, and their store.
 
     Args:
-        judge: Who is asked.
-        settings: Which prompt and menu.
-        store: Where verdicts are kept the moment they arrive; None keeps none.
+        judge: The judge.
+        settings: Its settings, with prompt and menu.
+        store: Keeps verdicts as soon as they arrive; None keeps none.
 
     Raises:
         ValueError: If the prompt can't be read.
@@ -230,7 +230,7 @@ class PromptedJudge:
         self.judge = judge
         self.store = store
         self.menu = MENUS[settings.menu]
-        self.readable = False  # it gave a verdict that is on the menu
+        self.readable = False  # whether it gave a verdict from the menu
         self._decoding = {**judge.settings, 'menu': settings.menu}
         self._policy = settings.policy
         self.prompts = (
@@ -242,7 +242,7 @@ class PromptedJudge:
 
     @property
     def name(self) -> str:
-        """Eight hexadecimal digits that name all that verdicts depend on beside the mode."""
+        """Eight hexadecimal digits: a hash of all that verdicts depend on besides the mode."""
         return self._name(self.identities)
 
     def _name(self, identities: Mapping[str, JudgeIdentity]) -> str:
@@ -256,7 +256,7 @@ class PromptedJudge:
         }
 
     def _recorded_prompts(self, settings: JudgeSettings) -> dict[str, Prompt]:
-        """Return the prompts of an earlier judging, from the store: those that its name is of."""
+        """Return the prompts of an earlier judging from the store: those that match its name."""
         known = self.store.judges() if self.store else []
         texts = [
             one.prompt
@@ -275,7 +275,7 @@ class PromptedJudge:
     def recall(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
     ) -> dict[Triple, Judgement]:
-        """Return what the store knows of this judge about triples; the ledger notes its tokens."""
+        """Return this judge's stored verdicts on triples; the ledger counts their tokens."""
         if self.store is None:
             return {}
         by_language: dict[str, list[Triple]] = {name: [] for name in LANGUAGES}
@@ -293,13 +293,13 @@ class PromptedJudge:
     def ask(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger, *, progress: bool = False
     ) -> Inquiry:
-        """Ask about triples, each with one of the candidates it stands for.
+        """Ask about triples, each with one of its candidates.
 
-        A reply that can't be read is asked for once more, then its triple stays unjudged.
+        After an unreadable reply the prompt is sent once more; then its triple stays unjudged.
 
         Raises:
-            JudgeError: If the judge can't be asked at all, or gives no verdict that can be read;
-                what it said before is in the store.
+            JudgeError: If the judge can't be asked at all, or gives no readable verdict; its
+                earlier verdicts are in the store.
         """
         with JudgingBar(len(cases), ledger, shown=progress) as bar:
             inquiry = Inquiry(self, cases, ledger, bar)
@@ -309,13 +309,13 @@ class PromptedJudge:
         return inquiry
 
     def keep(self, case: Candidate, triple: Triple, said: StoredVerdict) -> StoredVerdict:
-        """Store a verdict; return the one that stands."""
+        """Store a verdict; return the one that is in the store afterwards."""
         if self.store is None:
             return said
         return self.store.put(self.identities[_language(case)], triple, said)
 
     def prompt(self, case: Candidate, triple: Triple) -> str:
-        """Return what is asked about a triple."""
+        """Return the prompt about a triple."""
         return self.prompts[_language(case)].fill(triple)
 
 
@@ -328,18 +328,18 @@ def ask_aside(
 ) -> Generator[Any, None, None]:
     """Ask a judge in a thread; yield each job's key as soon as it is settled.
 
-    Who closes the generator, or lets go of it, stops the asking: requests on their way are called
-    back, and a model in process ends the batch that it is at. Then the thread has ended.
+    Closing or dropping the generator stops the asking and ends the thread: requests in flight are
+    cancelled, and a model in process finishes its current batch.
 
     Args:
-        judge: Who is asked, all jobs in one :meth:`~.judge.Judge.ask`.
-        jobs: As of that; they are read in the thread, as ``receive`` is called in it.
-        receive: A job is settled when it returns False.
-        ledger: Counts.
+        judge: The judge; all jobs are asked in one :meth:`~.judge.Judge.ask`.
+        jobs: As in that method; they are read in the thread.
+        receive: As in that method, called in the thread; a job is settled when it returns False.
+        ledger: Counts calls, failures and tokens.
 
     Raises:
-        JudgeError: As the judge does, after all that was settled before is yielded. So do errors
-            of ``jobs`` and ``receive``.
+        JudgeError: As the judge does, after all settled keys are yielded. Errors of ``jobs`` and
+            ``receive`` are raised likewise.
     """
     asking = _Aside(judge, jobs, receive, ledger)
     asking.thread.start()
@@ -354,13 +354,13 @@ def ask_aside(
 
 @dataclass(frozen=True)
 class _End:
-    """Nothing comes any more."""
+    """Marks the end of the keys."""
 
     error: BaseException | None
 
 
 class _AbandonedError(JudgeError):
-    """Nobody takes what the judge says any longer."""
+    """The generator was closed: the judge's replies are no longer wanted."""
 
 
 class _Aside:
@@ -384,7 +384,7 @@ class _Aside:
         """Stop asking, and wait until the thread has ended."""
         self._abandoned = True
         if self._cancel is not None:
-            with suppress(RuntimeError):  # the loop is closed: nothing is on its way
+            with suppress(RuntimeError):  # the loop is closed: no request is in flight
                 self._cancel()
         self.thread.join()
 
@@ -397,8 +397,8 @@ class _Aside:
         self.settled.put(_End(error))
 
     def _taken(self) -> Iterator[tuple[Hashable, str]]:
-        # Jobs are read where requests are sent from. A judge over HTTP may wait there for minutes,
-        # for a server that is down, without any call of ours; one in process has no event loop.
+        # Jobs are read in the thread that sends requests. A judge over HTTP may wait minutes for a
+        # server that is down, without calling us; a judge in process has no event loop.
         with suppress(RuntimeError):
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
             if task is not None:
@@ -418,4 +418,4 @@ class _Aside:
 
     def _require_awaited(self) -> None:
         if self._abandoned:
-            raise _AbandonedError('nobody waits for the answers any longer')
+            raise _AbandonedError('the replies are no longer wanted')

@@ -12,7 +12,7 @@ from opencompass_gpassk.trials import Verdict
 
 __all__ = ['answer_classes', 'final_answer', 'judge_answers']
 
-LONGEST_PROCESSED = 200  # characters; what a postprocessor left longer than this is no answer
+LONGEST_PROCESSED = 200  # characters; a longer postprocessed text does not count as an answer
 
 VERDICTS = {
     Relation.SAME: Verdict.CORRECT,
@@ -28,11 +28,11 @@ def judge_answers(
     match: str = 'value',
     progress: bool = False,
 ) -> list[Judgement]:
-    """Judge T answers against their T gold answers; no answer is wrong.
+    """Judge T answers against their T gold answers; a missing answer is incorrect.
 
-    By ``'value'``, answers count whose value is the gold answer's; ``'exact'`` asks for its very
-    text, as arXiv 2501.11790 does, and leaves nothing unjudged. By value, distinct (gold, answer)
-    pairs are checked once, in processes of their own that can be stopped: see
+    With ``'value'`` an answer is correct if its value equals the gold answer's. With ``'exact'`` it
+    must be the same text, as in arXiv 2501.11790, and nothing stays unjudged. By value, each
+    distinct (gold, answer) pair is checked once, in worker processes that can be stopped: see
     :func:`opencompass_gpassk.answers.pool.check_pairs`.
     """
     if match == 'exact':
@@ -48,11 +48,11 @@ def judge_answers(
 
 
 def final_answer(text: str, *, processed: bool) -> str | None:
-    """Return the final answer of a response, None if it gives none.
+    """Return the final answer of a response; None if it gives none.
 
     Args:
         text: The response.
-        processed: OpenCompass postprocessed it, so that all of it may be the answer.
+        processed: Whether OpenCompass postprocessed it: then the whole text may be the answer.
     """
     answer = extract_answer(text)
     if answer is None and processed and len(text) <= LONGEST_PROCESSED:
@@ -63,10 +63,10 @@ def final_answer(text: str, *, processed: bool) -> str | None:
 def answer_classes(
     problems: Sequence[Hashable], judgements: Sequence[Judgement], *, progress: bool = False
 ) -> list[int]:
-    """Number the answers of each problem so that equivalent ones share a number; -1 is none.
+    """Number the answers of each problem so that equivalent ones share a number; -1: no answer.
 
-    Answers are equivalent if their canonical forms are, whatever was judged of them: a judge may
-    waver. All forms of which one answer was judged right are one class.
+    Answers are equivalent if their canonical forms are equal, whatever their verdicts, since judges
+    are not consistent. In addition, all forms with an answer judged correct are one class.
     """
     answers = {j.answer for j in judgements if j.answer is not None}
     forms = canonical_forms(answers, progress=progress)

@@ -35,12 +35,12 @@ __all__ = [
     'sees_gpus',
 ]
 
-# What changes no verdict, or may change with the machine: a hash that held it would tell apart what
-# judges alike. Secrets are left out too: not even a hash of one belongs into a file's name.
+# Settings that change no verdict, or depend on the machine: in a hash they would separate equal
+# judges. Secrets are left out too: not even a hash of one belongs in a file's name.
 SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
 OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
 
-# Wrappers of engines that run on GPUs alone, by how their names begin; and those of their servers.
+# Beginnings of the names of wrappers whose engines need GPUs; and the names for their servers.
 ENGINES = ('LMDeploy', 'LmdeployPytorch', 'TurboMind', 'VLLM')
 SERVERS = ('TurboMindAPIModel',)
 
@@ -61,13 +61,13 @@ def config_hash(config: Mapping[str, Any]) -> str:
 
 
 def check_gpus(config: Mapping[str, Any]) -> None:
-    """Refuse a judge that asks for GPUs in a task that has none.
+    """Refuse a judge that asks for GPUs in a task without GPUs.
 
-    OpenCompass gives an evaluation GPUs for ``eval_cfg.num_gpus``, or for a ``judge_cfg`` right in
-    ``eval_cfg.evaluator``: that of a judge lies one level deeper.
+    OpenCompass gives an evaluation GPUs for ``eval_cfg.num_gpus``, or for a ``judge_cfg`` directly
+    in ``eval_cfg.evaluator``. The ``judge_cfg`` of a judge is one level deeper.
 
     Raises:
-        ValueError: If it does.
+        ValueError: If the judge asks for GPUs and the task has none.
     """
     gpus = _gpus(config)
     if gpus and os.environ.get('CUDA_VISIBLE_DEVICES') == '':
@@ -79,16 +79,16 @@ def check_gpus(config: Mapping[str, Any]) -> None:
 
 
 def check_model_gpus(config: Mapping[str, Any]) -> None:
-    """Refuse the config of a model that needs CUDA where there is no GPU to be seen.
+    """Refuse the config of a model that needs CUDA if no GPU is visible.
 
     Raises:
-        ValueError: If it does, naming how a task is given GPUs.
+        ValueError: If the model needs a GPU and none is visible; it says how a task gets GPUs.
     """
     name = judge_name(config)
     gpus = _gpus(config)
     reasons = [f'run_cfg.num_gpus is {gpus}'] if gpus else []
     if name.startswith(ENGINES) and name not in SERVERS:
-        reasons.append('it runs on GPUs alone')
+        reasons.append('it runs only on GPUs')
     place = str((config.get('model_kwargs') or {}).get('device_map', ''))
     if 'cuda' in place:
         reasons.append(f'model_kwargs.device_map is {place!r}')
@@ -96,8 +96,8 @@ def check_model_gpus(config: Mapping[str, Any]) -> None:
         return
     raise ValueError(
         f'judge: {name} finds no GPU ({", ".join(reasons)}; CUDA_VISIBLE_DEVICES is '
-        f'{os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives the evaluation as many as '
-        f'stand beside its evaluator: eval_cfg=dict(num_gpus={gpus or 1}, '
+        f'{os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation the GPUs of '
+        f'num_gpus beside its evaluator: eval_cfg=dict(num_gpus={gpus or 1}, '
         'evaluator=dict(type=GPassKEvaluator, judge=…))'
     )
 
@@ -119,7 +119,7 @@ def _gpus(config: Any) -> int:
 
 
 def _plain(value: Any, name: str = '') -> Any:
-    """Return what JSON can hold of a value, naming classes and functions by where they stand."""
+    """Return a value as JSON can hold it; classes and functions become their import paths."""
     if name == 'judge_cfg' and not value:
         return {'OC_JUDGE_MODEL': os.environ.get('OC_JUDGE_MODEL', '')}
     if isinstance(value, Mapping):
@@ -128,7 +128,7 @@ def _plain(value: Any, name: str = '') -> Any:
     if _is_list(value):
         return [_plain(one) for one in value]
     if name == 'type' and isinstance(value, str) and '.' in value:
-        # A config names a class by the module it was imported from, which is not one name alone.
+        # A class can be imported from several modules; its own module gives one name.
         value = get_object_from_string(value) or value
     if value is None or isinstance(value, (str, int, float)):
         return value
@@ -150,14 +150,14 @@ WORDS = {
     str: 'a text',
     bool: 'True or False',
 }
-NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # what OpenCompass's configs have in place of a key
+NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # values in OpenCompass's configs that are not keys
 
 
 def checked(name: str, value: Any, hint: Any) -> Any:
-    """Return a value as its type hint has it: 0 and 0.0 are one number, and so one judge.
+    """Return a value converted to its type hint, so that 0 and 0.0 mean the same judge.
 
     Raises:
-        ValueError: If it is of another type, naming both.
+        ValueError: If it has another type; it names both types.
     """
     hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     kinds = [get_origin(one) or one for one in hints]
@@ -165,12 +165,12 @@ def checked(name: str, value: Any, hint: Any) -> Any:
         return float(value)
     if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
         wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
-        raise ValueError(f'{name} is a {type(value).__name__}; it is {wanted}')
+        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
     return value
 
 
 def secret_in(value: Any) -> str:
-    """Return the name under which a config holds a key, '' if it holds none."""
+    """Return the field in which a config holds a secret key; '' if it holds none."""
     if isinstance(value, Mapping):
         for name, one in value.items():
             given = one if isinstance(one, (list, tuple)) else [one]
@@ -184,7 +184,7 @@ def secret_in(value: Any) -> str:
 
 
 def named(value: Any) -> Any:
-    """Return a config in which classes stand by name."""
+    """Return a config with classes replaced by their names."""
     if isinstance(value, Mapping):
         return {str(name): named(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -211,38 +211,38 @@ class JudgeSettings:
     """How verdicts are reached.
 
     Attributes:
-        mode: ``'rule'`` compares answers by rule and asks nobody; ``'llm'`` asks a judge about
-            every answer, as arXiv 2412.13147 does; ``'cascade'`` asks about those that the rules
+        mode: ``'rule'`` compares answers by rule, without a judge; ``'llm'`` asks a judge about
+            every answer, as in arXiv 2412.13147; ``'cascade'`` asks about those that the rules
             don't confirm.
-        match: When rules call an answer right: ``'value'``, if it has the gold answer's value, or
-            ``'exact'``, if it is the same text, as arXiv 2501.11790 does; in mode ``'rule'`` alone.
-        model: The judge's name at its endpoint, by default that in ``OC_JUDGE_MODEL``; or the
+        match: When rules call an answer correct: ``'value'``, if its value equals the gold's, or
+            ``'exact'``, if it is the same text, as in arXiv 2501.11790; only in mode ``'rule'``.
+        model: The judge's name at its endpoint, by default the one in ``OC_JUDGE_MODEL``; or the
             config of an OpenCompass model, which then judges in process.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
             ``OC_JUDGE_API_BASE``, separated by commas.
         api_key_env: Name of the environment variable that holds the key.
-        prompt: ``'default'``, ``'opencompass'`` for the words that OpenCompass has for
-            LiveMathBench, or the path of a file with placeholders {question}, {gold}, {answer}.
-        menu: What the judge's replies are read by: ``'boxed'``, ``'compassverifier'`` or
+        prompt: ``'default'``, ``'opencompass'`` for OpenCompass's prompt for LiveMathBench, or the
+            path of a file with placeholders {question}, {gold}, {answer}.
+        menu: The format of the judge's replies: ``'boxed'``, ``'compassverifier'`` or
             ``'xverify'``.
-        candidate: What the judge is shown: the extracted ``'answer'``, or the whole
-            ``'response'`` outside its thoughts.
-        no_answer: What a response without a final answer is: ``'incorrect'``, or ``'tail'``: the
-            judge is shown its last ``tail_length`` characters.
-        tail_length: Characters.
+        candidate: What the judge sees: the extracted ``'answer'``, or the whole ``'response'``
+            without its thoughts.
+        no_answer: How a response without a final answer is treated: ``'incorrect'``; or
+            ``'tail'``: the judge sees its last ``tail_length`` characters.
+        tail_length: Number of characters.
         recheck_different: In a cascade, ask also about answers that differ by rule.
-        temperature: Of the judge's decoding.
-        max_tokens: Of a reply, thoughts included.
-        extra_body: Further fields of a request, such as ``{'seed': 0}``; None leaves one out.
-        max_concurrency: Requests at once to one endpoint, at most.
+        temperature: The judge's sampling temperature.
+        max_tokens: Length limit of a reply in tokens, thoughts included.
+        extra_body: Further request fields, such as ``{'seed': 0}``; a value of None removes one.
+        max_concurrency: Greatest number of concurrent requests to one endpoint.
         timeout: Seconds for one request.
         deadline: Seconds for all requests of one data set; None for no limit.
         retries: How often a failed request is tried again.
         give_up_after: Seconds without any reply from any endpoint, after which judging ends.
-        batch_size: Prompts at once for a judge in process; by default its config's.
-        price_per_mtok: Price of a million tokens: one, or one of prompts and one of replies.
-        recorded: Signature of an earlier judging under these settings. Nobody is asked: its
-            verdicts in the store are all there are. For runs of others, see
+        batch_size: Batch size for a judge in process; by default its config's.
+        price_per_mtok: Price of a million tokens: one number, or one for prompts, one for replies.
+        recorded: Signature of an earlier judging under these settings. No judge is asked: only
+            its verdicts in the store are used. For other people's runs, see
             :func:`opencompass_gpassk.commands.rescore.known_classes.recorded_judge`.
 
     Raises:
@@ -290,15 +290,15 @@ class JudgeSettings:
                 )
         if self.match == 'exact' and self.mode != 'rule':
             raise ValueError(
-                f"match of judge is 'exact', but mode is {self.mode!r}, in which a judge calls "
-                "other texts right; use mode 'rule', or leave match out"
+                f"match of judge is 'exact', but in mode {self.mode!r} a judge may accept other "
+                "texts; use mode 'rule', or leave match out"
             )
         for name in ABOVE_ZERO:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is above 0')
+                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; give more than 0')
         for name in ('temperature', 'retries'):
             if not getattr(self, name) >= 0:
-                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; it is 0 or more')
+                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; give 0 or more')
         self.prices  # noqa: B018  a bad price is an error before anything is paid
         self._check_secrets()
         self._check_place()
@@ -309,7 +309,7 @@ class JudgeSettings:
             )
 
     def _check_secrets(self) -> None:
-        """Refuse keys: what a config holds is written to the work dir."""
+        """Refuse secret keys: a config is written to the work dir."""
         if not VARIABLE.fullmatch(self.api_key_env):
             raise ValueError(
                 'api_key_env of judge is not the name of an environment variable; it names the '
@@ -323,23 +323,23 @@ class JudgeSettings:
                 )
 
     def _check_place(self) -> None:
-        """Refuse settings that would have no effect where the judge is."""
+        """Refuse settings that have no effect on this kind of judge."""
         default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
         if isinstance(self.model, Mapping):
             idle = [name for name in OVER_HTTP if getattr(self, name) != default[name]]
             where = 'a judge in process (model is a config), which decodes greedily'
         else:
             idle = ['batch_size'] if self.batch_size is not None else []
-            where = 'a judge over HTTP; max_concurrency limits what is asked at once'
+            where = 'a judge over HTTP; max_concurrency limits its concurrent requests'
         if idle:
             raise ValueError(f'{idle[0]} of judge has no effect on {where}; leave it out')
 
     @classmethod
     def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
-        """Return the settings that a config means: a mode, or a mapping of these fields.
+        """Return the settings of a config: a mode, or a mapping of these fields.
 
         Raises:
-            ValueError: If a field is unknown or out of its range, naming it.
+            ValueError: If a field is unknown or out of its range; it names the field.
         """
         own = config if isinstance(config, Mapping) else {}
         if secret := secret_in({k: v for k, v in own.items() if k not in ('model', 'extra_body')}):
@@ -352,7 +352,7 @@ class JudgeSettings:
         return parse_settings(cls, config, 'judge', text_is='mode', example=example)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings that aren't at their default, as JSON can hold them."""
+        """Return the settings that differ from their defaults, as JSON can hold them."""
         default = JudgeSettings()
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
@@ -360,7 +360,7 @@ class JudgeSettings:
         }
 
     def resolved(self) -> dict[str, Any]:
-        """Return the same, with model and endpoints where they come from the environment."""
+        """Return :meth:`as_dict`, with model and endpoints from the environment filled in."""
         given = self.as_dict()
         given.pop('recorded', None)
         if self.mode == 'rule' or self.recorded or isinstance(self.model, Mapping):
@@ -370,7 +370,7 @@ class JudgeSettings:
 
     @property
     def policy(self) -> list[Any]:
-        """What verdicts depend on beside the judge: what it is shown, and of which answers."""
+        """What verdicts depend on besides the judge: what it sees, and which answers it gets."""
         return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
 
     @property
@@ -378,7 +378,7 @@ class JudgeSettings:
         """The judge's name at its endpoint.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If no name is set.
         """
         name = self.model or os.environ.get('OC_JUDGE_MODEL', '').strip()
         if not isinstance(name, str) or not name:
@@ -393,7 +393,7 @@ class JudgeSettings:
         """The URLs of the judge's endpoints.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If no endpoint is set.
         """
         given = self.api_base or os.environ.get('OC_JUDGE_API_BASE', '')
         urls = given.split(',') if isinstance(given, str) else list(given)
@@ -407,7 +407,7 @@ class JudgeSettings:
 
     @property
     def key(self) -> str | None:
-        """The key, None where the environment has none: servers of one's own need none."""
+        """The key; None if the environment has none, since local servers need no key."""
         return os.environ.get(self.api_key_env, '').strip() or None
 
     @property
@@ -415,7 +415,7 @@ class JudgeSettings:
         """Price of a million prompt tokens and of a million completion tokens.
 
         Raises:
-            ValueError: If it isn't one price or two.
+            ValueError: If the setting isn't one price or two.
         """
         given = self.price_per_mtok
         if given is None:
@@ -423,7 +423,7 @@ class JudgeSettings:
         both = [given, given] if isinstance(given, (int, float)) else list(given)
         if len(both) != 2 or not all(isinstance(p, (int, float)) and p >= 0 for p in both):
             raise ValueError(
-                f'price_per_mtok of judge is {given!r}; it is a price, or two: of prompts and of '
+                f'price_per_mtok of judge is {given!r}; give one price, or two: of prompts and of '
                 'replies'
             )
         return float(both[0]), float(both[1])
@@ -435,7 +435,7 @@ def read_settings(named: str) -> JudgeSettings:
     With a mode, the environment variable GPASSK_MATCH sets ``match``.
 
     Raises:
-        ValueError: If it is neither, or a setting in the file is wrong, naming file and setting.
+        ValueError: If it is neither, or a setting in the file is wrong; it names file and setting.
     """
     if named in MODES:
         return JudgeSettings.of({'mode': named, **_environment_match()})
@@ -449,7 +449,7 @@ def read_settings(named: str) -> JudgeSettings:
     except ValueError as error:
         raise ValueError(f'{named}: not JSON: {error}') from error
     if not isinstance(given, dict):
-        raise ValueError(f'{named}: settings are an object {{…}}, not a {type(given).__name__}')
+        raise ValueError(f'{named}: settings is a {type(given).__name__}; give an object {{…}}')
     try:
         return JudgeSettings.of(given)
     except (ValueError, TypeError) as error:
@@ -457,7 +457,7 @@ def read_settings(named: str) -> JudgeSettings:
 
 
 def _environment_match() -> dict[str, str]:
-    """Return the setting ``match`` where the environment variable GPASSK_MATCH says it."""
+    """Return the setting ``match`` if the environment variable GPASSK_MATCH is set."""
     match = os.environ.get('GPASSK_MATCH', '').strip()
     if match and match not in MATCHES:
         raise ValueError(f'GPASSK_MATCH is {match!r}; choose one of {", ".join(MATCHES)}')
@@ -465,13 +465,13 @@ def _environment_match() -> dict[str, str]:
 
 
 def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
-    """Return what ``judge=`` in a config is to be: for configs, which the environment sets up.
+    """Return the value of ``judge=`` for a config that environment variables can change.
 
-    What is wrong with it is an error here, before the inference, not after it.
+    Errors in the settings are raised here, before the inference, not after it.
 
     Args:
-        mode: Where the environment variable GPASSK_JUDGE names none; GPASSK_MATCH sets ``match``.
-        **settings: Of :class:`JudgeSettings`; model and endpoints are by default those in
+        mode: The mode unless GPASSK_JUDGE is set; GPASSK_MATCH sets ``match``.
+        **settings: Fields of :class:`JudgeSettings`; model and endpoints are by default those in
             OC_JUDGE_MODEL and OC_JUDGE_API_BASE.
 
     Raises:

@@ -1,6 +1,6 @@
-"""The SQLite files of stores: opened to read or write, on any file system, damage recognised.
+"""The SQLite files of stores: opens them to read or write on any file system, detects damage.
 
-An open file is used by one thread at a time.
+One thread at a time uses an open file.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def is_network(path: Path, mounts: str | None = None) -> bool:
     """Tell whether other machines may have the same file open.
 
     Args:
-        path: A file, which need not be there yet.
-        mounts: The table of mounts; by default the kernel's. Without one, as on macOS, the answer
-            is no.
+        path: A file, which need not exist yet.
+        mounts: The table of mounts; by default the kernel's. Without a table, as on macOS, the
+            answer is no.
     """
     if mounts is None:
         try:
@@ -67,10 +67,10 @@ def is_network(path: Path, mounts: str | None = None) -> bool:
     for line in mounts.splitlines():
         _, point, found, *_ = [*line.split(' '), '', '', '']
         mounted = Path(re.sub(r'\\([0-7]{3})', lambda code: chr(int(code[1], 8)), point))
-        # Of two mounts at one place the later hides the earlier.
+        # A later mount at the same place hides the earlier one.
         if mounted in folders and len(mounted.parts) >= best:
             best, kind = len(mounted.parts), found
-    # What FUSE serves is most often on another machine, and may lack what memory maps need.
+    # Files served by FUSE are mostly on another machine, and may not support memory maps.
     return kind in NETWORK or kind.startswith('fuse.')
 
 
@@ -78,22 +78,22 @@ DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
 
 
 class DamageError(Exception):
-    """A file is the store no more that it was."""
+    """A store's file is damaged."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What the database of a kind of store is known by.
+    """The database schema of one kind of store.
 
     Attributes:
-        noun: What its users call it.
-        application: Four bytes that tell its files from other programs' databases.
-        version: Of its tables.
-        tables: The statements that make them, by their names.
-        variable: The environment variable that names its file.
-        name: Of its file where nothing else is said.
-        loss: What a user is told of one that is damaged, and set aside as ``{moved}``.
-        require_sound: Reads everything in it; raises DamagedRowError, or an error of SQLite.
+        noun: The store's name in messages.
+        application: Four bytes that distinguish its files from other programs' databases.
+        version: Version of the tables.
+        tables: The statements that create the tables, by name.
+        variable: The environment variable that names the file.
+        name: The file's default name.
+        loss: Message on a damaged store that was renamed to ``{moved}``.
+        require_sound: Reads all rows; raises DamagedRowError, or an error of SQLite.
     """
 
     noun: str
@@ -133,12 +133,12 @@ VERDICTS = Schema(
 
 
 def is_new(connection: sqlite3.Connection, path: Path, schema: Schema = VERDICTS) -> bool:
-    """Tell whether nothing is in a database yet; what is in it is the tables of a store.
+    """Tell whether a database is still empty; otherwise check that it has a store's tables.
 
     Raises:
-        ValueError: If it is another program's, or of a later version of this one.
-        DamageError: If a table is missing or another.
-        sqlite3.DatabaseError: If it can't be read.
+        ValueError: If the database belongs to another program or a later version of this one.
+        DamageError: If a table is missing or different.
+        sqlite3.DatabaseError: If the database can't be read.
     """
     (application,) = connection.execute('PRAGMA application_id').fetchone()
     (version,) = connection.execute('PRAGMA user_version').fetchone()
@@ -152,7 +152,7 @@ def is_new(connection: sqlite3.Connection, path: Path, schema: Schema = VERDICTS
         )
     if version > schema.version:
         raise ValueError(
-            f'{path}: this {schema.noun} is of version {version}, this package knows '
+            f'{path}: this {schema.noun} has version {version}, this package knows '
             f'{schema.version}; upgrade opencompass-gpassk, or name another file'
         )
     if any(tables.get(name) != sql for name, sql in schema.tables.items()):
@@ -162,34 +162,34 @@ def is_new(connection: sqlite3.Connection, path: Path, schema: Schema = VERDICTS
 
 BUSY_SECONDS = 60.0
 SIDECARS = ('-wal', '-shm', '-journal')
-CHECKED_WHOLE = 1 << 27  # bytes of a file that is read from end to end when it is opened: 0.5 s
+CHECKED_WHOLE = 1 << 27  # bytes; smaller files are read from end to end when opened: 0.5 s
 
 
 class StoreError(JudgeError):
-    """A store can't be used; what it took before is kept."""
+    """A store can't be used; entries stored before are kept."""
 
 
 class ChangedStoreError(StoreError):
-    """A store that is only read was written to meanwhile: what was read may not fit together."""
+    """A store was written to while it was read without locks: the rows may not fit together."""
 
 
 def open_file(
     path: Path, report: Callable[[str], None], schema: Schema = VERDICTS
 ) -> sqlite3.Connection:
-    """Open a store's database, beginning it where there is none.
+    """Open a store's database; create it if it doesn't exist.
 
-    Processes that open it at once do so one after the other, under a lock on ``<path>.lock``. A
-    damaged one is renamed to ``<name>.damaged-<number>`` and a new one begun. Files up to 128 MiB
-    are checked from end to end; in larger ones damage is met where a row is read. Who meets it
-    leaves a note, and the next one who opens the file reads every row of it.
+    A lock on ``<path>.lock`` makes processes open it one after the other. A damaged file is renamed
+    to ``<name>.damaged-<number>`` and a new one is created. Files up to 128 MiB are checked from
+    end to end when opened; in larger ones damage is found when a damaged row is read. The process
+    that finds it leaves a note, and the next process that opens the file reads every row.
 
     Args:
-        path: The file; its folder is made if need be.
-        report: Is told of a file that was set aside.
-        schema: What is kept in it.
+        path: The file; its folder is created if needed.
+        report: Takes a message on a damaged file that was renamed.
+        schema: The store's schema.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one, or a
+        ValueError: If the file belongs to another program or a later version of this one, or is a
             folder.
         StoreError: If it can't be read or written.
     """
@@ -227,12 +227,12 @@ def open_file(
 
 
 def note_damage(path: Path, inode: int, damage: str) -> None:
-    """Leave a note for the next one who opens a store that it is damaged.
+    """Leave a note that a store is damaged, for the next process that opens it.
 
     Args:
         path: The store.
-        inode: Of the damaged file: by then another may stand in its place.
-        damage: What was found.
+        inode: The damaged file's inode, since another file may have replaced it by then.
+        damage: The damage found.
     """
     with _locked(path) as lock:
         os.ftruncate(lock, 0)
@@ -240,9 +240,9 @@ def note_damage(path: Path, inode: int, damage: str) -> None:
 
 
 def _look_into(connection: sqlite3.Connection, path: Path, lock: int, schema: Schema) -> None:
-    """Read all of a store that somebody has noted as damaged; take the note away if it is sound.
+    """Read all of a store that a note calls damaged; remove the note if the store is sound.
 
-    A sound one may have been put in its place since, as from a backup, under the same inode.
+    A sound file may have replaced it since, such as a backup, under the same inode.
     """
     inode, _, noted = os.pread(lock, 4096, 0).decode('utf-8', 'replace').partition(' ')
     if noted and inode == str(path.stat().st_ino):
@@ -259,7 +259,7 @@ def _look_into(connection: sqlite3.Connection, path: Path, lock: int, schema: Sc
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
     """Hold the lock beside a store; yield its file descriptor."""
-    # Never the store itself: to close a file drops this process's own locks of SQLite on it.
+    # Never lock the store itself: closing a file drops this process's own SQLite locks on it.
     beside = path.with_name(f'{path.name}.lock')
     if not beside.exists():
         _begin(beside)
@@ -272,7 +272,7 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _begin(path: Path) -> None:
-    """Make an empty file; a group that may write to its folder may write to it."""
+    """Create an empty file; a group that may write to its folder may write to it."""
     path.touch()
     folder, file = path.parent.stat(), path.stat()
     if folder.st_mode & 0o020 and folder.st_gid == file.st_gid and file.st_uid == os.geteuid():
@@ -280,7 +280,7 @@ def _begin(path: Path) -> None:
 
 
 def take_any_bytes(connection: sqlite3.Connection) -> None:
-    """Leave bytes that are no UTF-8 for a row's checksum to find."""
+    """Accept bytes that aren't UTF-8, so that a row's checksum detects them."""
     connection.text_factory = lambda data: data.decode('utf-8', 'replace')
 
 
@@ -314,14 +314,14 @@ def _connect(path: Path, schema: Schema) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    """Make sure that a connection is to a sound store of this version."""
+    """Check that a connection is to a sound store of this version; create missing tables."""
     new = is_new(connection, path, schema)
     if not new and _size(path) <= CHECKED_WHOLE:
         (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
         if found != 'ok':
             raise DamageError(found)
     mode = _journal_mode(connection, 'delete' if is_network(path) else 'wal')
-    # In WAL mode a power cut can lose the last rows but not damage what stands before them.
+    # In WAL mode a power cut can lose the last rows but does not damage earlier ones.
     connection.execute(f'PRAGMA synchronous = {"NORMAL" if mode == "wal" else "FULL"}')
     connection.execute('PRAGMA wal_autocheckpoint = 4000')
     if new:
@@ -337,13 +337,13 @@ def _journal_mode(connection: sqlite3.Connection, wanted: str) -> str:
     (mode,) = connection.execute('PRAGMA journal_mode').fetchone()
     if mode == wanted:
         return str(mode)
-    with suppress(sqlite3.OperationalError):  # others have it open in the mode it has
+    with suppress(sqlite3.OperationalError):  # others have it open in its current mode
         (mode,) = connection.execute(f'PRAGMA journal_mode = {wanted}').fetchone()
     return str(mode)
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a store with what belongs to it to a name that isn't taken; return its name."""
+    """Rename a store and the files that belong to it to an unused name; return the new path."""
     number = 1
     while True:
         target = path.with_name(f'{path.stem}.damaged-{number}{path.suffix}')
@@ -365,7 +365,7 @@ WAL = b'\x02\x02'  # bytes 18 and 19 of a file in WAL mode
 
 
 class Stamp(NamedTuple):
-    """What changes when a file is written to or replaced."""
+    """Properties of a file that change when it is written to or replaced."""
 
     inode: int
     size: int
@@ -373,7 +373,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """Return a file's stamp, None if it is gone."""
+    """Return a file's stamp; None if the file doesn't exist."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -384,14 +384,14 @@ def stamp_of(path: Path) -> Stamp | None:
 def open_read_only(
     path: Path, schema: Schema = VERDICTS
 ) -> tuple[sqlite3.Connection, Stamp | None]:
-    """Open a store's database to read it, also where one may not write to it or its folder.
+    """Open a store's database for reading; write access to it or its folder is not needed.
 
-    A store in WAL mode that nobody has open is read without locks, since SQLite would have to
-    make files beside it: then the stamp is given that the file must keep while it is read.
+    A store in WAL mode that no process has open is read without locks, since SQLite would have to
+    create files beside it. Then the file's stamp is returned, which must not change during reads.
 
     Raises:
         ValueError: If there is no store.
-        StoreError: If it can't be read, or is damaged so that nothing in it can be.
+        StoreError: If it can't be read, or is damaged so badly that nothing in it can be read.
     """
     if not path.is_file():
         what = 'this is a folder' if path.is_dir() else f'there is no {schema.noun}'
@@ -412,7 +412,7 @@ def open_read_only(
     except (OSError, sqlite3.OperationalError) as error:
         raise StoreError(f'{path}: the {schema.noun} can not be read: {error}') from error
     try:
-        # So that SQLite reads what is left of a file that was cut off. Nothing is written.
+        # Lets SQLite read the rest of a truncated file. Nothing is written.
         connection.execute('PRAGMA writable_schema = ON')
         if is_new(connection, path, schema):
             raise ValueError(f'{path}: an empty database, no {schema.noun}')
@@ -426,7 +426,7 @@ def open_read_only(
 
 
 def _in_use(path: Path) -> bool:
-    """Tell whether others have it open, or one was killed and left its last verdicts in the log."""
+    """Tell whether another process has it open, or was killed and left rows in the log."""
     log, index = (path.with_name(f'{path.name}{end}') for end in ('-wal', '-shm'))
     return log.exists() and (index.exists() or log.stat().st_size > 0)
 
@@ -440,8 +440,8 @@ def _told(path: Path, error: Exception, schema: Schema) -> ValueError | StoreErr
     if isinstance(error, sqlite3.OperationalError):
         return StoreError(
             f'{path}: the {schema.noun} can not be read: {error}. If a process that wrote to it '
-            'was killed, somebody who may write to its folder has to open it once, or copy it to '
-            'a folder of yours, with the files beside it whose names begin alike'
+            'was killed, someone who may write to its folder has to open it once; or copy it to '
+            'a folder of yours, with the files beside it whose names begin with its name'
         )
     return StoreError(f'{path}: the {schema.noun} is damaged, nothing in it can be read: {error}')
 
@@ -450,11 +450,11 @@ StoreT = TypeVar('StoreT', bound='StoreFile')
 
 
 class StoreFile:
-    """The open file of a store, such as :class:`~opencompass_gpassk.judging.store.VerdictStore`,
-    whose arguments these are.
+    """The open file of a store. For its arguments see its subclass
+    :class:`~opencompass_gpassk.judging.store.VerdictStore`.
 
     Attributes:
-        schema: What is kept in it.
+        schema: The store's schema.
     """
 
     schema: ClassVar[Schema] = VERDICTS
@@ -468,7 +468,7 @@ class StoreFile:
     ) -> None:
         self.path = path
         self.read_only = read_only
-        self._stamp: Stamp | None = None  # which the file must keep while it is read without locks
+        self._stamp: Stamp | None = None  # must not change while the file is read without locks
         if read_only:
             self._connection, self._stamp = open_read_only(path, self.schema)
         else:
@@ -494,7 +494,7 @@ class StoreFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Use the file alone among this process's threads, and say clearly what goes wrong.
+        """Yield the connection for use by one thread at a time, with readable errors.
 
         Raises:
             StoreError: If the file is damaged, is gone, or can't be read or written.
@@ -506,23 +506,23 @@ class StoreFile:
             try:
                 yield self._connection
                 self._require_unchanged()
-            # SQLite's own words about a damaged file may be no UTF-8.
+            # SQLite's messages about a damaged file may not be UTF-8.
             except (DamagedRowError, UnicodeDecodeError) as error:
                 raise self._damaged(error) from error
             except sqlite3.OperationalError as error:
                 remedy = _remedy(str(error), self.schema)
                 raise StoreError(f'{self.path}: {error}; {remedy}') from error
             except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # our own mistake, as is a closed file
+                if type(error) is not sqlite3.DatabaseError:  # our own bug, such as a closed file
                     raise
                 raise self._damaged(error) from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Use the file in a transaction that is committed in the end, or undone on an error.
+        """Yield the connection in a transaction, which is committed, or undone on an error.
 
         Raises:
-            ValueError: If it was opened to be read only.
+            ValueError: If the store was opened read-only.
             StoreError: If the file is damaged, is gone, or can't be read or written.
         """
         if self.read_only:
@@ -566,14 +566,14 @@ class StoreFile:
             )
         note_damage(self.path, self._inode, str(error))
         return StoreError(
-            f'{self.path}: the {self.schema.noun} is damaged ({error}); start again, which sets it '
-            'aside and begins a new one'
+            f'{self.path}: the {self.schema.noun} is damaged ({error}); start again: that renames '
+            'it and begins a new one'
         )
 
 
 def _remedy(error: str, schema: Schema) -> str:
     if 'locked' in error:
-        return 'another process has written to it for a minute; is one stopped or hanging?'
+        return 'another process has been writing to it for a minute; is one stopped or hanging?'
     if 'full' in error:
         return f'make room, or name a file on another disk in {schema.variable}'
     return 'is the file still there, and may you write to it and its folder?'

@@ -1,11 +1,11 @@
-"""The verdict store: what judges and people said of (question, gold, answer) triples, for good.
+"""The verdict store: keeps the verdicts of judges and people on (question, gold, answer) triples.
 
-An SQLite file that any number of processes may have open at once, content-addressed: a verdict is
-found by judge (model, prompt template, settings) and triple, whatever run it was given in. Users
-share one in a folder that their group may write to.
+It is an SQLite file that any number of processes may have open at once. A verdict is found by judge
+(model, prompt template, settings) and triple, independently of the run that it came from. Users
+can share a store in a folder that their group may write to.
 
-It is in WAL mode; on a network file system, where WAL does not work between machines, it has a
-rollback journal, which is slower.
+The file is in WAL mode. On a network file system, where WAL does not work between machines, it has
+a rollback journal, which is slower.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ NAME = VERDICTS.name
 
 
 def store_path(run: Path | None) -> Path | None:
-    """Return where verdicts are kept: ``GPASSK_VERDICT_STORE``, else ``verdicts.sqlite`` in a run.
+    """Return the verdict store's path: ``GPASSK_VERDICT_STORE``, else a run's ``verdicts.sqlite``.
 
     Raises:
         ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
@@ -84,17 +84,17 @@ def store_path(run: Path | None) -> Path | None:
 
 
 def named_path(schema: Schema, run: Path | None) -> Path | None:
-    """Return the store that a kind's environment variable names, else the one in a run, if any.
+    """Return the store that the schema's environment variable names, else the one in a run, if any.
 
     Raises:
-        ValueError: If the variable names a folder, or a link of the run leads out of it.
+        ValueError: If the variable names a folder, or a link in the run leads out of the run.
     """
     given = os.environ.get(schema.variable, '').strip()
     if not given:
         return None if run is None else _inside(run, schema)
     try:
         path = Path(given).expanduser().absolute()
-    except RuntimeError as error:  # ~somebody unknown
+    except RuntimeError as error:  # ~ of an unknown user
         raise ValueError(f'{schema.variable} is {given}: {error}') from error
     if path.is_dir():
         raise ValueError(
@@ -105,7 +105,7 @@ def named_path(schema: Schema, run: Path | None) -> Path | None:
 
 
 def _inside(run: Path, schema: Schema) -> Path:
-    """Return the store in a run; a ValueError if a link leads to another file."""
+    """Return the store in a run; raise a ValueError if a link leads out of the run."""
     path = run / schema.name
     for file in (path, path.with_name(f'{path.name}.lock')):
         if not file.resolve().is_relative_to(run.resolve()):
@@ -114,15 +114,15 @@ def _inside(run: Path, schema: Schema) -> Path:
 
 
 def find_store(given: Path | None) -> Path:
-    """Return the store that a user means.
+    """Return the store that a command line names.
 
     Args:
-        given: A store's file; or a run: a timestamp folder, or the work dir, of which the newest
-            is taken, and the store that its evaluation takes (:func:`store_path`); or None, which
-            is the file in ``GPASSK_VERDICT_STORE``.
+        given: A store's file; or a run, which means the store of its evaluation
+            (:func:`store_path`): a timestamp folder, or a work dir, whose newest run is taken; or
+            None, which means the file in ``GPASSK_VERDICT_STORE``.
 
     Raises:
-        ValueError: If nothing is meant, or there is no run in a folder.
+        ValueError: If no store is named, or there is no run in a folder.
     """
     path = store_path(None) if given is None else given
     if path is None:
@@ -132,19 +132,19 @@ def find_store(given: Path | None) -> Path:
     try:
         run = find_run(path)
     except ValueError:
-        if not (path / NAME).is_file():  # that of scored samples
+        if not (path / NAME).is_file():  # else the store of scored samples
             raise
         run = path
     return store_path(run) or run / NAME
 
 
 def require_beginnable(path: Path) -> None:
-    """Refuse to begin a store where a mistyped path would have it.
+    """Refuse to create a store at a path that looks mistyped.
 
-    OpenCompass takes whatever lies beside timestamp folders for one of them.
+    OpenCompass takes every entry beside timestamp folders for a run.
 
     Raises:
-        ValueError: If there is no store, and its name is none of a database, or runs lie beside it.
+        ValueError: If there is no store and its name isn't a database's, or runs lie beside it.
     """
     if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
         return
@@ -156,30 +156,30 @@ def require_beginnable(path: Path) -> None:
     beside = path.parent if path.parent.is_dir() else path.parent.parent
     if any(beside.glob('[0-9]*_[0-9]*/configs')):
         raise ValueError(
-            f'{path}: {beside} holds runs, and nothing but runs may lie in it; name one of them, '
-            'or a file elsewhere'
+            f'{path}: {beside} holds runs, and only runs may lie in it; name one of them, or a '
+            'file elsewhere'
         )
 
 
 INSERT = f'INSERT INTO verdicts ({COLUMNS}, reply) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
-# A replaced verdict keeps its place, so that who reads all of them meets it once.
+# A replaced verdict keeps its id, so that a reader of all verdicts sees it once.
 CHANGES = ', '.join(f'{name} = excluded.{name}' for name in (*COLUMNS.split(', ')[2:], 'reply'))
-TRIES = 20  # of reading a store that others write to
-AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
+TRIES = 20  # attempts to read a store that others write to
+AT_ONCE = 900  # every build of SQLite takes 999 parameters
 
 
 class VerdictStore(StoreFile):
     """Verdicts in a file. A context manager; its methods may be called from any thread.
 
     Args:
-        path: The file, which is begun where there is none. A damaged one is set aside.
-        report: Is told where a damaged one was put; by default standard error is.
-        read_only: Change nothing: no file is begun, locked, set aside or written to, nor made
-            beside it. It may be one that the user may only read.
+        path: The file; it is created if it doesn't exist. A damaged one is renamed.
+        report: Takes a message on a damaged file's new name; by default standard error does.
+        read_only: Change nothing: no file is created, locked, renamed or written to. Read access
+            to the file is enough.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one; or if it
-            is to be read only and there is none.
+        ValueError: If the file belongs to another program or a later version of this one; or if
+            ``read_only`` is set and the file doesn't exist.
         StoreError: If it can't be opened.
     """
 
@@ -191,12 +191,12 @@ class VerdictStore(StoreFile):
     def get(
         self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
-        """Return what a judge said of those triples that it judged.
+        """Return a judge's verdicts on those triples that it judged.
 
         Args:
-            judge: Who.
-            triples: Of what.
-            replies: Read its replies too.
+            judge: The judge.
+            triples: The triples.
+            replies: Whether to read its replies too.
 
         Raises:
             StoreError: If the file is damaged, or can't be read.
@@ -206,11 +206,11 @@ class VerdictStore(StoreFile):
     def human(
         self, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
-        """Return what people said of those triples that they judged: it outranks any judge.
+        """Return people's verdicts on those triples that they judged; they outrank any judge's.
 
         Args:
-            triples: Of what.
-            replies: Read their notes too.
+            triples: The triples.
+            replies: Whether to read their notes too.
 
         Raises:
             StoreError: If the file is damaged, or can't be read.
@@ -218,7 +218,7 @@ class VerdictStore(StoreFile):
         return self._find(HUMAN, triples, replies)
 
     def judges(self) -> list[JudgeIdentity]:
-        """Return the judges that are known here, each with a prompt and settings.
+        """Return the judges in the store, each with a prompt and settings.
 
         Raises:
             StoreError: If the file is damaged, or can't be read.
@@ -227,10 +227,10 @@ class VerdictStore(StoreFile):
             return known_judges(connection)
 
     def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
-        """Keep a verdict, for good when this returns.
+        """Store a verdict durably.
 
         Returns:
-            The verdict that stands: of two processes that judged the same the first one's.
+            The verdict in the store: if two processes judged the same triple, the first one's.
 
         Raises:
             StoreError: If it can't be written.
@@ -241,12 +241,12 @@ class VerdictStore(StoreFile):
             return self.get(judge, [triple])[triple]
 
     def write(self, connection: sqlite3.Connection, record: Record, *, replace: bool) -> bool:
-        """Write a record in a transaction of :meth:`writing`; tell whether it was written.
+        """Write a record in a transaction of :meth:`writing`; return whether it was written.
 
         Args:
-            connection: What :meth:`writing` gave.
-            record: What to keep.
-            replace: Write it also where the same judge has a verdict on the same triple.
+            connection: The connection from :meth:`writing`.
+            record: The record.
+            replace: Whether it replaces the same judge's verdict on the same triple.
         """
         judge = HUMAN if record.judge is None else self._key(record.judge)
         triple = triple_key(record.triple)
@@ -309,13 +309,13 @@ RECORDS_AT_ONCE = 5000  # records written in a transaction, so that others need 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which verdicts are meant; each criterion given must fit.
+    """A selection of verdicts that meet all given criteria.
 
     Attributes:
         model: The judge's name.
-        verdict: What was said.
-        older_than: Given more than so many days ago.
-        human: Given by people (True), by judges (False).
+        verdict: The verdict.
+        older_than: Least age of the verdict, in days.
+        human: True for people's verdicts, False for judges'.
     """
 
     model: str | None = None
@@ -324,7 +324,7 @@ class Selection:
     human: bool | None = None
 
     def where(self) -> tuple[str, list[Any]]:
-        """Return the condition on a row of verdicts, with its parameters."""
+        """Return the SQL condition on a row of verdicts, with its parameters."""
         conditions, values = ['1'], list[Any]()
         if self.model is not None:
             conditions.append('judge IN (SELECT digest FROM judges WHERE model = ?)')
@@ -343,13 +343,13 @@ class Selection:
 
 @dataclass
 class JudgeCount:
-    """How many verdicts a judge gave, and what they cost.
+    """The number and cost of a judge's verdicts.
 
     Attributes:
-        judge: None stands for people.
-        verdicts: How many of each.
-        prompt_tokens: Of all its verdicts.
-        completion_tokens: The same.
+        judge: The judge; None stands for people.
+        verdicts: Number of verdicts of each kind.
+        prompt_tokens: Prompt tokens of all its verdicts.
+        completion_tokens: Completion tokens of all its verdicts.
     """
 
     judge: JudgeIdentity | None
@@ -364,12 +364,12 @@ def records(
     *,
     report: Callable[[str], None] | None = None,
 ) -> Iterator[Record]:
-    """Yield what is in a store in the order in which it came, replies included.
+    """Yield the records of a store in the order in which they were stored, with replies.
 
     Args:
-        store: Where it is.
+        store: The store.
         selection: Which verdicts; by default all.
-        report: Is told of each damaged verdict, which is left out. Without it, one is an error.
+        report: Takes a message on each damaged verdict, which is left out. Without it, an error.
 
     Raises:
         StoreError: If the file is damaged, or can't be read.
@@ -398,16 +398,16 @@ def restore(
 ) -> tuple[int, int]:
     """Put records into a store.
 
-    A person's verdict takes the place of an earlier one. Others may write in between: should it
-    break off, some thousands are in, and to do it again puts in the rest.
+    A person's verdict replaces an earlier one. Records are written some thousands at a time, so
+    that other processes can write in between. After an interruption, call it again for the rest.
 
     Args:
-        store: Where to.
-        given: What.
-        replace: Let a judge's verdict take the place of an earlier one too.
+        store: The store.
+        given: The records.
+        replace: Whether a judge's verdict replaces an earlier one too.
 
     Returns:
-        How many were written, and how many were not since there is one already.
+        The number of records written, and of those left out because the store has a verdict.
 
     Raises:
         StoreError: If they can't be written.
@@ -426,11 +426,11 @@ def restore(
 def count_verdicts(
     store: VerdictStore, *, report: Callable[[str], None] | None = None
 ) -> list[JudgeCount]:
-    """Return what each judge said, and people.
+    """Return the number of verdicts of each judge and of people.
 
     Args:
-        store: Where it is.
-        report: Is told of each damaged verdict, as in :func:`records`.
+        store: The store.
+        report: Takes a message on each damaged verdict, as in :func:`records`.
 
     Raises:
         StoreError: If the file is damaged, or can't be read.
@@ -447,7 +447,7 @@ def count_verdicts(
 
 
 def count_selected(store: VerdictStore, selection: Selection) -> int:
-    """Return how many verdicts are meant.
+    """Return the number of selected verdicts.
 
     Raises:
         StoreError: If the file is damaged, or can't be read.
@@ -459,7 +459,7 @@ def count_selected(store: VerdictStore, selection: Selection) -> int:
 
 
 def prune(store: VerdictStore, selection: Selection) -> int:
-    """Throw verdicts away, with texts that nothing refers to any more; return how many.
+    """Delete the selected verdicts and unused texts; return the number of verdicts.
 
     Raises:
         StoreError: If the file is damaged, or can't be written.
@@ -475,7 +475,7 @@ def prune(store: VerdictStore, selection: Selection) -> int:
 
 
 def give_room_back(store: VerdictStore) -> None:
-    """Make the file as small as what is in it.
+    """Shrink the file to the size of its contents.
 
     Raises:
         StoreError: If others write to it all the time, or the disk has no room for a copy.

@@ -1,6 +1,6 @@
-"""How verdicts are written into the rows of a store: keys, texts as bytes, checksums.
+"""The format of verdicts in the rows of a store: keys, texts as bytes, checksums.
 
-A text may hold lone surrogates, which SQLite's own texts can't, so that texts are kept as bytes.
+Texts are stored as bytes: they may contain lone surrogates, which SQLite's texts can't.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ __all__ = [
     'verdict_row',
 ]
 
-HUMAN = b'human'  # what stands for the key of a judge where a person is the judge
+HUMAN = b'human'  # stored as the judge's key if the judge is a person
 COLUMNS = 'judge, triple, verdict, reason, prompt_tokens, completion_tokens, created, checksum'
 MOST_TOKENS = 10**12
 
 
 class DamagedRowError(Exception):
-    """A row is not what was once written."""
+    """A row differs from what was written."""
 
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """What a judge, or a person, said of a triple.
+    """The verdict of a judge or a person on a triple.
 
     Attributes:
-        verdict: Right, wrong, or that there is none for good.
-        reason: Why there is none.
-        reply: The judge's own words; a person's note.
-        prompt_tokens: What the verdict cost, as the server counted.
-        completion_tokens: The same.
-        created: When it was stored, in seconds since 1970; None before.
+        verdict: Correct, incorrect, or unjudged for a permanent reason.
+        reason: Why it is unjudged.
+        reply: The judge's reply, or a person's note.
+        prompt_tokens: Prompt tokens as the server counted them.
+        completion_tokens: Completion tokens, likewise.
+        created: Time of storing, in seconds since 1970; None before.
     """
 
     verdict: Verdict
@@ -73,13 +73,13 @@ class StoredVerdict:
 
 @dataclass(frozen=True)
 class Record:
-    """Everything that a store holds of one verdict.
+    """One verdict in a store, complete.
 
     Attributes:
-        triple: What it is about.
-        judge: Who gave it; None is a person.
+        triple: The triple.
+        judge: The judge; None for a person.
         said: The verdict.
-        created: When, in seconds since 1970.
+        created: Time of storing, in seconds since 1970.
     """
 
     triple: Triple
@@ -118,7 +118,7 @@ def read_judge(key: bytes, row: Sequence[Any]) -> JudgeIdentity:
     """Return the judge in a row of name, prompt and settings.
 
     Raises:
-        DamagedRowError: If it isn't the one whose key this is.
+        DamagedRowError: If the judge doesn't match the key.
     """
     try:
         model, prompt, settings = row
@@ -135,7 +135,7 @@ def read_triple(key: bytes, row: Sequence[Any]) -> Triple:
     """Return the triple in a row of three texts.
 
     Raises:
-        DamagedRowError: If it isn't the one whose key this is.
+        DamagedRowError: If the triple doesn't match the key.
     """
     try:
         triple = Triple(*map(decode, row))
@@ -150,8 +150,8 @@ def read_triple(key: bytes, row: Sequence[Any]) -> Triple:
 def verdict_row(judge: bytes, triple: bytes, said: StoredVerdict, created: float) -> list[Any]:
     """Return a verdict as it is written: its columns without the reply, a checksum, the reply.
 
-    The reply has a checksum of its own in its compressed form, and stands last, so that who asks
-    for verdicts alone doesn't read it.
+    The compressed reply has its own checksum. It is the last column, so that reading verdicts only
+    doesn't read it.
     """
     tokens = [min(max(n, 0), MOST_TOKENS) for n in (said.prompt_tokens, said.completion_tokens)]
     row = [judge, triple, said.verdict.value, encode(said.reason), *tokens, float(created)]
@@ -162,7 +162,7 @@ def read_verdict_row(row: Sequence[Any]) -> StoredVerdict:
     """Return the verdict in a row, without its reply.
 
     Raises:
-        DamagedRowError: If it doesn't fit its checksum.
+        DamagedRowError: If the row doesn't match its checksum.
     """
     *columns, checksum = row
     if _checksum(columns) != checksum:
@@ -177,7 +177,7 @@ def read_reply(data: Any) -> str:
     """Return the reply in a row.
 
     Raises:
-        DamagedRowError: If it isn't the one that was written.
+        DamagedRowError: If the reply differs from what was written.
     """
     try:
         return decode(zlib.decompress(data))
@@ -186,7 +186,7 @@ def read_reply(data: Any) -> str:
 
 
 def _plain(judge: JudgeIdentity) -> JudgeIdentity:
-    """Return a judge with settings that come back from JSON as they are: no number as a key."""
+    """Return a judge whose settings survive a round trip through JSON: keys become texts."""
     settings = json.loads(json.dumps(dict(judge.settings), default=str))
     return JudgeIdentity(judge.model, judge.prompt, settings)
 
@@ -195,15 +195,15 @@ def _checksum(row: Sequence[Any]) -> bytes:
     return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
 
 
-Judges = dict[bytes, JudgeIdentity | None]  # by their keys; None are people
+Judges = dict[bytes, JudgeIdentity | None]  # by key; None stands for people
 
 PAGE = 500  # rows read at once, so that others may write in between
-# Not by an index: a damaged one would hide rows.
+# Don't use an index: a damaged one would hide rows.
 SELECT = (
     f'SELECT id, question, gold, answer, reply, {COLUMNS} FROM verdicts NOT INDEXED '
     'LEFT JOIN triples ON digest = triple'
 )
-# The index of (judge, triple) holds the ids too: where one tree is damaged the other may be whole.
+# The index on (judge, triple) holds the ids too: if one tree is damaged, the other may be intact.
 IDS = (
     'SELECT id FROM verdicts INDEXED BY sqlite_autoindex_verdicts_1',
     'SELECT id FROM verdicts NOT INDEXED ORDER BY id',
@@ -214,10 +214,10 @@ IDS = (
 def read_page(
     connection: sqlite3.Connection, judges: Judges, where: str, values: Sequence[Any], after: int
 ) -> list[tuple[int, Record]]:
-    """Return the first records behind an id that fit a condition, each with its id.
+    """Return the first records after an id that meet a condition, each with its id.
 
     Raises:
-        DamagedRowError: If one isn't what was written.
+        DamagedRowError: If a row differs from what was written.
         sqlite3.DatabaseError: If the file can't be read.
     """
     rows = connection.execute(
@@ -227,10 +227,10 @@ def read_page(
 
 
 def require_sound(connection: sqlite3.Connection) -> None:
-    """Read everything, and compare it with its checksums.
+    """Read all rows, and compare them with their checksums.
 
     Raises:
-        DamagedRowError: If something isn't what was written.
+        DamagedRowError: If a row differs from what was written.
         sqlite3.DatabaseError: If the file can't be read.
     """
     (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
@@ -243,7 +243,7 @@ def require_sound(connection: sqlite3.Connection) -> None:
 
 
 def readable_ids(connection: sqlite3.Connection) -> list[int]:
-    """Return the ids of all verdicts of which there is a trace, in their order."""
+    """Return the ids of all verdicts that the table or its index still shows, in order."""
     found: set[int] = set()
     for statement in IDS:
         number = len(found)
@@ -266,15 +266,15 @@ def read_sound(
     ids: Sequence[int],
     report: Callable[[str], None],
 ) -> Iterator[Record]:
-    """Yield those of some verdicts that are sound and fit a condition.
+    """Yield the undamaged verdicts with given ids that meet a condition.
 
     Args:
-        connection: To the file.
-        judges: Those that are known; it grows.
-        where: The condition.
+        connection: Connection to the file.
+        judges: The judges read so far; new ones are added.
+        where: The SQL condition.
         values: Its parameters.
-        ids: Of the verdicts.
-        report: Is told of each one that isn't sound.
+        ids: Ids of the verdicts.
+        report: Takes a message on each damaged verdict.
     """
     try:
         yield from _read(connection, judges, where, values, ids)
@@ -289,17 +289,17 @@ def read_sound(
 
 
 def known_judges(connection: sqlite3.Connection) -> list[JudgeIdentity]:
-    """Return the judges that have a row, whether or not there is a verdict of theirs.
+    """Return the judges that have a row, with or without verdicts.
 
     Raises:
-        DamagedRowError: If one isn't what was written.
+        DamagedRowError: If a row differs from what was written.
     """
     rows = connection.execute('SELECT digest, model, prompt, settings FROM judges')
     return [read_judge(key, row) for key, *row in rows.fetchall()]
 
 
 def _require_unlocked(error: Exception) -> None:
-    """Raise an error again that says nothing about the file: others write to it."""
+    """Raise an error again if it shows no damage, but only that others write to the file."""
     if isinstance(error, sqlite3.OperationalError) and 'locked' in str(error):
         raise error
 

@@ -1,4 +1,4 @@
-"""What judging says of one response, and how it is read from a judge's reply."""
+"""The judgement of one response, and how it is read from a judge's reply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opencompass_gpassk.trials import Verdict
 
 __all__ = ['MENUS', 'Judgement', 'Menu', 'Reading', 'read_letters', 'read_verdict']
 
-Reading = tuple[Verdict, str]  # a verdict, and why it is none
+Reading = tuple[Verdict, str]  # a verdict, and the reason if it is unjudged
 
 RIGHT, WRONG = (Verdict.CORRECT, ''), (Verdict.INCORRECT, '')
 INVALID = (Verdict.UNJUDGED, 'invalid: the judge finds the response incomplete or no answer at all')
@@ -21,7 +21,7 @@ WORDS = {'correct': RIGHT, 'incorrect': WRONG}
 LETTERS = {'a': RIGHT, 'b': WRONG, 'c': INVALID}
 MEANINGS = {**WORDS, 'invalid': INVALID}
 
-LONGEST = 200  # characters of a verdict with all that may stand around it
+LONGEST = 200  # characters of a line with a verdict, including decoration and labels
 BOX = re.compile(r'\\(?:boxed|fbox)(?![a-zA-Z])')
 BOXED_WORD = re.compile(
     r'(?:\\(?:boxed|fbox|text\w{0,2}|math\w{2})\s{0,3}\{|[{$*_\s"\'`])*'
@@ -41,12 +41,12 @@ MEANING = re.compile(r'[-–—:：(]{1,3}\s{0,3}[<\[*]{0,3}([a-z]{1,20})[>\])*.
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict with the answer it was given to.
+    """A verdict with the answer that it judges.
 
     Attributes:
-        verdict: Right, wrong or not judged.
-        answer: The answer, None where the response gives none.
-        reason: Why a trial is unjudged.
+        verdict: Correct, incorrect or unjudged.
+        answer: The answer; None if the response gives none.
+        reason: Why the trial is unjudged.
         source: Who judged: ``rule``, ``judge``, ``human`` or an evaluator's name.
     """
 
@@ -58,13 +58,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Menu:
-    """The verdicts that a judge may give, and the one form in which it gives them.
+    """The verdicts that a judge may give, and their form in its replies.
 
     Attributes:
-        name: As settings call it.
-        read: Takes what a judge says outside its thoughts; returns None if that is no verdict.
-        prompts: Built-in prompts that ask for this form; a model with a menu of its own needs the
-            prompt it was trained with.
+        name: The menu's name in settings.
+        read: Takes a reply without its thoughts; returns None if it holds no verdict.
+        prompts: Built-in prompts that ask for this form. A model with its own menu needs the prompt
+            it was trained with.
     """
 
     name: str
@@ -73,29 +73,29 @@ class Menu:
 
 
 def read_verdict(reply: str, menu: Menu) -> Reading | None:
-    """Return the verdict of a reply, and a reason where the verdict is ``unjudged``.
+    """Return the verdict in a reply, and a reason if the verdict is ``unjudged``.
 
-    Thoughts are left out; the last verdict counts. The time taken is linear in the reply's length.
+    Thoughts are left out; the last verdict counts. The time is linear in the reply's length.
 
     Returns:
-        None if the reply says nothing that is on the menu.
+        The verdict and reason; None if the reply holds no verdict from the menu.
     """
     return menu.read(spoken(reply))
 
 
 def read_letters(text: str) -> Reading | None:
-    """Read a text that is A, B or C (or what they mean, in a word) and nothing else."""
+    """Read a text that is only A, B or C, or the word that one of these means."""
     return (LETTERS | MEANINGS).get(_bare(text))
 
 
 def _read_box(text: str) -> Reading | None:
-    """Read the last box, which holds yes or no."""
+    """Read yes or no in the last box."""
     word, _ = _last_box(text)
     return YES_NO.get(word)
 
 
 def _read_letter(text: str) -> Reading | None:
-    """Read a reply that is a letter, or ends in a boxed or a labelled one."""
+    """Read a reply that is a letter, or ends in a boxed or a labelled letter."""
     text = _without_end_tokens(text)
     found = read_letters(text) or _meant(*_last_box(text))
     if found:
@@ -105,19 +105,19 @@ def _read_letter(text: str) -> Reading | None:
 
 
 def _read_word(text: str) -> Reading | None:
-    """Read the last line, which is Correct or Incorrect, with a label before it or without."""
+    """Read Correct or Incorrect in the last line, with or without a label before it."""
     line = _last_line(_without_end_tokens(text))
     return WORDS.get(_bare(line)) or WORDS.get(_labelled(line))
 
 
 def _last_box(text: str) -> tuple[str, str]:
-    """Return the one word in the last box, lowered, and the text behind it; '' where it holds more.
+    """Return the last box's only word, lowered ('' if it holds more), and the text after the box.
 
-    A box that is left open voids those before it.
+    A box that is never closed voids those before it.
     """
     begin, end = 0, -1
     for command, start, stop in command_spans(text, BOXES):
-        if command > end:  # not inside the box before
+        if command > end:  # not inside the previous box
             begin, end = start, stop
     if end < 0 or end - begin > LONGEST or BOX.search(text, end):
         return '', ''
@@ -126,7 +126,7 @@ def _last_box(text: str) -> tuple[str, str]:
 
 
 def _meant(letter: str, rest: str) -> Reading | None:
-    """Return what a letter means, if what follows it is nothing or the same in words."""
+    """Return the meaning of a letter, if nothing or the same meaning in words follows it."""
     rest = _bare(rest, ' \t\r\n*_`"\'$.。') if len(rest) < LONGEST else rest
     found = LETTERS.get(letter)
     if found and rest:
@@ -136,14 +136,14 @@ def _meant(letter: str, rest: str) -> Reading | None:
 
 
 def _labelled(line: str) -> str:
-    """Return what follows a label such as 'Final judgment:', bare; '' where there is none."""
+    """Return the bare text after a label such as 'Final judgment:'; '' if there is no label."""
     line = line.lstrip(DECORATION)
     label = LABEL.match(line)
     return _bare(line[label.end() :], DECORATION + ':：') if label else ''
 
 
 def _last_line(text: str) -> str:
-    """Return the last line, '' if it is longer than any verdict."""
+    """Return the last line; '' if it is longer than any verdict."""
     line = text[text.rfind('\n') + 1 :]
     return line if len(line) <= LONGEST else ''
 
@@ -153,7 +153,7 @@ def _bare(text: str, decoration: str = DECORATION + '\n') -> str:
 
 
 def _without_end_tokens(text: str) -> str:
-    """Leave out white space and tokens that end a turn, which some servers leave in."""
+    """Remove white space and end-of-turn tokens, which some servers leave in."""
     text = text.rstrip()
     for _ in range(3):
         token = END_TOKEN.search(text, max(0, len(text) - 50))
