@@ -205,7 +205,7 @@ def test_a_killed_job_resumes_to_the_same_counts(whole: tuple[Path, str], tmp_pa
     assert predictions(run) == predictions(run_folder(whole[0]))
     assert not (run / 'results').exists() or not list(run.glob('results/*/*.json'))
     log = next(run.glob(f'logs/infer/{MODEL}/*.out')).read_text()
-    assert f'{kept} of {ROWS} responses are there' in log
+    assert f'{kept} of {ROWS} responses are saved' in log
 
     finish(tmp_path, '-r')
     figures, expected = result(run), result(run_folder(whole[0]))

@@ -54,7 +54,7 @@ def test_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: st
         ('{"answer": "1", "samples": []}', 'field samples'),
         ('{"answer": "1", "samples": ["a", 3]}', r'field samples\[1\]'),
         ('{"answer": "1", "samples": ["a"], "id": 7}', 'field id'),
-        ('{"answer": "1", "samples": ["a"], "id": "7"}', 'stands in line 1'),
+        ('{"answer": "1", "samples": ["a"], "id": "7"}', 'already used in line 1'),
         ('{"answer": "1", "samples": ["a"], "id": [7]}', 'field id'),
         ('{"answer": NaN, "samples": ["a"]}', 'NaN is no number'),
         ('{"answer": "1", "samples": [["a"]]}', r'field samples\[0\]'),

@@ -1,1 +1,1 @@
-"""Sampling protocols, applied to whatever model the user's config names."""
+"""Sampling protocols, applied to any model that a user's config names."""

@@ -1,7 +1,7 @@
-"""What inference asks of a model wrapper, and the backend of wrappers that nobody here knows.
+"""The interface between inference and model wrappers, and the backend for unknown wrappers.
 
-The protocol decides the settings of a wrapper that :data:`DECODING` names. Whatever else a user's
-config holds (stop tokens, caches, chat template settings) stays in force.
+The protocol decides the wrapper settings listed in :data:`DECODING`. All other settings in a user's
+config (stop tokens, caches, chat templates) stay in force.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 LENGTHS = frozenset(
     {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
 )
-COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # a request gets one response
+COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # unset: a request gets one response
 SEEDS = frozenset({'decoder_seed', 'random_seed', 'sampling_seed', 'seed'})
 PENALTIES = frozenset(
     {
@@ -77,12 +77,12 @@ End = tuple[bool | None, int | None]  # ran into the length limit, number of tok
 
 @dataclass(frozen=True)
 class Output:
-    """What a backend returned for one request.
+    """A backend's result of one request.
 
     Attributes:
-        text: The response; '' where it is lost.
-        truncated: It ran into the length limit; None where the backend doesn't tell.
-        num_tokens: Its length in tokens; None where the backend doesn't tell.
+        text: The response; '' if it is lost.
+        truncated: Whether it reached the length limit; None if the backend doesn't say.
+        num_tokens: Its length in tokens; None if the backend doesn't say.
         lost: Why there is no response, '' if there is one.
     """
 
@@ -93,10 +93,10 @@ class Output:
 
 
 def as_output(answer: Any) -> Output:
-    """Read what a wrapper returned for one request.
+    """Return a wrapper's answer to one request as an output.
 
     Raises:
-        TypeError: If it holds no single text.
+        TypeError: If the answer isn't a single text.
     """
     if isinstance(answer, dict):  # OpenAISDKRollout
         rollout = answer.get('rollout') or {}
@@ -111,7 +111,7 @@ def as_output(answer: Any) -> Output:
 
 
 def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
-    """Join a wrapper's answers with how the engine said they ended, if it was seen for each."""
+    """Join a wrapper's answers with the engine's ends, if there is one for each answer."""
     outputs = [as_output(answer) for answer in answers]
     if len(ends) != len(outputs):
         return outputs
@@ -119,7 +119,7 @@ def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
 
 
 def truncated_by(finish_reason: Any) -> bool | None:
-    """Tell from an engine's finish reason whether the length limit ended a response."""
+    """Return whether the length limit ended a response, by the engine's finish reason."""
     if finish_reason in (None, '', 'error', 'abort'):
         return None
     return finish_reason in ('length', 'max_tokens', 'max_output_tokens')
@@ -129,22 +129,22 @@ Options = dict[str, Any]
 
 
 class Backend:
-    """A family of OpenCompass's model wrappers, ready to draw under one protocol.
+    """Draws responses from one family of OpenCompass's model wrappers under one protocol.
 
-    The user's wrapper is never changed: a backend works on shallow copies of it, which share its
-    weights, clients and rate limits but have settings of their own.
+    The user's wrapper is never changed: a backend works on shallow copies, which share its weights,
+    clients and rate limits but have their own settings.
 
     Attributes:
-        batch_seed: All requests of a batch are drawn with one seed, so that a missing one is
-            drawn again with all others of its batch.
-        repeats: A batch may hold several replicas of a problem.
-        concurrent: Requests run beside each other; ``batch_size`` is how many.
-        applied: What the prediction records say was applied.
+        batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
+            drawn again together with its whole batch.
+        repeats: Whether a batch may hold several replicas of a problem.
+        concurrent: Whether requests run concurrently, up to ``batch_size`` at once.
+        applied: The applied parameters, for the prediction records.
 
     Args:
         model: The wrapper that OpenCompass built.
         sampling: The protocol.
-        max_out_len: Most tokens a response may have.
+        max_out_len: Greatest number of tokens in a response.
         note: Takes a message for the user; each is shown once.
     """
 
@@ -168,20 +168,20 @@ class Backend:
 
         Args:
             entries: Prompts as OpenCompass's templates make them.
-            seeds: One each.
+            seeds: One seed per prompt.
             options: Further arguments of the wrapper's ``generate``.
 
         Raises:
-            Exception: Whatever the wrapper raises; the caller finds the request that is to blame.
+            Exception: Any error of the wrapper; the caller finds the request that caused it.
         """
         raise NotImplementedError
 
     def stream(
         self, requests: Iterable[Request], options: Options, workers: int
     ) -> Generator[list[tuple[Request, Output]], None, None]:
-        """Draw requests beside each other, where ``concurrent``; yield each as it is finished.
+        """Draw requests concurrently (if ``concurrent``); yield each when it is finished.
 
-        Each is taken from ``requests`` when it is begun; what is begun is also yielded.
+        A request is taken from ``requests`` when it starts; every started request is yielded.
         """
         raise NotImplementedError
 
@@ -189,11 +189,11 @@ class Backend:
         """Clean up after a call that failed."""
 
     def workers(self, batch_size: int) -> int:
-        """Return how many requests may run beside each other."""
+        """Return how many requests may run at once."""
         return batch_size
 
     def keep(self, settings: Any) -> dict[str, Any]:
-        """Return what stays of a config dictionary of the wrapper under the protocol."""
+        """Return the entries of a wrapper's config dictionary that the protocol leaves in force."""
         gone = DECODING if self.sampling.mode != 'model' else OURS
         return {name: value for name, value in dict(settings or {}).items() if name not in gone}
 
@@ -210,7 +210,7 @@ class Backend:
 
 
 class UnknownBackend(Backend):
-    """A wrapper whose settings nobody here knows: it draws as its own config says."""
+    """An unknown wrapper, whose settings can't be set: it draws as its own config says."""
 
     repeats = False
 
@@ -225,7 +225,7 @@ class UnknownBackend(Backend):
                 'opencompass-gpassk does not know how to set: the sampling protocol is NOT '
                 'applied, responses are drawn as the config of the model says. Set temperature, '
                 'top_p and top_k there, no fixed seed, and check the warnings of the evaluation; '
-                "sampling='model' in the inferencer says that this is meant"
+                "set sampling='model' in the inferencer if this is intended"
             )
 
     def generate(
@@ -238,7 +238,7 @@ class UnknownBackend(Backend):
 
 
 class Tap:
-    """An object with some methods replaced; all else is the object's own, which stays unchanged."""
+    """A view of an object with some methods replaced; the object itself stays unchanged."""
 
     def __init__(self, target: Any, **replaced: Any) -> None:
         self.__dict__.update(replaced)
@@ -249,13 +249,13 @@ class Tap:
 
 
 def room(model: Any, entries: Sequence[Any], wanted: int, note: Callable[[str], None]) -> int:
-    """Return how many tokens may be generated where a wrapper cuts prompts to make room for them.
+    """Return how many tokens to generate, for wrappers that truncate prompts to make room.
 
-    Such wrappers keep ``max_seq_len - max_out_len`` tokens of a prompt: none of it, or nonsense,
-    if that is negative.
+    These wrappers keep ``max_seq_len - max_out_len`` tokens of a prompt. If that is negative they
+    keep nothing, or nonsense.
 
     Raises:
-        ValueError: If not even the prompt fits.
+        ValueError: If the prompt alone doesn't fit.
     """
     longest = max(model.get_token_len_from_template(list(entries), mode='gen'))
     left = model.max_seq_len - longest
@@ -266,8 +266,8 @@ def room(model: Any, entries: Sequence[Any], wanted: int, note: Callable[[str], 
         )
     if left < wanted:
         note(
-            f'max_seq_len = {model.max_seq_len} of {type(model).__name__} holds prompt and '
-            f'response, so that responses may not reach max_out_len = {wanted}; raise max_seq_len '
-            'in the config of the model'
+            f'max_seq_len = {model.max_seq_len} of {type(model).__name__} limits prompt and '
+            f'response together, so responses may not reach max_out_len = {wanted}; raise '
+            'max_seq_len in the config of the model'
         )
     return min(left, wanted)

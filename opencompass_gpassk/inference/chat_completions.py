@@ -1,4 +1,4 @@
-"""The chat completion protocol: what is sent in a request, and how its reply is read."""
+"""The chat completion protocol: the fields of a request, and how its reply is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opencompass_gpassk.inference.http_faults import (
 
 __all__ = ['Redactor', 'Reply', 'read_completion', 'request_fields', 'well_formed']
 
-SHORTEST_SECRET = 6  # 'EMPTY' and 'none' are what servers without keys are given
+SHORTEST_SECRET = 6  # shorter keys are placeholders such as 'EMPTY' and 'none'
 OWN_FIELDS = {
     'model': 'set model instead',
     'messages': 'they hold the prompt',
@@ -30,13 +30,13 @@ OWN_FIELDS = {
 
 @dataclass(frozen=True)
 class Reply:
-    """What a judge said to one prompt.
+    """A judge's reply to one prompt.
 
     Attributes:
-        text: Its words, thoughts included where they stand in the same text.
-        truncated: It ran into its length limit.
-        prompt_tokens: As the server counted, 0 where it didn't.
-        completion_tokens: The same.
+        text: The text, with thoughts if the server sends them in the same text.
+        truncated: Whether it reached the length limit.
+        prompt_tokens: Prompt tokens as the server counted them, 0 if it didn't.
+        completion_tokens: Completion tokens, likewise.
     """
 
     text: str
@@ -46,14 +46,14 @@ class Reply:
 
 
 class Redactor:
-    """Replaces a key wherever it stands in a text.
+    """Replaces a secret key wherever it occurs in a text.
 
-    Keys of fewer than six characters are placeholders, which may be words of a reply.
+    A key of fewer than six characters is a placeholder and is kept: it may be a word of a reply.
     """
 
     def __init__(self, key: str | None) -> None:
         secret = key if key and len(key) >= SHORTEST_SECRET else None
-        # Hosts come back in lower case.
+        # Servers may return the key in lower case, as part of a host name.
         self._key = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
 
     def __call__(self, text: str) -> str:
@@ -61,11 +61,11 @@ class Redactor:
 
     def excerpt(self, text: str) -> str:
         """Return the beginning of a text on one printable line, without the key."""
-        # The key goes first: one that is cut in two would not be found.
+        # Replace the key before shortening: a key cut in two would not be found.
         return one_line(self(text)[:LONGEST_READ])[:LONGEST_DETAIL]
 
     def finds_key(self, fields: Mapping[str, Any]) -> bool:
-        """Tell whether the key stands anywhere in fields that JSON can hold."""
+        """Tell whether the key occurs anywhere in JSON fields."""
         return self._key is not None and any(map(self._key.search, _texts(fields)))
 
 
@@ -82,10 +82,10 @@ def _texts(value: Any) -> Iterator[str]:
 def request_fields(
     model: str, temperature: float, max_tokens: int, extra_body: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields of a request besides its messages; those that are None are left out.
+    """Return the fields of a request besides its messages; fields that are None are left out.
 
     Raises:
-        ValueError: If ``extra_body`` sets what isn't its own, or what JSON can't hold.
+        ValueError: If ``extra_body`` sets a reserved field, or holds what JSON can't.
     """
     for name, reason in OWN_FIELDS.items():
         if name in extra_body:
@@ -99,7 +99,7 @@ def request_fields(
 
 
 def well_formed(text: str) -> str:
-    """Return a text that UTF-8 can hold: lone surrogates become question marks."""
+    """Return a text that UTF-8 can encode: lone surrogates become question marks."""
     return text.encode('utf-8', 'replace').decode()
 
 
@@ -109,14 +109,13 @@ def read_completion(
     """Read a response.
 
     Returns:
-        The reply, or what is wrong; and the tokens of prompt and completion, which are paid for
-        either way.
+        The reply or the fault; and the tokens of prompt and completion, paid for in either case.
     """
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
         text = raw.decode('utf-8', 'replace') or 'an empty body'
-        # What was cut off may be a good reply: its words tell nothing, whatever they speak of.
+        # A body that was cut off may be a good reply: don't search its words for an error.
         if status < 300:
             return Fault('bad reply', Remedy.RETRY, f'{status}: {text}'), 0, 0
         return status_fault(status, headers, None, text), 0, 0
@@ -142,13 +141,13 @@ def _read_choice(
         return Fault('filtered', Remedy.SKIP, str(words))
     used = usage.get('completion_tokens') if isinstance(usage, Mapping) else None
     if not text and reason == 'length' and used == 0:
-        # LMDeploy's way to say that prompt and max_tokens together exceed the session's length.
+        # So LMDeploy reports that prompt and max_tokens together exceed the session's length.
         return Fault('too long', Remedy.SKIP, 'no room for a single token of a reply')
     return Reply(well_formed(text), reason == 'length', prompt, completion)
 
 
 def _choice(body: Any) -> Mapping[str, Any] | None:
-    """Return the first choice, None where there is none, or an error beside it."""
+    """Return the first choice; None if there is none, or an error beside it."""
     if not isinstance(body, Mapping) or _is_error(body.get('error')):
         return None
     choices = body.get('choices')
@@ -158,12 +157,12 @@ def _choice(body: Any) -> Mapping[str, Any] | None:
 
 
 def _is_error(error: Any) -> bool:
-    """Tell whether the field says anything: good replies of some servers have an empty one."""
+    """Tell whether an error field is filled: some servers send an empty one with good replies."""
     return any(error.values()) if isinstance(error, Mapping) else bool(error)
 
 
 def _status_within(status: int, body: Any) -> int:
-    """Return the status in an error that came with status 200; gateways do that."""
+    """Return the status within an error that came with status 200, as from gateways."""
     error = isinstance(body, Mapping) and (body.get('error') or (error_words(body) and body))
     code = error.get('code') if isinstance(error, Mapping) else None
     if status == 200 and isinstance(code, int) and 400 <= code < 600:

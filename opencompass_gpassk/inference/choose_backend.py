@@ -1,4 +1,4 @@
-"""Which backend a model wrapper belongs to."""
+"""The choice of the backend for a model wrapper."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from opencompass_gpassk.inference.vllm import VLLMBackend
 
 __all__ = ['backend_of']
 
-# By the name of the wrapper's class or of one it is derived from: to import the classes
-# themselves would import every engine.
+# By the name of the wrapper's class or of a base class: importing the classes themselves would
+# import every engine.
 BACKENDS: dict[str, type[Backend]] = {
     'HuggingFace': HuggingFaceBackend,
     'HuggingFacewithChatTemplate': HuggingFaceBackend,
@@ -37,7 +37,7 @@ def backend_of(
     Args:
         model: The wrapper that OpenCompass built.
         sampling: The protocol.
-        max_out_len: Most tokens a response may have.
+        max_out_len: Greatest number of tokens in a response.
         note: Takes a message for the user.
     """
     for base in type(model).__mro__:

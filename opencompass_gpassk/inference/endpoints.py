@@ -1,7 +1,7 @@
 """OpenAI-compatible endpoints: their addresses, and how many requests each takes at once.
 
-An endpoint knows how many requests it takes at once, and when it is left alone. Time is passed in
-as seconds of one monotonic clock, so that nothing here waits.
+An endpoint also knows when it must not be sent requests. Nothing here waits: times are passed in as
+seconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Address(NamedTuple):
     """One endpoint.
 
     Attributes:
-        url: Where requests go.
-        name: Scheme, host and port, which is all that is ever shown.
-        proxy: URL of the proxy on the way, None for none.
+        url: The URL of requests.
+        name: Scheme, host and port; messages show nothing else.
+        proxy: URL of the proxy; None for none.
     """
 
     url: str
@@ -40,11 +40,11 @@ class Address(NamedTuple):
 def read_addresses(bases: str | Iterable[str]) -> list[Address]:
     """Read ``api_base``: URLs with or without ``/chat/completions``, each kept once.
 
-    A proxy comes from the environment (``https_proxy``, ``no_proxy`` and their like); this machine
-    itself is never reached through one.
+    Proxies come from the environment (``https_proxy``, ``no_proxy`` and so on); none is used for
+    this machine itself.
 
     Raises:
-        ValueError: If there is none, or one isn't http or https, or may hold a secret.
+        ValueError: If there is no URL, or one isn't http or https, or may hold a secret.
     """
     given = bases.split(',') if isinstance(bases, str) else list(bases)
     named = {base.strip(): place for place, base in enumerate(given, 1) if base.strip()}
@@ -61,13 +61,11 @@ def _read(base: str, place: int) -> Address:
     except ValueError:
         host, port = None, None
     if host is None or parts.scheme not in ('http', 'https') or re.search(r'\s', base):
-        raise ValueError(
-            f"{_shown(base, place)} is no URL such as 'http://host:8000/v1'; set it to one"
-        )
+        raise ValueError(f"{_shown(base, place)} is no URL; give one such as 'http://host:8000/v1'")
     if re.search('[@?#]', base):
         raise ValueError(
             f'{_shown(base, place)} holds a user, a password, a query or a fragment; leave it out: '
-            'configs are written to the work dir, a key is read from the environment alone'
+            'configs are written to the work dir, and keys are read only from the environment'
         )
     path = parts.path.rstrip('/').removesuffix(CHAT).rstrip('/')
     bracketed = f'[{host}]' if ':' in host else host
@@ -76,7 +74,7 @@ def _read(base: str, place: int) -> Address:
 
 
 def _shown(base: str, place: int) -> str:
-    """Name an entry; what isn't plainly an address may be a key in the wrong place."""
+    """Name an entry, quoting it only if it is plainly an address: it may be a misplaced key."""
     plain = PLAIN.fullmatch(base)
     return f'entry {place} of api_base of judge' + (f' ({plain[1]})' if plain else '')
 
@@ -89,7 +87,7 @@ def _proxy(scheme: str, host: str, port: int | None) -> str | None:
     if proxy and '://' not in proxy:
         proxy = f'http://{proxy}'
     if not proxy.startswith(('http://', 'https://')):
-        return None  # aiohttp speaks no SOCKS
+        return None  # aiohttp does not support SOCKS
     try:
         parts = urlsplit(proxy)
         usable = bool(parts.hostname) and parts.port != 0
@@ -97,8 +95,8 @@ def _proxy(scheme: str, host: str, port: int | None) -> str | None:
         usable = False
     if not usable or '@' in parts.path + parts.query + parts.fragment:
         raise ValueError(
-            f'the proxy for {scheme} in the environment is no URL such as '
-            "'http://user:password@host:3128'; write / ? # and @ in a password as %2F %3F %23 %40"
+            f'the proxy for {scheme} in the environment is no URL; give one such as '
+            "'http://user:password@host:3128', and write / ? # @ in a password as %2F %3F %23 %40"
         )
     return proxy
 
@@ -111,17 +109,17 @@ def _is_this_machine(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-START = 16  # requests at once before anything is known
-SMALLEST_WINDOW = 16  # latencies that a median is taken of
+START = 16  # concurrent requests at the beginning
+SMALLEST_WINDOW = 16  # least number of latencies for a median
 SLOWDOWN = 2.0  # a server that queues takes twice as long for twice as many requests
-FORGETTING = 1.01  # the best median rises by this a window: replies may have become longer
+FORGETTING = 1.01  # the best median rises by this factor per window, as replies may get longer
 SHRINKING = 0.7
-# Shares of recent requests that the server was too busy for. Some servers say so at random: a
-# limit that shrank each time would come down to a handful of requests.
+# Shares of recent requests that the server rejected as too busy. Some servers do so at random: a
+# limit that shrank each time would fall to a handful of requests.
 TOLERATED = 0.1
 EXCESSIVE = 0.2
 OVERLOADS = {'overloaded', 'timeout'}
-PATIENCE = 10  # failures in a row; at 30 % random failures one in 170,000 runs of ten
+PATIENCE = 10  # consecutive failures; with 30 % random failures, 1 of 170,000 runs of ten
 FIRST_REST = 1.0  # seconds
 LONGEST_REST = 60.0
 SHORTEST_PAUSE = 0.05
@@ -132,35 +130,35 @@ RECOVERING = 0.8
 
 @dataclass(frozen=True)
 class Ticket:
-    """One request on its way: when it was sent, and whether it tries a rested endpoint."""
+    """One request in flight: when it was sent, and whether it tests an endpoint after a rest."""
 
     sent: float
     probe: bool
 
 
 class Endpoint:
-    """One endpoint.
+    """One endpoint, with its limit of concurrent requests and its pauses.
 
-    The limit of requests at once starts at 16 and rises by one a reply as long as it is reached and
-    the latency holds: the median of the last window of replies, and this reply's own, are at most
-    twice that of the best window. It shrinks to 70 %, once a round trip, when the server is too
-    busy for a fifth of the requests; from then on it rises by one a round trip, unless that share
-    is above a tenth. After ten failures in a row the endpoint rests, from one second to a minute,
-    and is then tried with one request at a time until one succeeds. One that is too busy for a
-    single request is left alone for a quarter of a second, twice as long each time; replies are
-    followed by such a pause too, which each of them makes a fifth shorter until it is none.
+    The limit starts at 16. It rises by one per reply while it is reached and latency is good: the
+    median of the last window of replies, and this reply's latency, are at most twice the best
+    window's median. If the server is too busy for a fifth of the requests, the limit shrinks to
+    70 %, once per round trip; from then on it rises by one per round trip, while that share is at
+    most a tenth. After ten consecutive failures the endpoint rests, for one second up to a minute,
+    and is then tested with single requests until one succeeds. An endpoint too busy for one request
+    gets a pause of a quarter of a second, doubled each time. Each reply makes the pause a fifth
+    shorter until there is none.
 
     Attributes:
-        address: Where it is.
-        max_concurrency: Requests at once, at most.
-        limit: Requests at once, at present.
-        in_flight: Requests on their way.
-        failures: In a row.
-        failing_since: When the first of them came back.
-        last_fault: What was wrong last.
-        has_replied: It gave a reply at least once.
-        blamed: Something is wrong with it rather than with what it was asked: it is asked nothing
-            but what is harmless until it replies.
+        address: Its address.
+        max_concurrency: Greatest number of concurrent requests.
+        limit: Current limit of concurrent requests.
+        in_flight: Number of requests in flight.
+        failures: Number of consecutive failures.
+        failing_since: Time of the first of these failures.
+        last_fault: The last fault.
+        has_replied: Whether it ever replied.
+        blamed: The endpoint itself is at fault, not the prompts: it gets only harmless test prompts
+            until it replies.
         hopeless: See :meth:`lose_hope`.
     """
 
@@ -192,12 +190,12 @@ class Endpoint:
 
     @property
     def suspect(self) -> bool:
-        """It failed so often that it rests, or is tried with one request."""
+        """Whether it failed so often that it rests, or is tested with one request."""
         return self._rest > 0
 
     @property
     def opens_at(self) -> float:
-        """When it may be sent requests again, a moment in the past if it may now."""
+        """The time from which it may be sent requests; in the past if it may now."""
         return max(self._rests_until, self._closed_until)
 
     def has_room(self, now: float) -> bool:
@@ -207,7 +205,7 @@ class Endpoint:
         return self._probes == 0 if self.suspect else self.in_flight < int(self.limit)
 
     def start(self, now: float) -> Ticket:
-        """Count a request that is sent."""
+        """Count a request that is being sent."""
         ticket = Ticket(now, self.suspect)
         self.in_flight += 1
         self._probes += ticket.probe
@@ -216,7 +214,7 @@ class Endpoint:
         return ticket
 
     def drop(self, ticket: Ticket) -> None:
-        """Uncount a request that is on its way no more, whatever came of it."""
+        """Stop counting a request that has ended, with any outcome."""
         self.in_flight -= 1
         self._probes -= ticket.probe
 
@@ -238,20 +236,20 @@ class Endpoint:
     def works(self, now: float) -> None:
         """Note that the server works, even if it gave no reply to this prompt."""
         if self.suspect:
-            # It begins anew, and soon has as many requests as before the failures, unless those
-            # were what it couldn't bear.
+            # Start over, soon with as many requests as before the failures, unless these overloaded
+            # the server.
             busy = self.last_fault is not None and self.last_fault.kind == 'overloaded'
             self.limit = 1.0 if busy else min(self._limit_before, START)
             self._slow_start_ends = max(self._limit_before * SHRINKING * (not busy), self.limit)
         self.failures = 0
-        # While it wants to be left alone, nothing shows that it goes on working.
+        # During a pause nothing shows that the server goes on working.
         self.failing_since = now if now < self._closed_until else None
         self.hopeless = False
         self._rest = self._rests_until = 0.0
         self._worked_at = now
 
     def failed(self, ticket: Ticket, now: float, fault: Fault) -> None:
-        """Note a failure that may pass: the limit may shrink, the endpoint may be rested."""
+        """Note a temporary failure: the limit may shrink, the endpoint may rest."""
         self.last_fault = fault
         if self.failing_since is None:
             self.failing_since = now
@@ -260,7 +258,7 @@ class Endpoint:
         if ticket.sent >= self._worked_at:  # after the last sign that the server works
             self._limit_before = self._limit_before if self.failures else self.limit
             self.failures += 1
-        # Requests that were sent before the limit shrank say nothing about the new one.
+        # Requests sent before the limit shrank say nothing about the new limit.
         if fault.kind in OVERLOADS and ticket.sent > self._shrunk_at:
             self._note_busy(True)
             if fault.kind == 'overloaded' and self.limit < 2 and not fault.wait:
@@ -275,10 +273,10 @@ class Endpoint:
             self._rests_until = now + self._rest
 
     def lose_hope(self, now: float, give_up_after: float) -> None:
-        """Note whether it has done nothing but fail for so many seconds; nothing is on its way.
+        """Set ``hopeless`` if it only failed for ``give_up_after`` seconds, with none in flight.
 
-        It stays hopeless until it replies: another request may be on its way when another endpoint
-        is looked at.
+        It stays hopeless until it replies, even if requests are in flight when other endpoints are
+        checked.
         """
         failing = self.failing_since is not None and now >= self.failing_since + give_up_after
         self.hopeless = self.hopeless or (failing and self.in_flight == 0)
@@ -301,9 +299,9 @@ class Endpoint:
 
 
 def freest(endpoints: Iterable[Endpoint], now: float) -> Endpoint | None:
-    """Return the endpoint with room whose limit is used least, None if none has room.
+    """Return the endpoint with room whose limit is used least; None if none has room.
 
-    None of those that are blamed is chosen.
+    Blamed endpoints are never chosen.
     """
     open_ones = [one for one in endpoints if one.has_room(now) and not one.blamed]
     return min(open_ones, key=lambda one: one.in_flight / one.limit, default=None)

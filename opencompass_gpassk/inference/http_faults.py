@@ -1,4 +1,4 @@
-"""What went wrong with one request: whether to ask again, to go on without it, or to stop."""
+"""Faults of HTTP requests, each with its remedy: ask again, skip the prompt, or stop."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = [
     *('error_words', 'exception_fault', 'status_fault', 'wait_asked_for'),
 ]
 
-MISPLACED = {'unknown model', 'redirect'}  # kinds that speak against one endpoint alone
+MISPLACED = {'unknown model', 'redirect'}  # kinds of faults that concern one endpoint only
 
-LONGEST_DETAIL = 300  # characters of a server's words that are kept
-LONGEST_READ = 4000  # and of those that are searched
+LONGEST_DETAIL = 300  # characters of a server's message that are kept
+LONGEST_READ = 4000  # characters that are searched
 
-# Servers say in their own ways that a prompt doesn't fit: OpenAI, vLLM, SGLang, LMDeploy, TGI and
-# llama.cpp, in this order; none but the first has a code of its own for it.
+# Messages for a prompt that doesn't fit: OpenAI, vLLM, SGLang, LMDeploy, TGI and llama.cpp, in this
+# order. Only OpenAI has a code for it.
 TOO_LONG = re.compile(
     r'context_length_exceeded|reduce the length|maximum (model|context|input) length'
     r'|context[ _](length|size|window|limit)|longer than the max|max_model_len|session_len'
@@ -33,8 +33,8 @@ TOO_LONG = re.compile(
     r'|must have less than \d+ tokens|max_new_tokens`? must be',
     re.IGNORECASE,
 )
-# What is said with a status that has another meaning mostly: llama.cpp's 500, and the 429 for one
-# request above the tokens a minute.
+# Messages with an unusual status: llama.cpp's 500, and the 429 for a single request above the
+# allowed tokens per minute.
 EXCEEDS_CONTEXT = re.compile('exceed_context_size', re.IGNORECASE)
 ABOVE_RATE = re.compile('request too large', re.IGNORECASE)
 FILTERED = re.compile(
@@ -54,7 +54,7 @@ NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
 
 URL = re.compile(r'(\w+://)\S+')
 
-# Too many of our own sockets: fewer requests at once help, another endpoint doesn't.
+# Too many sockets of this process: fewer concurrent requests help, another endpoint doesn't.
 OWN_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS}
 
 
@@ -71,13 +71,13 @@ class Fault:
     """Why a request got no reply.
 
     Attributes:
-        kind: A few words to count by. Of those that stop everything: ``key refused``,
-            ``unknown model``, ``no quota``, ``redirect``.
+        kind: A short name for counts. The kinds that stop everything are ``key refused``,
+            ``unknown model``, ``no quota`` and ``redirect``.
         remedy: Ask again, go on without this reply, or stop.
-        detail: What the server said.
-        wait: Seconds that the server asks to be left alone for.
-        forbids: The key may be what is refused, rather than the prompt.
-        reached: The server got the request, so that it may be the request's own fault.
+        detail: The server's message.
+        wait: Seconds that the server asks us to wait.
+        forbids: Whether the refusal may concern the key and not the prompt.
+        reached: Whether the server got the request, so that the request may be at fault.
     """
 
     kind: str
@@ -89,14 +89,14 @@ class Fault:
 
 
 def exception_fault(error: BaseException) -> Fault:
-    """Tell what an exception of a request means; every one may pass."""
+    """Return the fault of a request that raised an exception; all of them are temporary."""
     import aiohttp
 
     words = _own_words(error)
     number = getattr(error, 'errno', None)
     if number in OWN_LIMITS:
         return Fault('overloaded', Remedy.RETRY, words, reached=False)
-    # No limit is set for reading alone, so this one says that no connection came about.
+    # There is no limit for reading alone, so this timeout means that no connection was made.
     if isinstance(error, (aiohttp.ServerTimeoutError, aiohttp.ClientConnectorError)):
         return Fault('unreachable', Remedy.RETRY, words, reached=False)
     if isinstance(error, asyncio.TimeoutError):
@@ -107,10 +107,10 @@ def exception_fault(error: BaseException) -> Fault:
 
 
 def _own_words(error: BaseException) -> str:
-    """Return an exception's name, and its words unless they quote what a server sent.
+    """Return an exception's name, and its message unless that quotes the server.
 
-    aiohttp quotes headers and bodies, of which a part may be half a key, and whole URLs, which may
-    hold a password or a token.
+    aiohttp quotes headers and bodies, which may contain a part of a key, and whole URLs, which may
+    contain a password or a token.
     """
     import aiohttp
 
@@ -124,13 +124,13 @@ def _own_words(error: BaseException) -> str:
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str = '') -> Fault:
-    """Tell what a response other than a completion means.
+    """Return the fault of a response that is not a completion.
 
     Args:
-        status: Of HTTP; one within the body where that of HTTP is 200.
-        headers: Looked up without regard to case.
-        body: As JSON was read, None if it isn't JSON.
-        text: What is quoted of a body that isn't JSON.
+        status: The HTTP status; if that is 200, the status within the body.
+        headers: The headers; names in any case.
+        body: The parsed JSON body; None if it isn't JSON.
+        text: Text to quote from a body that isn't JSON.
     """
     words = error_words(body) or text.strip()
     kind, remedy = _meaning(status, words[:LONGEST_READ])
@@ -144,7 +144,7 @@ def status_fault(status: int, headers: Mapping[str, str], body: Any, text: str =
 
 
 def error_words(body: Any) -> str:
-    """Return the message, type and code of an error in JSON, '' where there is none."""
+    """Return the message, type and code of an error in JSON; '' if there is none."""
     if isinstance(body, list) and body:
         return error_words(body[0])
     if not isinstance(body, Mapping):
@@ -154,14 +154,14 @@ def error_words(body: Any) -> str:
         return str(error)
     message = error.get('message') or error.get('detail') or ''
     tags = [error.get(name) for name in ('type', 'code') if isinstance(error.get(name), str)]
-    inner = error.get('innererror')  # Azure's reason stands there alone
+    inner = error.get('innererror')  # the only place of Azure's reason
     if isinstance(inner, Mapping) and isinstance(inner.get('code'), str):
         tags.append(inner['code'])
     return ' '.join(filter(None, [str(message), f'({", ".join(filter(None, tags))})' * bool(tags)]))
 
 
 def wait_asked_for(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server asks to be left alone for, 0 where it doesn't say."""
+    """Return the seconds that a server asks us to wait; 0 if it doesn't say."""
     seconds = _number(headers.get('retry-after-ms', '')) / 1000
     if not seconds and (value := headers.get('Retry-After', '')):
         seconds = _number(value) or _until(value)
@@ -169,7 +169,7 @@ def wait_asked_for(headers: Mapping[str, str]) -> float:
 
 
 def _meaning(status: int, words: str) -> tuple[str, Remedy]:
-    # The words come first: servers disagree about the status.
+    # The message has priority, since servers disagree about the status.
     if (
         EXCEEDS_CONTEXT.search(words)
         or (status < 500 and ABOVE_RATE.search(words))

@@ -24,8 +24,8 @@ from opencompass_gpassk.inference.sampling import Sampling
 __all__ = ['HuggingFaceBackend']
 
 SMALL = 10_000_000  # parameters
-# Other settings that a checkpoint's generation_config.json may hold and that change what is
-# drawn. Each is overruled only where it is set: not all versions of transformers take all.
+# Other settings in a checkpoint's generation_config.json that change what is drawn. Each is reset
+# only where it is set, since some versions of transformers don't know all of them.
 NEUTRAL = {
     'diversity_penalty': 0.0,
     'early_stopping': False,
@@ -52,9 +52,9 @@ GREEDY = {
 
 
 class HuggingFaceBackend(Backend):
-    """Wrappers that end in ``transformers``' ``generate``: a batch is drawn with one seed.
+    """Wrappers that call ``generate`` of ``transformers``: a batch is drawn with one seed.
 
-    The seed is a function of the batch's requests, each of which draws different random numbers.
+    The seed is a function of the batch's requests; each request draws different random numbers.
     """
 
     batch_seed = True
@@ -94,12 +94,12 @@ class HuggingFaceBackend(Backend):
         return with_ends(texts, self.ends)
 
     def recover(self, batch_size: int, reason: str) -> None:
-        """Free what a call that ran out of memory holds, so that half the batch has a chance."""
+        """Free the memory of a failed call, so that half the batch may fit."""
         if 'OutOfMemory' not in reason:
             return
         if batch_size > 1:
             self.note(
-                f'{batch_size} requests at once ran out of memory and are drawn in halves, which '
+                f'a batch of {batch_size} requests ran out of memory and is drawn in halves, which '
                 'costs time; lower batch_size in the config of the model'
             )
         import torch
@@ -123,9 +123,9 @@ class HuggingFaceBackend(Backend):
         return {**overruled, **chosen}
 
     def _rooms(self, engine: Any, kwargs: dict[str, Any]) -> list[int]:
-        """Return how many tokens each row may be given: no more than the model has positions for.
+        """Return how many tokens each row may get, limited by the model's positions.
 
-        Beyond them lies noise. With scaled positions their number is not known.
+        Beyond its positions a model writes noise. With scaled positions their number is unknown.
         """
         wanted: int = kwargs['max_new_tokens']
         ids, mask = kwargs['input_ids'], kwargs.get('attention_mask')
@@ -137,17 +137,17 @@ class HuggingFaceBackend(Backend):
         if positions < wanted:
             self.note(
                 f'max_out_len = {wanted}, but the model has {positions} positions for prompt and '
-                'response: responses that reach the last one are cut off there'
+                'response: responses that reach the last position are cut off there'
             )
         return [min(wanted, max(positions - prompt, 1)) for prompt in prompts]
 
     def _measure(
         self, ids: Any, kwargs: dict[str, Any], rooms: Sequence[int], stops: Sequence[str]
     ) -> Any:
-        """Note of each generated row whether it ran into its limit, and its length.
+        """Note for each generated row whether it reached its limit, and its length.
 
         Returns:
-            The ids, each row ended where its limit is.
+            The ids, with each row ended at its limit.
         """
         checkpoint = getattr(self.model.model, 'generation_config', None)
         ends = kwargs.get('eos_token_id', getattr(checkpoint, 'eos_token_id', None))
@@ -156,7 +156,7 @@ class HuggingFaceBackend(Backend):
         rows = [row[:limit] for row, limit in zip(ids[:, width:].tolist(), rooms, strict=True)]
         for row, limit in zip(rows, rooms, strict=True):
             end = next((i for i, token in enumerate(row) if token in ends), None)
-            # A stop word may come before: the row went on while others of its batch weren't done.
+            # A stop word may come earlier: the row went on while others of its batch weren't done.
             stop = self._stop(row[: None if end is None else end + 1], stops)
             end = stop if stop is not None else end
             if end is not None:
@@ -165,11 +165,11 @@ class HuggingFaceBackend(Backend):
                 self.ends.append((len(row) >= limit, len(row)))
         if ends[0] is not None:
             for row_ids, limit in zip(ids, rooms, strict=True):
-                row_ids[width + limit :] = ends[0]  # wrappers cut a response there
+                row_ids[width + limit :] = ends[0]  # wrappers cut a response at an end token
         return ids
 
     def _stop(self, row: list[int], stops: Sequence[str]) -> int | None:
-        """Return the position of the token that completes a stop word, None if none does."""
+        """Return the position of the token that completes a stop word; None if none does."""
         decode = self.model.tokenizer.decode
 
         def stopped(end: int) -> bool:
@@ -183,9 +183,9 @@ class HuggingFaceBackend(Backend):
 
 @contextmanager
 def _threads_for(engine: Any) -> Iterator[None]:
-    """Run a small model on the CPU in one thread: its matrices are not worth handing round.
+    """Run a small model on the CPU in one thread: its matrices are too small for several.
 
-    Where another process has a core, waiting for the others' threads costs tenfold.
+    If another process occupies a core, waiting for threads takes ten times as long.
     """
     import torch
 
@@ -201,7 +201,7 @@ def _threads_for(engine: Any) -> Iterator[None]:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seed torch's generators for one draw, and leave them as they were."""
+    """Seed torch's generators for one draw, and restore them afterwards."""
     import torch
 
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []

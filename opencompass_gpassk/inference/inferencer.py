@@ -40,18 +40,18 @@ _NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 class GPassKGenInferencer(GenInferencer):
     """Draws responses under the protocol of the data set, whatever the model's config says.
 
-    Each draw is seeded by the run's seed and its own problem and replica, so that a run can be
-    repeated, and replicas, shards and resumed parts never repeat one another's samples.
+    Each draw is seeded by the run's seed, the problem and the replica. So a run can be repeated,
+    and replicas, shards and resumed parts never repeat one another's samples.
 
     Args:
         model: The wrapper that OpenCompass built; it is not changed.
-        max_out_len: Most tokens a response may have.
+        max_out_len: Greatest number of tokens in a response.
         sampling: ``dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)``, the
-            default and the protocol of arXiv 2412.13147, of which what is left out is neutral;
-            ``'greedy'``; or ``'model'`` for the model config's own.
-        seed: Of the run.
-        max_failures: So many failed requests, one after another, end the run with an error. Where
-            an API works on w requests at once, which fail together, w - 1 more are needed.
+            default and the protocol of arXiv 2412.13147 (a parameter left out is neutral);
+            ``'greedy'``; or ``'model'`` for the parameters in the model's config.
+        seed: The run's seed.
+        max_failures: This many consecutive failed requests end the run with an error. With w
+            concurrent requests to an API, which fail together, w - 1 more are needed.
         **kwargs: As in OpenCompass's ``GenInferencer``.
 
     Raises:
@@ -98,10 +98,10 @@ class GPassKGenInferencer(GenInferencer):
         """Draw a response to each row of the test set and write the prediction file.
 
         Returns:
-            The responses, in the order of the rows; a lost one is ''.
+            The responses, in the order of the rows; '' for a lost one.
 
         Raises:
-            InferenceStoppedError: If too many requests failed one after another, or all did.
+            InferenceStoppedError: If too many consecutive requests failed, or all did.
         """
         if self.dump_only_message_path:
             return super().inference(
@@ -132,7 +132,7 @@ class GPassKGenInferencer(GenInferencer):
         if lost and len(lost) == len(requests):
             reason = next(iter(lost.values()))['lost']
             raise InferenceStoppedError(
-                f'all {len(lost)} requests failed, the first with: {reason}. Mend the model or '
+                f'all {len(lost)} requests failed, the first with: {reason}. Fix the model or '
                 'its address and key, then resume with opencompass CONFIG -r'
             )
         if self.is_main_process:
@@ -151,21 +151,21 @@ class GPassKGenInferencer(GenInferencer):
     def _restore(
         self, progress: Progress, requests: list[Request]
     ) -> tuple[dict[int, Record], dict[int, Record]]:
-        """Return the records of an earlier run, with those of lost requests and without."""
+        """Return the finished and the lost records of an earlier run, by index."""
         restored = progress.restore(requests)
         if self.is_main_process:
             progress.start(requests, restored)
         saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
         if saved:
             self.logger.info(
-                f'{progress.path}: {len(saved)} of {len(requests)} responses are there'
+                f'{progress.path}: {len(saved)} of {len(requests)} responses are saved'
             )
         if restored.moved:
             self.logger.warning(
                 f'{progress.path}: {restored.moved} saved responses were made for another prompt '
                 'or under another protocol, seed or max_out_len than this run asks for; they are '
                 f'not used and kept in {progress.unused_path}. Did you mean to change the '
-                'settings? A start with the former ones finds them again'
+                'settings? A start with the former settings uses these responses again'
             )
         return restored.records, saved
 
@@ -228,7 +228,7 @@ class GPassKGenInferencer(GenInferencer):
         return record
 
     def _note(self, message: str) -> None:
-        """Tell the user once a model, not once a data set."""
+        """Tell the user once per model, not once per data set."""
         said = _NOTES.setdefault(self.model, set())
         if message not in said:
             said.add(message)

@@ -27,8 +27,8 @@ REFUSED = 'LMDeploy refused the prompt; is it longer than session_len (max_seq_l
 class LMDeployBackend(Backend):
     """``TurboMindModel`` and ``TurboMindModelwithChatTemplate``: each request has its own config.
 
-    The wrappers overrule some settings of ``gen_config`` on their way, so what the engine gets is
-    set where it is handed over.
+    The wrappers override some settings of ``gen_config``, so they are set when the wrapper hands
+    the config to the engine.
     """
 
     def generate(
@@ -67,7 +67,7 @@ class LMDeployBackend(Backend):
             return {}
         if self.sampling.mode == 'sampled':
             return {'do_sample': True, **self.sampling.parameters}
-        # Before its version 0.6 LMDeploy had no do_sample: there top_k = 1 is greedy.
+        # LMDeploy before version 0.6 had no do_sample: there top_k = 1 is greedy.
         return {'do_sample': False, **self.sampling.parameters, 'top_k': 1}
 
 
@@ -100,7 +100,7 @@ class LMDeployAPIBackend(APIBackend):
         return 0
 
     def _seeded(self, sent: dict[str, Any]) -> dict[str, Any]:
-        """Name the seed as the client does; the names have changed between its versions."""
+        """Give the seed the client's name for it, which differs between versions."""
         if 'seed' not in sent:
             return sent
         seed = sent.pop('seed')
@@ -109,8 +109,8 @@ class LMDeployAPIBackend(APIBackend):
         if not names and any(one.kind is one.VAR_KEYWORD for one in known):
             names = ['seed', 'random_seed']
             self.note(
-                "TurboMindAPIModel: LMDeploy's client names no seed and may not hand it on; then "
-                'the server draws afresh, and a repeated run draws other samples'
+                "TurboMindAPIModel: LMDeploy's client names no seed and may not pass it on; then "
+                'a repeated run draws other samples'
             )
         if not names:
             self.leave_out('seed', "LMDeploy's client has no such argument")

@@ -32,7 +32,7 @@ REFUSAL = (
     r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
     r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
 )
-FINAL_STATUS = re.compile(r'\b4(?!08|09|25|29)\d\d\b')  # an error that no retry mends
+FINAL_STATUS = re.compile(r'\b4(?!08|09|25|29)\d\d\b')  # an error that retrying can't fix
 PATIENCE = 8  # further attempts while a server is busy
 LONGEST_PAUSE = 30.0  # seconds
 
@@ -53,7 +53,7 @@ class APIBackend(Backend):
         self._lock = Lock()
 
     def prepare(self, seed: int, log: RequestLog) -> Any:
-        """Return a wrapper that sends one request under the protocol, and tells ``log`` its end."""
+        """Return a wrapper that sends one request under the protocol; ``log`` records its end."""
         raise NotImplementedError
 
     def off(self) -> int:
@@ -61,7 +61,7 @@ class APIBackend(Backend):
         return -1
 
     def wanted(self, seed: int) -> dict[str, Any]:
-        """Return what is to be sent: all parameters, since servers have defaults of their own."""
+        """Return the parameters to send: all of them, since servers have defaults of their own."""
         if self.sampling.mode == 'greedy':
             sent: dict[str, Any] = {**self.sampling.parameters, 'temperature': 0.0, 'top_k': 1}
         elif self.sampling.mode == 'sampled':
@@ -72,7 +72,7 @@ class APIBackend(Backend):
         return {name: value for name, value in sent.items() if name not in self.left_out}
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Send a parameter no longer, and say so."""
+        """Stop sending a parameter, and tell the user."""
         with self._lock:
             if name in self.left_out or name not in self.wanted(0):
                 return
@@ -90,13 +90,13 @@ class APIBackend(Backend):
             self.note(f'{who}: the API does not take {name} ({reason}); it is left out{effect}')
 
     def workers(self, batch_size: int) -> int:
-        """Return how many requests may run beside each other."""
+        """Return how many requests may run at once."""
         return min(batch_size, getattr(self.model, 'max_workers', None) or batch_size)
 
     def stream(
         self, requests: Iterable[Request], options: Options, workers: int
     ) -> Generator[list[tuple[Request, Output]], None, None]:
-        """Draw requests beside each other; yield each as it is finished."""
+        """Draw requests concurrently; yield each when it is finished."""
         left = iter(requests)
         running: dict[Future[Output], Request] = {}
         with ThreadPoolExecutor(max_workers=workers) as pool:
@@ -117,7 +117,7 @@ class APIBackend(Backend):
     def _request(self, request: Request, options: Options) -> Output:
         try:
             return self._ask(request.entry, request.seed, options)
-        except Exception as error:  # a wrapper that can't be set up costs its request alone
+        except Exception as error:  # a wrapper that can't be set up loses only its request
             return Output('', lost=reason_of(error))
 
     def _ask(self, entry: Any, seed: int, options: Options) -> Output:
@@ -128,14 +128,14 @@ class APIBackend(Backend):
             log.listen(model)
             try:
                 output = as_output(self.call(model, [entry], options, self.max_out_len)[0])
-            except Exception as error:  # whatever a wrapper or its client raises
+            except Exception as error:  # a wrapper or its client may raise anything
                 refused = [name for name in sent if _refuses(log.last or str(error), name)]
                 if refused:
                     for name in refused:
                         self.leave_out(name, (log.last or str(error))[:200])
                     continue
                 if truncated_by(log.finish_reason):
-                    # All tokens went into thinking that the API keeps to itself.
+                    # All tokens were spent on thoughts that the API does not return.
                     return Output('', True, log.num_tokens)
                 return Output('', lost=log.reason or reason_of(error))
             if not output.text and log.reason and log.finish_reason is None:
@@ -148,14 +148,14 @@ class APIBackend(Backend):
 
 
 class RequestLog:
-    """What happens to one request: the wrapper's error messages, and how the response ended.
+    """The log of one request: the wrapper's error messages, and how the response ended.
 
-    The wrappers log why a request failed and raise without saying it; some try for ever.
+    The wrappers log why a request failed but don't raise it; some retry for ever.
 
     Attributes:
         last: The last error message, '' if there was none.
-        finish_reason: As the API gave it.
-        num_tokens: Of the response.
+        finish_reason: The API's finish reason.
+        num_tokens: Number of tokens in the response.
     """
 
     def __init__(self, model: Any) -> None:
@@ -184,7 +184,7 @@ class RequestLog:
             model.acquire = counted
 
     def read(self, response: str) -> None:
-        """Read how a response ended from what the plain HTTP wrapper logs of it."""
+        """Read how a response ended from the plain HTTP wrapper's log of it."""
         with suppress(ValueError, SyntaxError, LookupError, TypeError, AttributeError):
             answer = ast.literal_eval(response)
             self.finish_reason = answer['choices'][0].get('finish_reason')
@@ -212,7 +212,7 @@ class _Logger:
 
     def error(self, message: Any, *args: Any, **kwargs: Any) -> None:
         text = _text(message, args)
-        # The SDK wrappers log first where and then what: only the second is a reason.
+        # The SDK wrappers first log where the error is, then the reason.
         if not text.startswith('error occurs at'):
             self._log.last = text
         self._logger.error(text)
@@ -232,12 +232,12 @@ class _Logger:
 def _text(message: Any, args: tuple[Any, ...]) -> str:
     try:
         return str(message) % args if args else str(message)
-    except (TypeError, ValueError):  # a wrapper's own slip
+    except (TypeError, ValueError):  # a bug in the wrapper
         return ' '.join([str(message), *map(str, args)])
 
 
 def _refuses(message: str, name: str) -> bool:
-    """Tell whether an error message says that a parameter is not taken, near its name."""
+    """Tell whether an error message refuses a parameter, close to the parameter's name."""
     word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
     near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
     return re.search(near, message, re.IGNORECASE) is not None
@@ -245,14 +245,14 @@ def _refuses(message: str, name: str) -> bool:
 
 OFFICIAL = ('api.openai.com', 'openai.azure.com')
 REASONING = ('o1', 'o3', 'o4', 'gpt-5')
-NAMED = ('temperature', 'top_p', 'seed')  # arguments of the SDK; the rest is extra_body
+NAMED = ('temperature', 'top_p', 'seed')  # arguments of the SDK; the others go into extra_body
 
 
 class OpenAIBackend(APIBackend):
-    """``OpenAI`` (plain HTTP), ``OpenAISDK`` and what is derived from them.
+    """``OpenAI`` (plain HTTP), ``OpenAISDK`` and classes derived from them.
 
-    OpenAI's own endpoints don't know top_k and repetition_penalty, and their reasoning models no
-    sampling parameter at all; servers such as vLLM's, SGLang's and LMDeploy's know all.
+    OpenAI's own endpoints don't take top_k and repetition_penalty, and their reasoning models take
+    no sampling parameter at all. Servers such as vLLM's, SGLang's and LMDeploy's take all.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class OpenAIBackend(APIBackend):
         return model
 
     def _spread_keys(self, model: Any) -> None:
-        """Go on taking keys and organisations in turn, though each request has its own copy."""
+        """Keep using keys and organisations in turn, although each request has its own copy."""
         self._requests += 1
         for items, counter in (('keys', 'key_ctr'), ('orgs', 'org_ctr')):
             if getattr(model, items, None) and hasattr(model, counter):
@@ -297,7 +297,7 @@ class OpenAIBackend(APIBackend):
 
 
 class LiteLLMBackend(APIBackend):
-    """``LiteLLMAPI``, which leaves out by itself what a provider does not know."""
+    """``LiteLLMAPI``, which itself leaves out parameters that a provider does not know."""
 
     def prepare(self, seed: int, log: RequestLog) -> Any:
         """Return a wrapper that sends one request under the protocol."""
@@ -310,7 +310,7 @@ class LiteLLMBackend(APIBackend):
 
 
 def _watched_client(client: Any, log: RequestLog) -> Any:
-    """Return the SDK's client with its two calls watched for how a response ended."""
+    """Return the SDK's client with its two calls watched, to log how a response ended."""
     watched: dict[str, Any] = {}
     if hasattr(client, 'chat'):
         completions = client.chat.completions

@@ -1,4 +1,4 @@
-"""Draw what is missing of a data set's requests, and save it as it comes."""
+"""Draw the missing responses to a data set's requests, and save each as it arrives."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ __all__ = [
 
 
 class InferenceStoppedError(RuntimeError):
-    """So many requests failed one after another that the model is presumably out of reach."""
+    """Too many consecutive requests failed: the model is probably unreachable."""
 
 
 class FailureWatch:
-    """Counts requests that failed without a success between them.
+    """Counts consecutive failed requests.
 
     Args:
-        limit: How many are too many; None if any number will do.
+        limit: The number that stops the run; None for no limit.
 
     Attributes:
-        stopped: The limit was reached. Successes that come after it don't change that.
+        stopped: Whether the limit was reached. Later successes don't reset it.
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -58,12 +58,12 @@ class FailureWatch:
         """Raise an error if the limit was reached.
 
         Raises:
-            InferenceStoppedError: It names the last failure, and what to do.
+            InferenceStoppedError: Names the last failure, and what to do.
         """
         if self.stopped:
             raise InferenceStoppedError(
                 f'{self.failed} requests failed one after another, the last with: {self._reason}. '
-                'Finished responses are saved; mend the model or its address and key, then resume '
+                'Finished responses are saved; fix the model or its address and key, then resume '
                 'with opencompass CONFIG -r. max_failures of GPassKGenInferencer sets how many '
                 'failures end a run'
             )
@@ -72,9 +72,9 @@ class FailureWatch:
 def draw(
     backend: Backend, batch: Sequence[Request], options: Options
 ) -> Iterator[list[tuple[Request, Output]]]:
-    """Draw one batch; if that fails, halve it until the requests that fail stand alone.
+    """Draw one batch; if it fails, halve it until each failing request is alone.
 
-    A batch too large for the memory gets through in parts, and one bad prompt costs itself alone.
+    So a batch too large for the memory is drawn in parts, and a bad prompt loses only itself.
     """
     reason = ''
     try:
@@ -83,7 +83,7 @@ def draw(
         )
         if len(outputs) != len(batch):
             raise ValueError(f'{len(outputs)} responses to {len(batch)} prompts')
-    except Exception as error:  # whatever a wrapper or its engine raises
+    except Exception as error:  # a wrapper or its engine may raise anything
         reason = reason_of(error)
     if not reason:
         yield list(zip(batch, outputs, strict=True))
@@ -98,7 +98,7 @@ def draw(
 
 
 def reason_of(error: BaseException) -> str:
-    """Return an exception in one short line."""
+    """Return an exception's type and message on one short line."""
     text = ' '.join(str(error).split())
     return f'{type(error).__name__}: {text}'[:500] if text else type(error).__name__
 
@@ -111,18 +111,18 @@ class Drawing:
     """The responses of one model to one data set, or to a shard of it.
 
     Attributes:
-        requests: All of them.
-        backend: Draws them.
+        requests: All requests.
+        backend: Draws the responses.
         options: Further arguments of the wrapper's ``generate``.
         batch_size: Requests at once.
-        max_failures: So many failed requests one after another end it, and one more for each
-            that an API works on beside the first.
-        progress: Where finished requests are saved; None in all but one process of several.
+        max_failures: This many consecutive failed requests end the drawing; with w concurrent
+            requests to an API, w - 1 more.
+        progress: Saves finished requests; None in all but one of several processes.
         record: Makes the record of a request.
         warn: Takes a message for the user.
-        saved: Records of finished requests by index, to begin with those of an earlier run.
+        saved: Records of finished requests by index, initially those of an earlier run.
         failed_before: Requests that an earlier run lost. They are tried again, but last: a prompt
-            that always fails must not look like a model out of reach.
+            that always fails must not make the model look unreachable.
         lost: Records of requests that failed in this run.
     """
 
@@ -139,12 +139,12 @@ class Drawing:
     lost: dict[int, Record] = field(default_factory=dict)
 
     def finish(self) -> None:
-        """Draw all that isn't saved.
+        """Draw all requests that aren't saved.
 
         Raises:
-            InferenceStoppedError: If too many requests failed one after another.
+            InferenceStoppedError: If too many consecutive requests failed.
         """
-        # Requests that are under way together fail together, for one and the same reason.
+        # Concurrent requests fail together, for the same reason.
         together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
         total, done, shown = len(self.requests), len(self.saved), self.progress is not None
         with progress_bar(total, 'Sampling', 'it', shown=shown, initial=done) as bar:
@@ -152,14 +152,14 @@ class Drawing:
             self._draw(bar, watch, self._open() - self.failed_before)
             again = self._open()
             if not self.backend.concurrent:
-                again -= set(self.lost)  # while a server may have recovered since
+                again -= set(self.lost)  # only a server may have recovered since
             self._draw(bar, FailureWatch(None), again)
 
     def _open(self) -> set[int]:
         return {request.index for request in self.requests} - set(self.saved)
 
     def _draw(self, bar: tqdm, watch: FailureWatch, wanted: set[int]) -> None:
-        """Draw until all is done or the watch has seen enough; save what is under way then too."""
+        """Draw until all is done or the watch stops it; save requests in flight in either case."""
         with closing(self._draws(wanted, watch)) as draws:
             for finished in draws:
                 new = [item for item in finished if item[0].index not in self.saved]
@@ -169,14 +169,14 @@ class Drawing:
         watch.check()
 
     def _draws(self, wanted: set[int], watch: FailureWatch) -> Generator[Finished, None, None]:
-        """Yield finished requests, a batch or a request at a time; begin none in vain."""
+        """Yield finished requests, per batch or one by one; start none after the watch stopped."""
         missing = [request for request in self.requests if request.index in wanted]
         if self.backend.concurrent:
             begun = takewhile(lambda _: not watch.stopped, missing)
             workers = self.backend.workers(self.batch_size)
             yield from self.backend.stream(begun, self.options, workers)
             return
-        # A batch with one seed is drawn as a whole again: its samples depend on all of it.
+        # A batch with one seed is drawn again as a whole: its samples depend on all its requests.
         requests = self.requests if self.backend.batch_seed else missing
         for batch in batches(requests, self.batch_size, repeats=self.backend.repeats):
             if any(request.index in wanted for request in batch):

@@ -1,4 +1,4 @@
-"""One row of a test set as a request to a model, and the seeds that belong to requests."""
+"""Rows of a test set as requests to a model, and the requests' seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     'shard_of',
 ]
 
-SEED_BITS = 31  # what every engine and API takes as a seed
+SEED_BITS = 31  # every engine and API takes seeds of this size
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Request:
     Attributes:
         index: Position in the prediction file.
         problem_id: The problem, unique inside the data set.
-        replica: Which of its n samples.
+        replica: The number of the sample, among the problem's n samples.
         entry: The prompt as OpenCompass's template makes it.
         prompt: The prompt as the model wrapper parses it, for the record.
-        gold: The gold answer, None where the data set names none.
-        seed: Of this request's draw.
-        key: Names prompt, protocol and identity: a saved response with another key is not ours.
+        gold: The gold answer; None if the data set has none.
+        seed: Seed of this draw.
+        key: Hash of prompt, protocol and identity; a saved response with another key isn't used.
     """
 
     index: int
@@ -52,13 +52,13 @@ class Request:
 def request_seed(run_seed: int, problem_id: str, replica: int, prompt: Any) -> int:
     """Return the seed of one draw: a function of the request alone, not of batch, shard or resume.
 
-    The prompt takes part because two data sets may both call a problem ``'0'``.
+    It depends on the prompt too, because two data sets may both call a problem ``'0'``.
     """
     return _seed(stable_hash(['row', run_seed, problem_id, replica, prompt]))
 
 
 def combined_seed(seeds: Iterable[int]) -> int:
-    """Return the seed of a batch whose backend takes a single one."""
+    """Return the seed of a batch, for a backend that takes one seed per batch."""
     return _seed(stable_hash(['batch', *seeds]))
 
 
@@ -67,14 +67,13 @@ def _seed(digest: str) -> int:
 
 
 def batches(requests: Sequence[Request], size: int, *, repeats: bool) -> list[list[Request]]:
-    """Cut requests into batches, which depend on nothing else: a resumed run draws the same.
+    """Cut requests into batches. They depend only on the arguments: a resumed run draws the same.
 
     Args:
-        requests: All that make up the batches.
-        size: Requests a batch holds at most.
-        repeats: Whether a batch may hold several replicas of a problem. Where the backend gives
-            one seed to every request of a batch it must not: equal prompts would be answered
-            equally.
+        requests: All requests.
+        size: Greatest number of requests in a batch.
+        repeats: Whether a batch may hold several replicas of a problem. It must not if the backend
+            gives every request of a batch the same seed: equal prompts would get equal responses.
     """
     if repeats:
         return [list(requests[i : i + size]) for i in range(0, len(requests), size)]
@@ -100,11 +99,11 @@ def batches(requests: Sequence[Request], size: int, *, repeats: bool) -> list[li
 def identify(rows: Any) -> list[tuple[str, int]]:
     """Return (problem_id, replica) of each row.
 
-    This package's data sets carry both as columns, so any part of a test set will do. In
+    This package's data sets have both as columns, so any part of a test set can be given. In
     OpenCompass's own data sets a problem is its `idx`, numbered before the rows are repeated, and
-    the replica is how often the problem occurred before: those rows must be the whole test set,
-    not a shard of it. (`subdivision` is left aside: it holds the abbreviation, which differs
-    between a shard and the whole.)
+    the replica is how often the problem occurred before: these rows must be the whole test set,
+    not a shard. (`subdivision` is ignored: it holds the abbreviation, which differs between a shard
+    and the whole.)
 
     Args:
         rows: A test set, as a ``datasets.Dataset`` or a sequence of mappings.
@@ -119,7 +118,7 @@ def identify(rows: Any) -> list[tuple[str, int]]:
     if 'idx' not in columns:
         raise ValueError(
             "the test set's rows have neither the columns 'problem_id' and 'replica' nor 'idx', so "
-            'samples of one problem cannot be told from those of another; load the data set '
+            'the problem of a sample is unknown; load the data set '
             "through a subclass of OpenCompass's BaseDataset, which numbers the rows"
         )
     seen: Counter[str] = Counter()
@@ -131,7 +130,7 @@ def identify(rows: Any) -> list[tuple[str, int]]:
 
 
 def _columns(rows: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return those of the columns that all rows have."""
+    """Return the named columns that all rows have."""
     if hasattr(rows, 'column_names'):
         return {name: list(rows[name]) for name in names if name in rows.column_names}
     return {name: [row[name] for row in rows] for name in names if all(name in r for r in rows)}
@@ -143,19 +142,19 @@ Identity = tuple[str, int]
 def identities_in_task(
     test_set: Any, config: Mapping[str, Any] | None, load: Callable[[Any], Any]
 ) -> list[Identity]:
-    """Return (problem_id, replica) of each row that a task got.
+    """Return (problem_id, replica) of each row of a task.
 
-    This package's data sets carry both. Rows of other data sets are counted: the replica is how
-    often their problem occurred before, in all rows that the evaluation will have. That takes the
-    whole test set where OpenCompass's partitioner gave the task a shard of it.
+    This package's data sets have both columns. Rows of other data sets are counted: the replica is
+    how often the problem occurred before in the whole test set. If OpenCompass's partitioner gave
+    the task a shard, the whole test set is loaded for this.
 
     Args:
         test_set: The task's rows.
-        config: The task's data set config; None where no task calls, which alone splits rows up.
+        config: The task's data set config; None outside a task, where rows are never split up.
         load: Returns the test set of a data set config.
 
     Raises:
-        ValueError: If the shard doesn't fit the whole test set, loaded a second time.
+        ValueError: If the shard doesn't match the whole test set, loaded a second time.
     """
     if config is None or {'problem_id', 'replica'} <= set(test_set.column_names):
         return identify(test_set)
@@ -167,7 +166,7 @@ def identities_in_task(
         raise ValueError(
             f'reader_cfg.test_range [{shard.start}:{shard.stop}] of the whole data set '
             f'{whole["abbr"]} gives other problems than this task has; is the data set shuffled '
-            'anew each time it is loaded?'
+            'each time it is loaded?'
         )
     return found
 
@@ -175,10 +174,10 @@ def identities_in_task(
 def shard_of(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], slice | None]:
     """Split a shard's data set config into that of the whole test set and the shard's slice.
 
-    Part p of OpenCompass's partitioners has ``_p`` behind the abbr and ``[p*step:p*step+step]``
-    behind the test range; what stands before is the user's own choice of rows. All three must fit,
-    or the config is no shard's, and the slice None: ``sums_500`` with ``[5:45]`` is a data set
-    of the user's own. (``sums_1`` with ``[40:80]`` is taken for the second part of ``sums``.)
+    OpenCompass's partitioners append ``_p`` to the abbr of part p and ``[p*step:p*step+step]`` to
+    the test range; a test range before that is the user's own. If abbr and range don't match, the
+    config isn't a shard's and the slice is None: ``sums_500`` with ``[5:45]`` is a data set of the
+    user's own. (``sums_1`` with ``[40:80]`` is taken for the second part of ``sums``.)
     """
     reader = config.get('reader_cfg') or {}
     given = re.fullmatch(r'(.*)\[(\d+): ?(\d+)\]', str(reader.get('test_range') or ''))
@@ -188,7 +187,7 @@ def shard_of(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], slice | None
     start, stop = int(given[2]), int(given[3])
     if start != int(name[2]) * (stop - start):
         return config, None
-    # Without infer_cfg, in which OpenCompass has put the model by now: that is not to be copied.
+    # Leave infer_cfg out: OpenCompass has put the model into it, which must not be copied.
     whole = copy.deepcopy({k: v for k, v in config.items() if k not in ('infer_cfg', 'eval_cfg')})
     whole['abbr'] = name[1]
     whole['reader_cfg']['test_range'] = given[1]

@@ -10,8 +10,8 @@ from opencompass_gpassk.formats.settings import check_names
 
 __all__ = ['NEUTRAL', 'PAPER', 'Sampling']
 
-# Values that leave the model's distribution as it is. A protocol that leaves a parameter out
-# means these, not whatever default a backend happens to have (transformers' top_k is 50).
+# Values that leave the model's distribution unchanged. A parameter that a protocol leaves out gets
+# its value here, not a backend's default (transformers' top_k is 50).
 NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1.0}
 
 # The protocol of arXiv 2412.13147.
@@ -20,7 +20,7 @@ PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.
 
 @dataclass(frozen=True)
 class Sampling:
-    """One of three protocols: draw with given parameters, greedy, or the model config's own.
+    """One of three protocols: given parameters, greedy, or the parameters in the model's config.
 
     Attributes:
         mode: ``'sampled'``, ``'greedy'`` or ``'model'``.
@@ -41,7 +41,7 @@ class Sampling:
         """Read the setting ``sampling`` of a config.
 
         Raises:
-            ValueError: If it is none of the three, naming the field and what it may be.
+            ValueError: If it is none of the three; it names the field and its possible values.
         """
         if isinstance(value, str) and value in ('greedy', 'model'):
             return cls(value)
@@ -91,5 +91,5 @@ class Sampling:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a prediction record says was applied, if the backend takes all of it."""
+        """The parameters for a prediction record, if the backend applies all of them."""
         return self.parameters if self.mode == 'sampled' else {self.mode: True}

@@ -1,7 +1,7 @@
 """The files that save responses while inference runs, and the final prediction file.
 
-One JSON object a line, ASCII only: text with U+2028 or lone surrogates can't break a line or a
-write, and a kill in the middle of a write costs the torn last line alone.
+Each line is one JSON object in ASCII: text with U+2028 or lone surrogates can't break a line or a
+write. A process killed during a write loses only the incomplete last line.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Record = dict[str, Any]
 
 
 class Restored(NamedTuple):
-    """What earlier runs saved.
+    """The responses that earlier runs saved.
 
     Attributes:
-        records: By index, lost ones among them.
+        records: Records by index, including lost requests.
         unused: Lines with responses to other requests: another prompt, protocol, seed, length
             limit or inferencer.
-        moved: How many of ``unused`` haven't been set aside before.
-        torn: Lines that hold nothing, such as the last one of a killed run.
+        moved: How many of ``unused`` were not in the file of unused responses before.
+        torn: Unreadable lines, such as the last one of a killed run.
     """
 
     records: dict[int, Record]
@@ -38,14 +38,14 @@ class Restored(NamedTuple):
 
 
 class Progress:
-    """The responses that are there, while some are missing.
+    """The saved responses of an unfinished inference.
 
-    A run finds those again that fit its requests. Others are set aside, since they may have been
-    paid for: a later start may have the settings that they were drawn with.
+    A run reuses responses that match its requests. The others are kept in a second file, since they
+    may have been paid for: a later start may use the settings that they were drawn with.
 
     Args:
-        path: ``tmp_<data set>.jsonl`` beside the prediction file. ``unused_<data set>.jsonl``
-            is what is set aside: nothing else reads or writes files of such a name.
+        path: ``tmp_<data set>.jsonl`` beside the prediction file. Unused responses are kept in
+            ``unused_<data set>.jsonl``, a name that no other program uses.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +53,7 @@ class Progress:
         self.unused_path = path.with_name('unused_' + path.name.removeprefix('tmp_'))
 
     def restore(self, requests: Sequence[Request]) -> Restored:
-        """Read what earlier runs saved; change nothing."""
+        """Read the responses that earlier runs saved; change nothing."""
         keys = {request.index: request.key for request in requests}
         records: dict[int, Record] = {}
         unused: list[bytes] = []
@@ -71,8 +71,8 @@ class Progress:
         return Restored(records, unused, moved, torn)
 
     def start(self, requests: Sequence[Request], restored: Restored) -> None:
-        """Write both files anew: each line where it belongs, and whole."""
-        # Each line stands in one of the files, whenever a kill comes.
+        """Rewrite both files, with each complete line in the file where it belongs."""
+        # At any moment each line is in at least one of the files, in case the process is killed.
         if restored.moved:
             _write(self.unused_path, [*_lines(self.unused_path), *restored.unused])
         lines = (
@@ -87,23 +87,23 @@ class Progress:
             self.unused_path.unlink(missing_ok=True)
 
     def append(self, finished: Sequence[tuple[Request, Record]]) -> None:
-        """Add finished requests, on disk when this returns, which takes milliseconds."""
+        """Append finished requests; they are on disk when this returns, within milliseconds."""
         with self.path.open('ab') as file:
             file.write(_joined(_line(request, record) for request, record in finished))
             file.flush()
             os.fsync(file.fileno())
 
     def remove(self) -> None:
-        """Delete the progress once the prediction file holds it all."""
+        """Delete the progress file, once the prediction file holds all responses."""
         self.path.unlink(missing_ok=True)
 
 
 def write_predictions(path: Path, records: Mapping[int, Record]) -> None:
-    """Write the prediction file: whole or not at all, since OpenCompass takes its presence as done.
+    """Write the prediction file, whole or not at all: to OpenCompass its presence means finished.
 
     Args:
         path: ``predictions/<model>/<data set>.json``.
-        records: By index.
+        records: Records by index.
     """
     ordered = {str(index): records[index] for index in sorted(records)}
     with written_whole(path) as part:
@@ -126,12 +126,12 @@ def _write(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def _joined(lines: Iterable[bytes]) -> bytes:
-    # Without repetitions, which a kill while lines are moved leaves behind.
+    # Drop repeated lines, which a process killed while moving lines leaves behind.
     return b''.join(line + b'\n' for line in dict.fromkeys(lines))
 
 
 def _read(line: bytes) -> tuple[int | None, str, Record]:
-    """Return index, key and record, which is empty where the line holds none.
+    """Return index, key and record; the record is empty if the line holds none.
 
     OpenCompass's own inferencer writes records without index and key.
     """

@@ -25,8 +25,8 @@ OFF = -1  # top_k that keeps all tokens, in every version of vLLM
 class VLLMBackend(Backend):
     """Each request has its own ``SamplingParams``, and so its own seed.
 
-    The wrappers make one for a whole batch; vLLM's ``LLM.generate`` takes a list as well. A
-    request's seed overrules the engine's.
+    The wrappers make one for a whole batch, but vLLM's ``LLM.generate`` also takes a list. A
+    request's seed overrides the engine's.
     """
 
     def generate(
