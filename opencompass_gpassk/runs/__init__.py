@@ -1,1 +1,1 @@
-"""What OpenCompass leaves on disk: predictions, states of tasks, configs."""
+"""OpenCompass's files on disk: predictions, states of tasks, configs."""

@@ -1,8 +1,7 @@
 """A run of OpenCompass: its folder, and the models and data sets that its config asks for.
 
-A config that OpenCompass wrote into a run's folder is read as data, since a folder that somebody
-else made may hold any Python there: assignments of literals, with ``dict(name=value)`` besides.
-Only a config of the user's own is run.
+A config in a run's folder is read as data (assignments of literals and ``dict(name=value)``), since
+a folder made by someone else may contain any Python code. Only the user's own config is executed.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ __all__ = [
 ]
 
 NEEDED = ('models', 'datasets')
-# From the name at the beginning of a line to where another statement begins, which is not parsed.
+# From the name at the beginning of a line up to the next statement, which is not parsed.
 ASSIGNMENT = re.compile(
     rb'^(models|datasets|model_dataset_combinations|eval|summarizer)[ \t]*=(?!=)(.*?)'
     rb'(?=^[^\s)\]}#]|\Z)',
     re.MULTILINE | re.DOTALL,
 )
-MOST_PARSED = 1_800_000  # bytes, of a thousand data sets; as a tree "{},{},…" takes a gigabyte
-MOST_PAIRS = 100_000  # of a model and a data set
+MOST_PARSED = 1_800_000  # bytes, for a thousand data sets; parsed, "{},{},…" takes a gigabyte
+MOST_PAIRS = 100_000  # pairs of a model and a data set
 LONGEST_NAME = 255  # bytes of a file's name
 
 
 def read_literal_config(path: Path) -> Mapping[str, Any]:
-    """Return the part of a dumped config that tells the tasks: models, data sets, partitioner.
+    """Return the part of a dumped config that defines the tasks: models, data sets, partitioner.
 
     Raises:
-        ValueError: If it isn't Python, holds more than data there, or asks for what no run has.
+        ValueError: If it isn't Python, is more than data, or its values can't be a run's.
     """
     text = read_bytes(path, CONFIG_BYTES)
     config: dict[str, Any] = {}
@@ -63,14 +62,14 @@ def _check(config: Mapping[str, Any]) -> None:
     """Raise a ValueError if models and data sets can't be those of a run."""
     combinations = config.get('model_dataset_combinations') or [config]
     if not isinstance(combinations, list):
-        raise ValueError('model_dataset_combinations is no list')
+        raise ValueError('model_dataset_combinations is not a list')
     for one in [config, *combinations]:
         for name in NEEDED:
             if not isinstance(one, Mapping) or not isinstance(one.get(name), list):
                 raise ValueError(f'it has no list of {name}')
     pairs = sum(len(one['models']) * len(one['datasets']) for one in combinations)
     if pairs > MOST_PAIRS:
-        raise ValueError(f'it names {pairs} pairs of a model and a data set, above {MOST_PAIRS}')
+        raise ValueError(f'it has {pairs} pairs of a model and a data set, above {MOST_PAIRS}')
     for one in combinations:
         for model in one['models']:
             for part in model if isinstance(model, (list, tuple)) else [model]:
@@ -80,11 +79,11 @@ def _check(config: Mapping[str, Any]) -> None:
 
 
 def _check_names(config: Any, otherwise: Sequence[str]) -> None:
-    """Raise a ValueError if what files are named after is no name of one below a folder."""
+    """Raise a ValueError if a name for files is not one inside the run's folder."""
     if not isinstance(config, Mapping):
         raise ValueError(f'a {type(config).__name__} stands for a model or a data set')
     if not isinstance(config.get('summarizer_abbr', ''), str | None):
-        raise ValueError('summarizer_abbr of a model is no text')
+        raise ValueError('summarizer_abbr of a model is not a text')
     for field in ['abbr'] if 'abbr' in config else otherwise:
         name = config.get(field)
         if not isinstance(name, str) or not name or '\0' in name:
@@ -96,7 +95,7 @@ def _check_names(config: Any, otherwise: Sequence[str]) -> None:
                 for part in name.split('/')
             )
         ):
-            raise ValueError(f'abbr {name[:60]!r} names no file below the run')
+            raise ValueError(f'abbr {name[:60]!r} names no file inside the run')
 
 
 def _value(node: ast.expr) -> Any:
@@ -117,7 +116,7 @@ def _value(node: ast.expr) -> Any:
 def _pairs(pairs: Any) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for key, value in pairs:
-        if key is None:  # ** of another
+        if key is None:  # ** of another dictionary
             found.update(_value(value))
         else:
             found[_value(key)] = _value(value)
@@ -131,7 +130,7 @@ class Run:
     Attributes:
         folder: The timestamp folder.
         pairs: (model, data set) abbrs in the order of the config.
-        shared_evaluation: One eval task, and so one log, may hold several data sets.
+        shared_evaluation: Whether one eval task, and so one log, may cover several data sets.
     """
 
     folder: Path
@@ -140,7 +139,7 @@ class Run:
 
 
 def find_run(path: Path) -> Path:
-    """Return the run that a path means: a timestamp folder, or the newest in a work dir.
+    """Return the run at a path: the timestamp folder itself, or the newest run of a work dir.
 
     Raises:
         ValueError: If there is no run.
@@ -159,24 +158,24 @@ def find_run(path: Path) -> Path:
 
 
 def read_run_config(folder: Path, *, trusted: bool = False) -> Mapping[str, Any]:
-    """Return the config that OpenCompass wrote down when it was last started on a run.
+    """Return the config that OpenCompass wrote when it was last started on a run.
 
     Args:
-        folder: The timestamp folder, which may be somebody else's: the config is read as data.
-        trusted: Run it as Python, as OpenCompass does.
+        folder: The timestamp folder. It may come from someone else, so the config is read as data.
+        trusted: Execute the config as Python instead, as OpenCompass does.
 
     Raises:
-        ValueError: If there is none or it can't be read.
+        ValueError: If there is no config, or it can't be read.
     """
     path = run_config(folder)
     return read_config(path) if trusted else read_literal_config(path)
 
 
 def run_config(folder: Path) -> Path:
-    """Return the file of that config.
+    """Return the file of a run's config.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is no config.
     """
     configs = sorted(
         (folder / 'configs').glob('*.py'), key=lambda path: (path.lstat().st_mtime_ns, path.name)
@@ -187,7 +186,7 @@ def run_config(folder: Path) -> Path:
 
 
 def read_config(path: Path) -> Mapping[str, Any]:
-    """Run a config of the user's own, and return it.
+    """Execute the user's own config, and return it.
 
     Raises:
         ValueError: If it can't be read, or names no models or data sets.
@@ -196,7 +195,7 @@ def read_config(path: Path) -> Mapping[str, Any]:
 
     try:
         config: Mapping[str, Any] = Config.fromfile(path, format_python_code=False)
-    except Exception as error:  # a config is Python, which raises anything
+    except Exception as error:  # a config is Python code, which may raise anything
         raise ValueError(f'{path}: not a config of OpenCompass: {error}') from error
     for name in ('models', 'datasets'):
         if name not in config:
@@ -205,7 +204,7 @@ def read_config(path: Path) -> Mapping[str, Any]:
 
 
 def planned(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """Return the config of each model with that of each data set that it is to work on."""
+    """Return each pair of a model's config and the config of a data set that it answers."""
     combinations = config.get('model_dataset_combinations') or [config]
     return [(m, d) for one in combinations for m in one['models'] for d in one['datasets']]
 
@@ -216,14 +215,14 @@ def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     evaluation = config.get('eval')
     partitioner = evaluation.get('partitioner') if isinstance(evaluation, Mapping) else None
     settings = partitioner if isinstance(partitioner, Mapping) else {}
-    # OpenCompass's default is one data set a task.
+    # OpenCompass's default is one data set per task.
     naive = 'NaivePartitioner' in str(settings.get('type', 'NaivePartitioner'))
     shared = not naive or settings.get('n', 1) != 1
     return Run(folder, list(dict.fromkeys(pairs)), shared)
 
 
 def _model_abbr(config: Any) -> str:
-    """Return a model's name in file paths, by OpenCompass's rule, without its slow import."""
+    """Return a model's name in file paths by OpenCompass's rule, without its slow import."""
     if isinstance(config, (list, tuple)):
         return '_'.join(map(_model_abbr, config))
     if 'abbr' in config:

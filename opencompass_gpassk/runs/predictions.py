@@ -1,8 +1,8 @@
-"""OpenCompass's prediction files: one response a record, in one file or in shards.
+"""OpenCompass's prediction files: one response per record, in one file or in shards.
 
-``predictions/<model>/<data set>.json`` holds records keyed ``0``, ``1``, …; a sharded run leaves
-``<data set>_0.json``, ``<data set>_1.json``, … Our inferencer adds to each record which problem and
-replica it answers, so that no missing shard can shift a response to another problem.
+``predictions/<model>/<data set>.json`` holds records keyed ``0``, ``1``, …; a sharded run writes
+``<data set>_0.json``, ``<data set>_1.json``, … Our inferencer adds problem and replica to each
+record, so that a missing shard can't shift a response to another problem.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 LONGEST_GAP = 7
 NoneType = type(None)
-# What our inferencer adds to a record, and what it may be.
+# The fields that our inferencer adds to a record, and their types.
 FIELDS: dict[str, tuple[type, ...]] = {
     'problem_id': (str, int),
     'replica': (int,),
@@ -50,15 +50,15 @@ class Response:
     """One record of a prediction file.
 
     Attributes:
-        text: The response, postprocessed where OpenCompass was told to; '' where it is lost.
-        location: Where it stands, ``file#key``.
-        identity: (problem_id, replica), None in files of OpenCompass's own inferencers.
+        text: The response, postprocessed if OpenCompass was told to; '' if it is lost.
+        location: File and key of the record, ``file#key``.
+        identity: (problem_id, replica); None in files of OpenCompass's own inferencers.
         lost: Why there is no response, '' if there is one.
-        truncated: It ran into the length limit; None where nobody knows.
-        num_tokens: Its length in tokens, None where nobody knows.
-        sampling: The parameters that were applied, None where nobody knows.
-        record: The whole record, for evaluators that ask for more.
-        is_answer: Postprocessing has cut the text down to the answer alone.
+        truncated: Whether it reached the length limit; None if unknown.
+        num_tokens: Its length in tokens; None if unknown.
+        sampling: The parameters that were applied; None if unknown.
+        record: The whole record, for evaluators that need more fields.
+        is_answer: Whether postprocessing has reduced the text to the answer.
     """
 
     text: str
@@ -73,12 +73,12 @@ class Response:
 
     @property
     def raw(self) -> str:
-        """The response as the model gave it."""
+        """The model's response before postprocessing."""
         return self.record.get('prediction', self.text)
 
     @property
     def prompt(self) -> str:
-        """What the model was asked, '' where the record doesn't say."""
+        """The prompt, '' if the record doesn't hold it."""
         prompt = self.record.get('origin_prompt') or ''
         if isinstance(prompt, list):
             turns = [
@@ -93,12 +93,12 @@ class PredictionFiles:
     """The responses of one model to one data set.
 
     Attributes:
-        responses: In the order of the files.
+        responses: The responses, in the order of the files.
         contiguous: How many of them OpenCompass hands to an evaluator: it stops at the first
             missing shard.
-        missing: Names of the shards that are missing before or between others, finished or not.
-        unfinished: Names of the progress files of what is missing. One beside its finished file is
-            none of them: that keeps responses for another try of those that were lost.
+        missing: Names of the missing shards before or between others, finished or not.
+        unfinished: Names of the progress files of missing parts. A progress file beside its
+            finished file doesn't count: it keeps responses while lost ones are tried again.
     """
 
     responses: list[Response]
@@ -113,13 +113,13 @@ def read_predictions(
     """Read the responses to the data set ``name`` below ``predictions/<model>``.
 
     Args:
-        folder: ``predictions/<model>``; a model's name may hold slashes.
+        folder: ``predictions/<model>``; a model's name may contain slashes.
         name: The data set's abbreviation.
-        others: Data sets of their own, whatever number they end in.
+        others: Names of other data sets, which are not shards of this one.
 
     Raises:
         FileNotFoundError: If there is neither a whole file nor a shard.
-        ValueError: If a file isn't what OpenCompass writes, naming file and record.
+        ValueError: If a file isn't one of OpenCompass's; it names file and record.
     """
     whole = folder / f'{name}.json'
     done, begun = prediction_parts(folder)
@@ -149,10 +149,10 @@ def read_predictions(
 
 
 def prediction_parts(folder: Path) -> tuple[set[str], dict[str, str]]:
-    """Return the data sets and shards in ``predictions/<model>`` that were finished and begun.
+    """Return the finished and the begun data sets and shards in ``predictions/<model>``.
 
-    Those that were begun are the keys to the names of their progress files; of a finished one such
-    a file may be left.
+    The second is a mapping from each begun one to its progress file's name; a finished one may
+    still have a progress file.
     """
     files = [*folder.glob('*.json'), *folder.glob('tmp_*.jsonl')]
     done = {path.stem for path in files if not path.name.startswith('tmp_')}
@@ -165,13 +165,13 @@ def shard_numbers(
 ) -> list[int]:
     """Return the numbers of those files that are shards of a data set, ascending.
 
-    A number alone makes no shard: ``aime_2024`` is a data set. Shards are counted from 0, and of
-    those that are there no more than ``LONGEST_GAP`` in a row are missing. Nobody has 10,000.
+    A number at the end is not enough: ``aime_2024`` is a data set. Shards are counted from 0, with
+    at most ``LONGEST_GAP`` consecutive ones missing, and there are fewer than 10,000.
 
     Args:
         name: The data set's abbreviation.
         stems: Names of files, without suffix.
-        others: Names that are known for those of data sets.
+        others: Names of known data sets.
     """
     pattern = re.compile(re.escape(name) + '_(0|[1-9][0-9]{0,3})')
     matches = (pattern.fullmatch(stem) for stem in set(stems).difference(others))
@@ -184,7 +184,7 @@ def shard_numbers(
 
 
 def model_name(folder: Path) -> str:
-    """Return the model that ``…/predictions/<model>`` belongs to; its name may hold slashes."""
+    """Return the model of ``…/predictions/<model>``; its name may contain slashes."""
     _, found, model = folder.as_posix().rpartition('/predictions/')
     return model if found else folder.name
 
@@ -236,20 +236,20 @@ RESUME = (
 
 
 class IncompletePredictionsError(ValueError):
-    """Predictions are missing that another run of the inference would bring."""
+    """Predictions are missing that resuming the inference would add."""
 
 
 def prediction_folder(out_dir: Path) -> Path:
-    """Return where the predictions are to the results ``WORK_DIR/results/MODEL/DATA SET``.
+    """Return the folder of the predictions for the results ``WORK_DIR/results/MODEL/DATA SET``.
 
-    Names of models may hold slashes.
+    Names of models may contain slashes.
     """
     model = out_dir.parent.as_posix().rpartition('/results/')[2]
     return run_folder(out_dir) / 'predictions' / model
 
 
 def run_folder(out_dir: Path) -> Path:
-    """Return the timestamp folder that the results ``WORK_DIR/results/MODEL/DATA SET`` are in."""
+    """Return the timestamp folder of the results ``WORK_DIR/results/MODEL/DATA SET``."""
     return Path(out_dir.parent.as_posix().rpartition('/results/')[0])
 
 
@@ -264,13 +264,13 @@ def read_handed_over(
     Args:
         folder: ``predictions/<model>``.
         name: The data set's abbreviation.
-        texts: The texts handed over, which OpenCompass may have postprocessed: it reads the files
-            up to the first missing shard. What is no text by now, such as a number, becomes one.
-        is_answer: Tells of a raw response and of its text whether that is the answer alone.
+        texts: The texts handed over, which OpenCompass may have postprocessed. It reads the files
+            up to the first missing shard. Other values, such as numbers, are converted to text.
+        is_answer: Takes a raw response and its text; tells whether the text is only the answer.
 
     Returns:
-        The files' responses with those texts. Behind a missing shard nothing was postprocessed:
-        where postprocessing changed texts, these are left out as not comparable.
+        The files' responses with these texts. Responses after a missing shard were not
+        postprocessed: if postprocessing changed texts, they are left out as not comparable.
 
     Raises:
         ValueError: If files and texts differ in number.
@@ -294,9 +294,9 @@ def read_handed_over(
 
 
 def retry_note(responses: Sequence[Response], model: str, name: str) -> str | None:
-    """Return how to ask again for the responses that are recorded as lost, None if there is none.
+    """Return how to ask again for responses recorded as lost; None if there are none.
 
-    A gap where no record is found is another matter: the inference has not ended there.
+    Missing records don't count: there the inference has not ended.
     """
     lost = {r.location.rpartition('#')[0] for r in responses if r.lost and r.record}
     if not lost:
@@ -307,7 +307,7 @@ def retry_note(responses: Sequence[Response], model: str, name: str) -> str | No
 
 
 def how_to_ask_again(predictions: str, model: str, dataset: str) -> str:
-    """Return what a user does to have lost requests sent again; ``predictions`` hold them."""
+    """Return how a user can have lost requests sent again; ``predictions`` names their file."""
     return (
         f'to ask again for the lost responses alone, delete {predictions} and, if it is there, '
         f'results/{model}/{dataset}.json, then resume with opencompass CONFIG -r'
@@ -324,21 +324,21 @@ def align(
     exact_golds: bool = True,
     report: Callable[[str], None] = lambda message: None,
 ) -> list[Response]:
-    """Return the response to each of the T rows of a test set; one that isn't there is lost.
+    """Return the response to each of the T rows of a test set; a missing one counts as lost.
 
     Args:
         identities: (problem_id, replica) of each row.
         golds: The gold answer of each row.
-        files: The responses. If none says what it answers, they must be as many as the rows.
+        files: The responses. If they have no identities, there must be as many as rows.
         name: The data set's name, for messages.
-        min_coverage: Share of the rows, in [0, 1], that must have a record. One that says that
-            its response was lost counts as there: the inference has ended, and a result is made.
-        exact_golds: The gold answers are those of the inference. If not, each may be what a
-            ``dataset_postprocessor`` of OpenCompass makes of that.
-        report: Is told of a gap or of gold answers that are accepted.
+        min_coverage: Least share of the rows, in [0, 1], with a record. The record of a lost
+            response counts: the inference has ended, so a result is made.
+        exact_golds: Whether the gold answers must equal those of the inference. If not, each may
+            be the output of OpenCompass's ``dataset_postprocessor`` for it.
+        report: Takes a message on a gap, or on different gold answers that are accepted.
 
     Raises:
-        IncompletePredictionsError: If fewer records are there.
+        IncompletePredictionsError: If fewer rows have a record.
         ValueError: If a response was made with another gold answer than its row's.
     """
     known = {r.identity: r for r in files.responses if r.identity is not None}
@@ -378,7 +378,7 @@ def _check_golds(
         for identity, gold in zip(identities, golds, strict=True)
         if identity in known and known[identity].record.get('gold') is not None
     ]
-    # A postprocessor is a function, and leaves alone what it made itself.
+    # A postprocessor maps equal inputs to equal outputs, and doesn't change its own output.
     made = {was: now for *_, was, now in rows}
     for (problem_id, _), location, was, now in rows:
         if (exact and was != now) or made[was] != now or made.get(now, now) != now:

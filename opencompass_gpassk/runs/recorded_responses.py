@@ -1,4 +1,4 @@
-"""Responses that a run of OpenCompass recorded, of data sets that were repeated by ``n``."""
+"""Responses recorded in a run of OpenCompass, to data sets that ``n`` repeated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a run recorded of one model on one data set.
+    """The recorded predictions of one model on one data set in a run.
 
     Attributes:
         run: The timestamp folder.
@@ -48,15 +48,15 @@ class Recorded:
 
     @property
     def model(self) -> str:
-        """The model's name, which may hold slashes."""
+        """The model's name, which may contain slashes."""
         return model_name(self.folder)
 
 
 def recorded_data_sets(folder: Path) -> list[Recorded]:
-    """Return everything inferred in a run of OpenCompass, finished or not.
+    """Return all recorded predictions of a run of OpenCompass, finished or not.
 
     Args:
-        folder: A timestamp folder, or a work dir: its newest run with predictions is taken.
+        folder: A timestamp folder, or a work dir, whose newest run with predictions is taken.
 
     Raises:
         ValueError: If there are no predictions.
@@ -78,12 +78,12 @@ def recorded_data_sets(folder: Path) -> list[Recorded]:
 def read_data_set(recorded: Recorded) -> SampledProblems:
     """Read the responses of a model to a data set in a run of OpenCompass.
 
-    Problems are told apart by prompt and gold answer, which neither shards nor a ``test_range``
-    can shift; their samples are numbered in the order of the files.
+    Problems are distinguished by prompt and gold answer, which don't depend on shards or a
+    ``test_range``. Samples are numbered in the order of the files.
 
     Raises:
-        IncompletePredictionsError: If the inference of a part hasn't ended, naming it.
-        ValueError: If a record isn't one of generated text, or doesn't hold its prompt.
+        IncompletePredictionsError: If the inference of a part hasn't ended; it names the part.
+        ValueError: If a record isn't generated text, or lacks its prompt.
     """
     try:
         files = read_predictions(recorded.folder, recorded.name, recorded.others)
@@ -108,7 +108,7 @@ def read_data_set(recorded: Recorded) -> SampledProblems:
         replace(response, identity=identity)
         for response, identity in zip(responses, identities, strict=True)
     ]
-    # As a text a prompt holds the roles of the model's template, as turns it is the data set's.
+    # A prompt stored as text contains the model's template; a prompt stored as turns does not.
     turns = all(isinstance(one.record.get('origin_prompt'), list) for one in responses)
     return SampledProblems(
         recorded.name, list(problems.values()), identified, recorded.model, prompts=turns
@@ -122,16 +122,16 @@ def _models(run: Path) -> dict[Path, set[str]]:
     models = sorted({path.parent for path in files} - {root})
     try:
         pairs = planned_run(run, read_run_config(run)).pairs if models else []
-    except ValueError:  # no config, or one that needs what isn't installed here
+    except ValueError:  # no config, or one that can't be read
         pairs = []
     return {model: {name for of, name in pairs if of == model_name(model)} for model in models}
 
 
 def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
-    """Return the names of a model's data sets, those of which there is but a part among them.
+    """Return the names of a model's data sets, including those with only some shards.
 
-    Which are meant stands in the run's config. Without it, or where a later start of the run
-    changed it, what is a shard is told by the numbers: see ``shard_numbers``.
+    The run's config names the data sets. Without it, or if a later start of the run changed it,
+    shards are recognised by their numbers: see ``shard_numbers``.
     """
     done, begun = prediction_parts(model)
     stems = done | {stem for stem in begun if stem in planned or not _is_leftover(stem, done)}
@@ -139,7 +139,7 @@ def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
     bases = {stem.rpartition('_')[0] for stem in stems} - done
     for base in sorted(set(planned) & bases) + sorted(bases.difference(planned)):
         numbers = shard_numbers(base, stems, planned)
-        # One file alone that doesn't say it is the first is a data set of its own.
+        # A single file whose number isn't 0 is a data set of its own.
         if base and numbers and (base in planned or numbers[0] == 0 or len(numbers) > 1):
             names.add(base)
             stems = stems.difference(f'{base}_{number}' for number in numbers)
@@ -147,7 +147,7 @@ def _data_sets(model: Path, planned: Collection[str]) -> list[str]:
 
 
 def _is_leftover(stem: str, done: Collection[str]) -> bool:
-    """Tell whether a shard was begun of what has been inferred as a whole since."""
+    """Tell whether this is an unfinished shard of a data set that was later inferred as a whole."""
     base = stem.rpartition('_')[0]
     return stem not in done and base in done and bool(shard_numbers(base, [stem]))
 
@@ -162,15 +162,15 @@ def _gap(recorded: Recorded, files: PredictionFiles) -> str:
 def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
     """Return (problem_id, replica) of responses that hold their prompt and gold answer.
 
-    Two problems of a data set may read the same: what occurs m times as often as most does is
-    taken for m problems, whose responses take turns, as OpenCompass repeats whole data sets.
+    Two problems of a data set may have the same text: a prompt that occurs m times as often as most
+    is taken for m problems. Their responses alternate, since OpenCompass repeats whole data sets.
     """
     asked = []
     for response in responses:
         if not response.prompt:
             raise ValueError(
-                f'{response.location}: the record holds no origin_prompt, so nobody can say which '
-                'problem it answers; generated responses alone can be scored again'
+                f'{response.location}: the record holds no origin_prompt, so its problem is '
+                'unknown; only generated responses can be scored again'
             )
         asked.append((response.prompt, str(response.record.get('gold'))))
     counts = Counter(asked)
@@ -187,5 +187,5 @@ def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
 
 
 def _final(gold: str) -> str:
-    # GSM8K's gold answer is a worked solution, which OpenCompass cuts off at the evaluation.
+    # GSM8K's gold answer is a worked solution; OpenCompass's evaluation keeps only its end.
     return gold.rsplit('####', 1)[-1].strip()

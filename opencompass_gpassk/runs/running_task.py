@@ -1,4 +1,4 @@
-"""The task of OpenCompass that the present call is part of: it knows what it doesn't hand over."""
+"""The running OpenCompass task: it knows configs that it doesn't pass on to its parts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ['answer_test', 'running_task']
 
 
 def running_task() -> Any:
-    """Return the task of OpenCompass that calls, None where none does.
+    """Return the OpenCompass task that made the current call; None outside a task.
 
-    OpenCompass hands an inferencer a task's rows, not where in the test set they stand, and an
-    evaluator neither the data set's config nor the model's. It names the task to nobody else: to
-    read it off the calls under way is the one way to learn it.
+    OpenCompass gives an inferencer a task's rows, but not their place in the test set, and gives an
+    evaluator neither the data set's config nor the model's. The task knows these. It is only found
+    by searching the call stack.
     """
     frame = inspect.currentframe()
     while frame is not None:
         task = frame.f_locals.get('self')
-        # By attribute, not by class: a task that runs as a script has a class of its own.
+        # Recognise it by attributes, not by class: a task run as a script has a class of its own.
         if getattr(task, 'dataset_cfg', None) is not None:
             return task
         frame = frame.f_back
@@ -32,16 +32,15 @@ def running_task() -> Any:
 def answer_test(
     eval_cfg: Mapping[str, Any], model_cfg: Mapping[str, Any], own: Mapping[str, Any] | None
 ) -> Callable[[str, str], bool]:
-    """Return a function of a raw response and of its text, which tells if the text is its answer.
+    """Return a function that tells from a raw response and its text whether the text is an answer.
 
-    A postprocessor of a data set cuts a response down to its answer; one of a model only takes
-    something from it, such as its thoughts. So a text is an answer if one of the data set changed
-    it. One that it left alone is an answer if it is a single word: a sentence is what the
-    postprocessor found no answer in.
+    A data set's postprocessor reduces a response to its answer; a model's only removes parts, such
+    as thoughts. So a text is an answer if the data set's postprocessor changed it. An unchanged
+    text is an answer if it is a single word: in a sentence the postprocessor found no answer.
 
     Args:
-        eval_cfg: The data set's, which may name a postprocessor.
-        model_cfg: The model's, which may name another.
+        eval_cfg: The data set's ``eval_cfg``, which may name a postprocessor.
+        model_cfg: The model's config, which may name another.
         own: The evaluator's own postprocessor.
     """
     if not own and not eval_cfg.get('pred_postprocessor'):

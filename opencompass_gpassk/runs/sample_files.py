@@ -1,4 +1,4 @@
-"""Responses that were made elsewhere, as JSON lines of problems with their samples.
+"""Responses from other programs, as JSON lines of problems with their samples.
 
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
 optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object). Rows of
@@ -28,10 +28,10 @@ class SampledProblems:
     """Problems and the responses to them; each response holds its identity.
 
     Attributes:
-        name: What they are: the file's or the data set's name.
+        name: The file's or the data set's name.
         problems: P problems.
         responses: T responses.
-        model: Who answered, '' where nobody says.
+        model: The model's name, '' if unknown.
         prompts: Whether the questions are the data set's prompts, the same for all models.
     """
 
@@ -43,20 +43,20 @@ class SampledProblems:
 
     @property
     def n(self) -> int:
-        """Samples of each problem: the largest number there is."""
+        """Greatest number of samples of a problem."""
         return max(self._counts().values(), default=0)
 
     @property
     def uneven(self) -> int:
-        """How many problems have fewer samples than n."""
+        """Number of problems with fewer than n samples."""
         counts, n = self._counts(), self.n
         return sum(counts[problem.problem_id] < n for problem in self.problems)
 
     @property
     def versions(self) -> tuple[str, str]:
-        """Hashes of the data and of the prompts, which models may share; 'unknown' if they can't.
+        """Hashes of data and prompts, equal for models with the same ones; or 'unknown'.
 
-        In a run the question is a prompt, which a model's template may have changed.
+        They are unknown in a run whose prompts contain a model's template.
         """
         questions = [problem.question for problem in self.problems]
         golds = [problem.gold for problem in self.problems]
@@ -79,10 +79,10 @@ def read_samples(
     Args:
         path: A file, gzipped or not, or ``-`` for standard input.
         skip_bad: Leave malformed rows out and go on.
-        report: Is told of each row left out.
+        report: Takes a message on each row left out.
 
     Raises:
-        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+        ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
     """
     name = input_name(path)
     problems: list[Problem] = []
@@ -94,8 +94,8 @@ def read_samples(
             problem, samples = _row(line, number, asked)
             if problem.problem_id in seen:
                 raise ValueError(
-                    f'field id: {problem.problem_id!r} stands in line '
-                    f'{seen[problem.problem_id]} already; give every problem its own'
+                    f'field id: {problem.problem_id!r} is already used in line '
+                    f'{seen[problem.problem_id]}; give every problem its own'
                 )
             seen[problem.problem_id] = number
             problems.append(problem)
@@ -126,7 +126,7 @@ def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
         raise ValueError('field answer: the gold answer is missing or not a text')
     if not str(gold).strip():
-        raise ValueError('field answer: the gold answer is empty; nothing could be right')
+        raise ValueError('field answer: the gold answer is empty; give one')
     samples = row.get('samples')
     if not isinstance(samples, list) or not samples:
         raise ValueError('field samples: a list of at least one response is needed')
@@ -159,9 +159,9 @@ def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str
 
 
 def _version(row: Mapping[str, Any], asked: Counter[str]) -> tuple[str, str]:
-    """Return the cluster of a problem, and which version of its question it is, '' for none.
+    """Return a problem's cluster and the version of its question, both '' if it has none.
 
-    Versions that have no number are numbered in their order.
+    Versions without a number are numbered in order.
     """
     group = _text(row, 'group')
     if not group or not {'version', 'original'} & row.keys():

@@ -1,7 +1,7 @@
-"""What became of the tasks of a run: finished, failed and of what, or not done.
+"""The states of a run's tasks: finished, failed with a reason, or not done.
 
-OpenCompass ends with exit code 0 and a ``-`` in its table whatever happens to its tasks; what
-became of them is read from the files that they left.
+OpenCompass ends with exit code 0 and a ``-`` in its table even if its tasks fail, so the states are
+read from the files that the tasks wrote.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = [
     'tasks_named',
 ]
 
-HEAD, TAIL = 1 << 20, 4 << 20  # bytes of a huge log that are read
+HEAD, TAIL = 1 << 20, 4 << 20  # bytes read at the beginning and end of a huge log
 LONGEST = 400  # characters of a message
 
 TRACEBACK = 'Traceback (most recent call last):'
 RANK = re.compile(r'^\[rank\d+\]: ?')
 EXCEPTION = re.compile(r'^(?:[\w<>]+\.)*([A-Za-z_]\w*)(?::(?: (.*)|$)|$)')
-# Where a message of several lines ends: another log line, a blank line, a chained traceback.
+# The end of a message of several lines: another log line, a blank line, a chained traceback.
 END_OF_MESSAGE = re.compile(
     r'^(\s*$|\d\d/\d\d \d\d:\d\d:\d\d - |Traceback |The above exc|During ha)'
 )
@@ -45,16 +45,16 @@ SUDDEN = re.compile(
     r'^(Fatal Python error: .*|Killed|Terminated|Aborted.*|Segmentation fault.*|Bus error.*'
     r'|.*\(core dumped\)|.*: (?:command )?not found|.*: error: .*)$'
 )
-# torchrun's own exception tells nothing of the process that failed.
+# torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
 
 def read_log(path: Path) -> str:
-    """Return a log's text; of a huge one its beginning and its end.
+    """Return a log's text; if it is huge, its beginning and end.
 
     Raises:
-        FileNotFoundError: If there is none.
-        ValueError: If it is no regular file, or can't be opened.
+        FileNotFoundError: If the log doesn't exist.
+        ValueError: If it isn't a regular file, or can't be opened.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -66,7 +66,7 @@ def read_log(path: Path) -> str:
 
 
 def tasks_named(log: str, model: str) -> list[str]:
-    """Return the data sets that a log's tasks contain for a model, shards by their own name.
+    """Return the data sets that a log's tasks contain for a model; shards have their own names.
 
     OpenCompass writes ``Task [model/dataset,model/dataset_0]`` when a task starts.
     """
@@ -80,7 +80,7 @@ def tasks_named(log: str, model: str) -> list[str]:
 
 
 def last_exception(log: str) -> str | None:
-    """Return the last exception in a log as ``Type: message``, None if there is none."""
+    """Return the last exception in a log as ``Type: message``; None if there is none."""
     lines = [RANK.sub('', line) for line in log.split('\n')]
     found = [
         exception
@@ -95,7 +95,7 @@ def last_exception(log: str) -> str | None:
 
 
 def _exception_after(lines: list[str], traceback: int) -> str | None:
-    """Return the exception that ends the traceback which starts at a line."""
+    """Return the exception at the end of the traceback that starts at a line."""
     for index in range(traceback + 1, len(lines)):
         line = lines[index]
         if TRACEBACK in line:
@@ -114,7 +114,7 @@ def _exception_after(lines: list[str], traceback: int) -> str | None:
     return None
 
 
-MOST_NAMED = 5  # of the missing parts
+MOST_NAMED = 5  # missing parts named in a message
 STATES_LONGEST = 1000  # characters of an evaluator's error
 
 
@@ -129,15 +129,15 @@ class State(str, Enum):
 
 @dataclass(frozen=True)
 class TaskState:
-    """What became of one model on one data set.
+    """The state of one model's work on one data set.
 
     Attributes:
         model: The model's abbr.
         dataset: The data set's abbr.
         state: How far it got.
-        stage: Where it stopped: ``inference`` or ``evaluation``; '' where it is finished.
-        reason: The exception it died of, or what is missing.
-        log: The log that tells so, relative to the run; '' if there is none.
+        stage: Where it stopped: ``inference`` or ``evaluation``; '' if it is finished.
+        reason: The exception that ended it, or what is missing.
+        log: The log that shows the reason, relative to the run; '' if there is none.
     """
 
     model: str
@@ -149,7 +149,7 @@ class TaskState:
 
     @property
     def name(self) -> str:
-        """The model and the data set in one word."""
+        """Model and data set as one name."""
         return f'{self.model}/{self.dataset}'
 
     def __str__(self) -> str:
@@ -171,7 +171,7 @@ class TaskState:
 
 
 def task_states(run: Run) -> list[TaskState]:
-    """Tell what became of each model's work on each data set, in the order of the config."""
+    """Return the state of each model's work on each data set, in the order of the config."""
     by_model: dict[str, list[str]] = {}
     for model, dataset in run.pairs:
         by_model.setdefault(model, []).append(dataset)
@@ -183,12 +183,12 @@ def task_states(run: Run) -> list[TaskState]:
 
 
 class ModelFolder:
-    """What one model left in a run.
+    """The files of one model in a run.
 
     Args:
         run: The run.
         model: The model's abbr.
-        datasets: Abbrs of its data sets in the order of the config, which is that of the tasks.
+        datasets: Abbrs of its data sets in the order of the config, which is the tasks' order.
     """
 
     def __init__(self, run: Run, model: str, datasets: Sequence[str]) -> None:
@@ -205,8 +205,8 @@ class ModelFolder:
     def _state(self, dataset: str) -> TaskState:
         try:
             return self._found(dataset)
-        except OSError as error:  # of a folder, such as that its name is too long
-            reason = f'what it left is not readable: {error.strerror}'
+        except OSError as error:  # for example because a folder's name is too long
+            reason = f'its files are not readable: {error.strerror}'
             return self._make(dataset, State.FAILED, reason=reason)
 
     def _found(self, dataset: str) -> TaskState:
@@ -220,7 +220,7 @@ class ModelFolder:
             return self._make(dataset, State.FAILED, 'evaluation', error)
         if exception := self._exception(infer_log):
             return self._make(dataset, State.FAILED, 'inference', exception, infer_log)
-        # An evaluation that is older than the inference failed in an earlier start of the run.
+        # An evaluation log older than the inference is from an earlier start of the run.
         if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
         begun = self._predictions[1]
@@ -241,7 +241,7 @@ class ModelFolder:
         return TaskState(self.model, dataset, state, stage, reason, name)
 
     def _exception(self, log: Path | None) -> str | None:
-        """Return the last exception in a log, or why that can't be read."""
+        """Return the last exception in a log, or why the log can't be read."""
         if log is None:
             return None
         if log not in self._exceptions:
@@ -252,7 +252,7 @@ class ModelFolder:
         return self._exceptions[log]
 
     def _result_error(self, dataset: str) -> str | None:
-        """Return None if there is a result, '' if there is no file, else what is wrong with it."""
+        """Return None if there is a result, '' if there is no file, else the result's error."""
         try:
             result = read_object(self.run / 'results' / self.model / f'{dataset}.json')
         except FileNotFoundError:
@@ -268,8 +268,8 @@ class ModelFolder:
     def _parts(self, dataset: str) -> tuple[list[str], list[str]]:
         """Return the names of the missing and of the present parts of a data set's predictions.
 
-        A part is the whole data set or a shard of it. Which shards there should be is known from
-        the others' numbers, from progress files and from the tasks that the logs name.
+        A part is the whole data set or a shard. The expected shards are known from the numbers of
+        the others, from progress files and from the tasks named in logs.
         """
         done = self._predictions[0]
         if dataset in done:
@@ -286,7 +286,7 @@ class ModelFolder:
 
     @cached_property
     def _numbered(self) -> dict[str, set[str]]:
-        """What precedes a number → the names of predictions and tasks that may be its shards."""
+        """Name without its number → names of predictions and tasks that may be its shards."""
         found: dict[str, set[str]] = defaultdict(set)
         done, begun = self._predictions
         for name in (*done, *begun, *self._log_places):
@@ -297,7 +297,7 @@ class ModelFolder:
     def _infer_logs(self) -> dict[Path, list[str]]:
         """Infer log → the data sets and shards its task contained, the newest log first."""
         logs = (self.run / 'logs' / 'infer' / self.model).glob('*.out')
-        there = [log for log in logs if log.exists()]  # a link may lead nowhere
+        there = [log for log in logs if log.exists()]  # a link may be broken
         newest = sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True)
         return {log: self._contained(log) for log in newest}
 
@@ -318,7 +318,7 @@ class ModelFolder:
 
     @cached_property
     def _silent_log(self) -> Path | None:
-        """The log of a task that died before it said what it contains, as of a failed import."""
+        """The log of a task that died before it named its parts, for example in an import."""
         silent = [log for log, names in self._infer_logs.items() if not names]
         return next((log for log in silent if self._exception(log)), None)
 
@@ -331,7 +331,7 @@ class ModelFolder:
     def _eval_logs(self) -> dict[str, Path | None]:
         """Data set → the log of the task that evaluated it.
 
-        A task of several takes them in the order of the config and is named after its first.
+        A task of several data sets takes them in the config's order and is named after the first.
         """
         folder = self.run / 'logs' / 'eval' / self.model
         logs: dict[str, Path | None] = {}
@@ -346,7 +346,7 @@ class ModelFolder:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # its name is too long
+    except OSError:  # the name is too long
         return False
 
 
