@@ -325,7 +325,7 @@ def test_settings_that_have_no_effect_and_unknown_kinds_are_errors() -> None:
         PromptedStepJudge(JudgeSettings(mode='llm', tail_length=10))
     with pytest.raises(ValueError, match="'invalid' is no ErrorKind"):
         PromptedStepJudge(by_kind('', ''), kinds=['invalid'])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match='there is none'):
+    with pytest.raises(ValueError, match='is empty'):
         PromptedStepJudge(by_kind('', ''), kinds=[])
     with pytest.raises(ValueError, match='leave kinds out'):
         PromptedStepJudge(by_kind('', ''), kinds=[INVALID]).score([ADDING])

@@ -96,7 +96,7 @@ def test_a_scorer_of_ones_own() -> None:
         ({'type': 'score_writer.Nobody'}, "type of reasoning is 'score_writer.Nobody'"),
         ({'type': Scorer, 'options': {'speed': 2}}, r'options of reasoning do not fit.*speed'),
         ({'type': 'collections.Counter'}, 'Counter is no scorer: it needs settings, stream'),
-        ({'type': Scorer, 'model_kwargs': {'dtype': 'auto'}}, 'takes options alone'),
+        ({'type': Scorer, 'model_kwargs': {'dtype': 'auto'}}, 'give options alone'),
         ({'judge': 'llm', 'options': {'long': 'refuse'}}, 'options of reasoning has long; a judge'),
         ({'model': 'x', 'options': {'speed': 2}}, 'has speed, which StepScorer does not take'),
         ({'model': 'x', 'options': {'tokenizer': 2}}, 'has tokenizer, which StepScorer'),

@@ -1,4 +1,4 @@
-"""Scorers that read solutions in batches: of like length together, equal ones once."""
+"""Scorers that read solutions in batches of similar length, equal solutions once."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """What one forward pass reads of a solution.
+    """The part of a solution that one forward pass reads.
 
     Attributes:
-        ids: Its tokens, shape (T,).
+        ids: The tokens, shape (T,).
         reads: Indexes of the tokens at which steps are read, shape (R,).
-        first: Which of the solution's steps the first of these is, from 0.
+        first: Index in the solution of the first of these steps, from 0.
     """
 
     ids: NDArray[np.int32]
@@ -55,16 +55,16 @@ def passages(
 ) -> list[Passage] | Refusal:
     """Return a solution whole if it fits; else the prompt with windows of the steps, or a refusal.
 
-    Windows overlap by up to a half: a step is read in the first one that holds its end, where at
-    least a quarter of a window stands before it. They begin with a step if they can. Of a step
-    that is longer than a window only the end is seen. A prompt that takes more than half of the
-    limit is refused.
+    Windows overlap by up to a half. A step is read in the first window that holds its end, with at
+    least a quarter of a window before that end. Windows begin at the start of a step if possible.
+    If a step is longer than a window, only its end is read. A solution whose prompt takes more than
+    half of the limit is refused.
 
     Args:
         encoded: The solution.
-        shift: How many tokens before its last one a step is read.
-        limit: Tokens that the model takes, None for any number.
-        window: Make windows, else refuse what is too long.
+        shift: How many tokens before its last token a step is read.
+        limit: Greatest number of tokens that the model takes; None for any number.
+        window: Whether to make windows of a solution that is too long, or to refuse it.
     """
     if limit is None or len(encoded.ids) <= limit:
         return [Passage(encoded.ids, encoded.ends - shift)]
@@ -79,26 +79,26 @@ def _windows(encoded: Encoded, shift: int, room: int) -> Iterator[Passage]:
     step, start = 0, prompt
     while True:
         stop = start + room
-        after = int(np.searchsorted(ends, stop))  # the first step that doesn't end before
-        if after > step:  # the first window may hold no end
+        after = int(np.searchsorted(ends, stop))  # the first step that ends after the window
+        if after > step:  # the first window may hold no step's end
             ids = np.concatenate([encoded.ids[:prompt], encoded.ids[start:stop]])
             yield Passage(ids, ends[step:after] - start + prompt - shift, step)
             step = after
         if step == len(ends):
             return
-        # Half a window back, or less where the end of the next step is too far off for that.
+        # Go half a window back, or less if the window would not reach the end of the next step.
         earliest = max(stop - room // 2, int(ends[step]) + 1 - room)
         fitting = begins[(begins >= earliest) & (begins <= ends[step] - room // 4)]
         start = int(fitting[0]) if len(fitting) else earliest
 
 
 class Batch(NamedTuple):
-    """What the model is given of B passages, padded to T tokens.
+    """The model's input for B passages, padded to T tokens.
 
     Attributes:
-        input_ids: Shape (B, T).
-        attention_mask: 1 where a token is, 0 where there is padding that could be seen, (B, T).
-        position_ids: Shape (B, T), or None where each row begins at 0.
+        input_ids: Token ids, shape (B, T).
+        attention_mask: 1 for tokens, 0 for padding that tokens would see, shape (B, T).
+        position_ids: Shape (B, T), or None if each row begins at 0.
         reads: Row and column of each step, shape (R, 2), passage after passage.
     """
 
@@ -109,12 +109,12 @@ class Batch(NamedTuple):
 
 
 def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[list[int]]:
-    """Yield batches of indexes, the longest first: what does not fit shows at once.
+    """Yield batches of indexes, the longest first, so that a lack of memory shows at once.
 
     Args:
-        lengths: Of all passages, in tokens.
-        size: At most so many in a batch.
-        tokens: At most so many in a batch, padding among them; a longer passage stands alone.
+        lengths: Lengths of all passages in tokens.
+        size: Greatest number of passages in a batch.
+        tokens: Greatest number of tokens in a batch, with padding; a longer passage is alone.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -129,10 +129,9 @@ def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[lis
 def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
     """Return passages as tensors on a device, padded on the ``left`` or ``right``.
 
-    On the right nothing has to be masked, since the tokens of a decoder don't see what follows
-    them. The mask is full then, by which transformers knows plain causal attention, the fast kind;
-    without any mask it would look for packed sequences. On the left, mask and positions keep a
-    passage from noticing.
+    Padding on the right needs no mask, since a decoder's tokens don't see what follows them. The
+    mask is full of ones: transformers then uses plain causal attention, which is fast; without a
+    mask it would look for packed sequences. On the left, mask and positions hide the padding.
     """
     import torch
 
@@ -157,7 +156,7 @@ def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
 
 
 Rows = NDArray[np.float64]
-# What says, in an error of no class of its own, that memory is exhausted: PyTorch's allocator of
+# Messages of errors without a class of their own that mean exhausted memory: PyTorch's allocator on
 # the CPU, and libraries of CUDA.
 EXHAUSTED = re.compile(
     r"out of memory|not enough memory|can't allocate memory|cannot allocate memory|ALLOC_FAILED"
@@ -167,18 +166,18 @@ EXHAUSTED = re.compile(
 
 
 class StepReader(Protocol):
-    """A model that is read at some tokens, as :class:`~.model.StepClassifier` is."""
+    """A model that gives logits at chosen tokens, such as :class:`~.model.StepClassifier`."""
 
     @property
     def model(self) -> PreTrainedModel:
-        """The one of ``transformers``."""
+        """The model of ``transformers``."""
 
     @property
     def device(self) -> torch.device:
-        """Where it takes its input."""
+        """The device that takes the input."""
 
     def eval(self) -> Any:
-        """Put it into evaluation mode."""
+        """Put the model into evaluation mode."""
 
     def __call__(
         self,
@@ -191,10 +190,10 @@ class StepReader(Protocol):
 
 
 class Passes:
-    """Runs a model on batches. One that runs out of memory is run again in halves.
+    """Runs a model on batches. A batch that runs out of memory is run again in halves.
 
     Args:
-        reader: Which.
+        reader: The model.
         padding_side: ``left`` or ``right``.
     """
 
@@ -204,7 +203,7 @@ class Passes:
         self.positions = 'position_ids' in inspect.signature(reader.model.forward).parameters
 
     def run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
-        """Return the probabilities of each passage's steps, shape (R, C), or why there are none."""
+        """Return the probabilities of each passage's steps, shape (R, C), or a refusal."""
         rows = self._try(passages)
         if rows is not None:
             return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
@@ -214,14 +213,14 @@ class Passes:
         return [*self.run(passages[:half]), *self.run(passages[half:])]
 
     def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
-        """Return None where memory runs out; what the failed pass held is free then."""
+        """Return None if memory runs out; the memory of the failed pass is free then."""
         import torch
 
         try:
             return self._probabilities(passages)
         except MemoryError:
             pass
-        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, which may have no words
+        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
             if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
                 raise
         torch.cuda.empty_cache()
@@ -243,11 +242,11 @@ class Passes:
         return np.split(rows, borders)
 
 
-POOL = 8192  # solutions that are sorted by length together; their tokens are held in memory
+POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
 SIDES = ('left', 'right')
 
-Prepared = tuple[int, list[Passage] | Refusal]  # tokens of the steps, and what is to be read
+Prepared = tuple[int, list[Passage] | Refusal]  # number of tokens of the steps, and passages
 
 
 class BatchedScorer(ABC):
@@ -255,12 +254,12 @@ class BatchedScorer(ABC):
 
     Args:
         reader: The model; it is put into evaluation mode.
-        batch_size: Solutions in a forward pass at most.
-        batch_tokens: Tokens in one at most, padding among them; a longer solution is read alone.
+        batch_size: Greatest number of solutions in a forward pass.
+        batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
             By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
-        max_tokens: Tokens that the model takes, prompt and steps together; by default as many as
-            it has positions.
-        padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
+        max_tokens: Greatest number of tokens of prompt and steps together; by default the number
+            of the model's positions.
+        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -297,17 +296,17 @@ class BatchedScorer(ABC):
 
     @abstractmethod
     def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield what is to be read of each solution, or why it can't be."""
+        """Yield the passages of each solution, or a refusal."""
 
     @abstractmethod
     def scores_of(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the scores of steps, of the classes' probabilities at each."""
+        """Return the scores of steps, from the classes' probabilities at each step."""
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
-        """Return the scores of each solution, in their order.
+        """Return the scores of each solution, in order.
 
         Args:
-            solutions: Equal ones are scored once.
+            solutions: The solutions; equal ones are scored once.
             progress: Show a bar on standard error.
         """
         found = dict(self.stream(solutions, progress=progress))
@@ -316,13 +315,13 @@ class BatchedScorer(ABC):
     def stream(
         self, solutions: Iterable[Solution], *, progress: bool = False
     ) -> Iterator[tuple[int, StepScores]]:
-        """Yield index and scores of each solution as soon as they are there, the longest first.
+        """Yield index and scores of each solution as soon as it is scored, the longest first.
 
-        What was yielded can be kept at once, so that little is lost when the process is killed.
-        Refused solutions come among the others, with the reason in their scores.
+        The caller can store them at once, so that little is lost if the process is killed. Refused
+        solutions are yielded too, with the reason in their scores.
 
         Args:
-            solutions: Equal ones are scored once.
+            solutions: The solutions; equal ones are scored once.
             progress: Show a bar on standard error.
         """
         places: dict[Solution, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Scores of the steps of many solutions, one forward pass a solution, many solutions at once."""
+"""Scores the steps of many solutions in batches, one forward pass per solution."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ class StepScorer(BatchedScorer):
     """Scores solutions step by step with a :class:`~.model.StepClassifier`.
 
     Args:
-        model: Which; it is put into evaluation mode.
+        model: The classifier; it is put into evaluation mode.
         tokenizer: The checkpoint's own.
-        position: Where a step is read: ``last``, at its last token, as the paper says (section
-            3.2), or ``published``, one token before it, as the authors' code for
-            ``GAIR/ReasonEval-7B`` did, which puts a BOS token in front without moving its
-            positions. By default where the checkpoint is to be read.
-        batch_size: Solutions in a forward pass at most.
-        batch_tokens: Tokens in one at most, padding among them; a longer solution is read alone.
+        position: Where a step is read: ``last``, at its last token, as in the paper (section 3.2);
+            or ``published``, one token before it, as in the authors' code for
+            ``GAIR/ReasonEval-7B``, which puts a BOS token in front without moving its positions.
+            By default as the checkpoint requires.
+        batch_size: Greatest number of solutions in a forward pass.
+        batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
             By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
-        max_tokens: Tokens that the model takes, prompt and steps together; by default as many as
-            it has positions.
-        long: What happens to longer solutions: ``refuse``, or ``window``, which reads the prompt
-            with as many of the steps as fit, a few times.
-        padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
-        name: Of the model, in :attr:`settings`; by default what it was loaded from, of a folder
-            its name alone.
+        max_tokens: Greatest number of tokens of prompt and steps together; by default the number
+            of the model's positions.
+        long: How longer solutions are treated: ``refuse``; or ``window``, which reads the prompt
+            several times, each time with as many steps as fit.
+        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
+        name: The model's name in :attr:`settings`; by default the source that it was loaded from,
+            without the path of a folder.
 
     Attributes:
-        delimiter: What stands between the steps that the model learned from, where its config says
-            so (``step_delimiter``); responses are then split there by default.
+        delimiter: The text between the steps in the model's training data, if its config gives it
+            (``step_delimiter``); responses are then split at it by default.
 
     Raises:
         ValueError: If a setting is out of its range, or the tokenizer has no token that can
@@ -98,7 +98,7 @@ class StepScorer(BatchedScorer):
         self.tokenizer = StepTokenizer(tokenizer)
         self.position = position or model.position
         self.long = long
-        # What stood between the steps that the model learned from; None if it doesn't say.
+        # The delimiter of steps in the model's training data; None if its config doesn't say.
         self.delimiter: str | None = getattr(model.config, DELIMITER_KEY, None) or None
         self.name = name or model_name(model.config.name_or_path)
 
@@ -110,8 +110,8 @@ class StepScorer(BatchedScorer):
 
         Args:
             source: The folder, or an id such as ``GAIR/ReasonEval-7B``.
-            model: What :meth:`.StepClassifier.load` takes: ``dtype``, ``device_map``, and so on.
-            settings: What this class takes.
+            model: Arguments of :meth:`.StepClassifier.load`: ``dtype``, ``device_map``, and so on.
+            settings: Arguments of this class.
 
         Raises:
             ValueError: As both classes do.
@@ -129,7 +129,7 @@ class StepScorer(BatchedScorer):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What scores depend on beside the solution, as values that JSON holds."""
+        """What scores depend on besides the solution, as JSON values."""
         return {
             'model': self.name,
             **self._identity,
@@ -151,7 +151,7 @@ class StepScorer(BatchedScorer):
         }
 
     def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield what is to be read of each solution, or why it can't be."""
+        """Yield the passages of each solution, or a refusal."""
         shift = int(self.position == 'published')
         for item in self.tokenizer.encode(solutions):
             if isinstance(item, Refusal):

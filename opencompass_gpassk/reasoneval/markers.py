@@ -1,4 +1,4 @@
-"""The markers by which a response tells its own steps: Step 1, 第一步, a list counted from 1."""
+"""Markers with which a response numbers its own steps: Step 1, 第一步, a list counted from 1."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NAMED = re.compile(
     rf'|步骤[^\S\n]{{0,2}}(?P<cardinal>{CHINESE})(?![\d.])',
     re.IGNORECASE,
 )
-# At the start of a line only ornaments may come before a named step, and a mark must follow it.
+# At the start of a line only ornaments may precede a named step, and a mark must follow it.
 ORNAMENTS = re.compile(
     r'(?:\\text[a-z]{2}\{|\\(?:sub){0,2}section\*?\{|\\paragraph\*?\{|\d{1,3}[.)、]|[\W_]){0,32}'
 )
 REACH = 40
-MOST = 10_000  # No solution has more markers: such a text repeats itself to no end.
+MOST = 10_000  # A text with more markers repeats itself endlessly and is no solution.
 MARK = re.compile(
     r'[^\S\n]{0,3}(?:\*\*|__|[:：.。、，,)\]）】}(（]|[—–-]+(?=\s)|(?=\n)|\Z)'
     r'|(?<=[步骤])(?:是|就是|[^\S\n])'
 )
-# Within a line, it must begin a sentence and be followed by a colon.
+# Within a line, a named step must begin a sentence and be followed by a colon.
 SENTENCE_BEFORE = re.compile(r'(?:[.!?;:][^\S\n]{1,3}|[。！？；：][^\S\n]{0,3})((?:\*\*|__)?)\Z')
 COLON = re.compile(r'[^\S\n]{0,3}(?:\*\*|__)?[:：]|(?<=步)[，,、]')
 
@@ -48,7 +48,7 @@ NUMBERED = re.compile(
     r')(?![^\S\n]{0,3}[=+*/^<>×÷≤≥≈](?!\*))',
     re.MULTILINE,
 )
-UNFINISHED = tuple('=+<>≤≥≈×÷')  # what ends a line that goes on in the next
+UNFINISHED = tuple('=+<>≤≥≈×÷')  # a line that ends with one of these continues in the next
 HEADING = re.compile(r'^(\#{1,6})[^\S\n]', re.MULTILINE)
 PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
 
@@ -64,14 +64,14 @@ class Marker(NamedTuple):
 
 
 def marked_steps(text: str, protected: Protected) -> list[Span]:
-    """Return the spans of a text that its markers declare steps, in order; none if it has none.
+    """Return the spans of the steps that a text's markers declare, in order.
 
-    Markers come in runs that begin at 1 and count up, of two at least. Those that are named (Step
-    1, 第一步) go before mere numbers and may leave some out; a step reaches to the next marker, and
-    the last to the end of the text or to a heading of its own rank. The last item of a numbered
-    list ends, as in Markdown, at the first paragraph that isn't indented, unless such paragraphs
-    belong to the items before it. Lists within an item aren't steps. A text
-    of more than 10,000 markers counts as one without.
+    Markers form runs of at least two that begin at 1 and count up. Named markers (Step 1, 第一步)
+    have priority over plain numbers and may skip some. A step extends to the next marker, the last
+    one to the end of the text or to a heading of its rank. As in Markdown, the last item of a
+    numbered list ends at the first paragraph that isn't indented, unless earlier items contain such
+    paragraphs. Lists within an item aren't steps. A text with more than 10,000 markers counts as
+    one without markers.
     """
     named = _runs(_few(_named(text, protected)), gaps=True)
     if not named:
@@ -118,15 +118,15 @@ def _numbered(text: str, protected: Protected) -> Iterator[Marker]:
             continue
         kind = match.lastgroup or ''
         indent = len(match['indent'].expandtabs(4)) if match['indent'] else 0
-        # Right-aligned numbers stand a blank apart: those below 10 are indented by one.
+        # Right-aligned numbers differ in indent: those below 10 are indented by one more.
         style = (kind, match['dress'], indent // 2)
         yield Marker(start, _value(match[kind]), style, indent, match.end('indent'))
 
 
 def _runs(markers: Sequence[Marker], gaps: bool = False) -> list[list[Marker]]:
-    """Gather the markers of each style into runs that begin at 1 and count up, ordered by start.
+    """Group the markers of each style into runs that begin at 1 and count up, ordered by start.
 
-    With ``gaps``, a run may begin at 0 and leave numbers out.
+    With ``gaps``, a run may begin at 0 and skip numbers.
     """
     runs: list[list[Marker]] = []
     current: dict[tuple[object, ...], list[Marker]] = {}
@@ -147,7 +147,7 @@ def _items(run: Sequence[Marker], end: int) -> list[Span]:
 
 
 def _section_end(text: str, last: Marker, end: int, protected: Protected) -> int:
-    """Return where a step with a heading meets the next heading of its rank, or ``end``."""
+    """Return the start of the next heading of the same rank as the step's, or ``end``."""
     heading = HEADING.match(text, last.start)
     if not heading:
         return end
@@ -176,7 +176,7 @@ def _lists(text: str, protected: Protected) -> list[Span]:
         if '#' in str(run[0].style[1]):
             spans += _items(run, _section_end(text, run[-1], end, protected))
             continue
-        # The first paragraph that isn't indented: behind the list, or in an item before its last.
+        # The first paragraph that isn't indented: after the list, or in an item before the last.
         items = {marker.content for marker in run}
         index = bisect_right(positions, run[0].content)
         while index < len(paragraphs) and positions[index] < end:
@@ -190,7 +190,7 @@ def _lists(text: str, protected: Protected) -> list[Span]:
 
 
 def _paragraphs(text: str, protected: Protected) -> list[tuple[int, int]]:
-    """Return where paragraphs that follow others begin, and how far they are indented."""
+    """Return start and indent of each paragraph after the first."""
     paragraphs = []
     for match in PARAGRAPH.finditer(text):
         position = match.end()

@@ -1,19 +1,19 @@
 """Meta-evaluation: how well an evaluator finds the errors that people found (arXiv 2404.05692).
 
-What the authors' recorded figures follow, and this does:
+The rules are those of the authors' recorded figures:
 
-* A line of a solution has a score. A step of several lines takes the worst of them, which is the
-  minimum of their validities, and a solution the worst of its steps.
-* At step level, the steps after the first wrong one are left out: people did not label them. At
-  solution level all steps count, those after the first wrong one too.
-* A solution is an error of the redundant set if at least one of its steps is.
+* Each line of a solution has a score. A step takes the worst score of its lines, for validity the
+  minimum, and a solution the worst score of its steps.
+* At step level, the steps after the first wrong one are left out, since people did not label them.
+  At solution level all steps count.
+* In the redundant set, a solution is an error if at least one of its steps is.
 * The one number of a process reward model is read as validity, and one minus it as redundancy.
-* Thresholds: validity 0.5 and redundancy 0.15; both 0.5 for a process reward model. None of the
-  recorded scores stands on one.
+* Thresholds: validity 0.5 and redundancy 0.15; both 0.5 for a process reward model. No recorded
+  score equals a threshold.
 
-Recorded scores are JSON lines, one a solution: ``{"id": …, "scores": [score, …]}`` with a score a
-line of the solution, or a step: the probabilities [negative, neutral, positive], or the one number
-in [0, 1] of a process reward model. ``"scores": null`` is a solution that the evaluator refused.
+Recorded scores are JSON lines, one per solution: ``{"id": …, "scores": [score, …]}``, one score per
+line of the solution, or per step: the probabilities [negative, neutral, positive], or the one
+number in [0, 1] of a process reward model. ``"scores": null`` is a solution that was refused.
 """
 
 from __future__ import annotations
@@ -78,18 +78,18 @@ REMEDY = 'give a list of one a line of the solution, or null for a refusal'
 
 
 class OtherScoresError(ValueError):
-    """A file holds other things than scores of steps."""
+    """A file does not hold scores of steps."""
 
 
 @dataclass(frozen=True)
 class RecordedScores:
-    """What an evaluator said of a set.
+    """An evaluator's scores of a set.
 
     Attributes:
-        evaluator: Who.
-        kind: Of which set.
-        classes: Whether its scores are probabilities of three classes, or else one number.
-        scores: Solution → shape (L, 3) or (L,), one score a line or a step; None for a refusal.
+        evaluator: The evaluator's name.
+        kind: The kind of errors in the set.
+        classes: Whether a score is the probabilities of three classes, or one number.
+        scores: Solution → shape (L, 3) or (L,), one score per line or step; None for a refusal.
     """
 
     evaluator: str
@@ -98,7 +98,7 @@ class RecordedScores:
     scores: dict[str, Scores | None]
 
     def values(self, solution_id: str) -> Scores | None:
-        """Return the validity or redundancy, as the kind is, of each line or step of a solution.
+        """Return the validity or redundancy (by the kind) of each line or step of a solution.
 
         The one number of a reward model is the validity, and one minus it the redundancy.
         """
@@ -113,17 +113,17 @@ class RecordedScores:
 def find_scores(
     paths: Iterable[Path], report: Callable[[str], None] | None = None
 ) -> list[RecordedScores]:
-    """Read files of scores, and those in folders, whose or whose folder's name tells the set.
+    """Read files of scores. A file's name or its folder's name must tell the set.
 
-    A file ``invalid_errors/NAME_eval_results.json`` is of the evaluator NAME, and so is
-    ``NAME_invalid_errors.jsonl``. In a folder, files of other content are left out.
+    The files ``invalid_errors/NAME_eval_results.json`` and ``NAME_invalid_errors.jsonl`` hold the
+    scores of the evaluator NAME. In a folder, files with other content are left out.
 
     Args:
         paths: Files or folders.
-        report: Is told what is left out.
+        report: Takes a message on each file left out.
 
     Raises:
-        ValueError: If a file is malformed, an evaluator has two files for a set, or none is there.
+        ValueError: If a file is malformed, an evaluator has two files for a set, or there is none.
     """
     found: dict[tuple[str, ErrorKind], tuple[Path, RecordedScores]] = {}
     for given in paths:
@@ -151,11 +151,11 @@ def find_scores(
 
 
 def read_scores(path: Path) -> RecordedScores:
-    """Read the scores of an evaluator on a set.
+    """Read an evaluator's scores of a set.
 
     Raises:
-        ValueError: If the names don't tell the set, or a row is malformed, naming file, line,
-            field and remedy.
+        ValueError: If the names don't tell the set, or a row is malformed; with file, line, field
+            and remedy.
     """
     kind = kind_named(path.name) or kind_named(path.absolute().parent.name)
     if kind is None:
@@ -172,7 +172,7 @@ def read_scores(path: Path) -> RecordedScores:
                 raise ValueError(f'field id: {solution} stands twice; leave one line out')
             scores[solution] = _scores(row)
         except ValueError as error:
-            # A first row without such scores tells that the file is of another kind.
+            # If the first row has no scores, the file is of another kind.
             other = isinstance(error, OtherScoresError) and not scores
             message = f'{path}, line {number}: {error}'
             raise (OtherScoresError if other else ValueError)(message) from error
@@ -213,7 +213,7 @@ def _scores(row: dict[str, Any]) -> Scores | None:
         raise ValueError('field scores: classes and single numbers are mixed; give one of them')
     scores = np.array(given, dtype=np.float64)
     if scores.ndim == 2:
-        validity(scores)  # refuses what is no distribution
+        validity(scores)  # raises an error unless each row is a distribution
     return scores
 
 
@@ -232,9 +232,9 @@ class MetaEvaluation:
     """How well an evaluator finds the errors of a set of N solutions.
 
     Attributes:
-        evaluator: Who.
-        kind: What is to be found.
-        aggregate: How the scores of steps make that of a solution.
+        evaluator: The evaluator's name.
+        kind: The kind of errors to find.
+        aggregate: How a solution's score is made from those of its steps.
         solution: Figures at solution level.
         step: Figures at step level.
         values: Shape (N,), the solutions' validity or redundancy, NaN where refused.
@@ -260,18 +260,18 @@ def evaluate_files(
     aggregates: Mapping[ErrorKind, str | None] | None = None,
     report: Callable[[str], None] | None = None,
 ) -> list[MetaEvaluation]:
-    """Compare the scores in files with people's labels in the sets that a folder holds.
+    """Compare the scores in files with people's labels in a folder's sets.
 
     Args:
         data: The folder; see :func:`~opencompass_gpassk.reasoneval.mr_math.find_sets`.
         scores: Files and folders of scores, of any evaluators.
-        thresholds: Of each kind of errors; as :func:`evaluate_scores` takes it.
-        aggregates: Of each kind of errors; as :func:`evaluate_scores` takes it.
-        report: Is told what is left out.
+        thresholds: For each kind of errors, as in :func:`evaluate_scores`.
+        aggregates: For each kind of errors, as in :func:`evaluate_scores`.
+        report: Takes a message on each file left out.
 
     Raises:
-        ValueError: If a file is malformed, scores are of a set that isn't there or don't fit it,
-            or a setting makes no sense.
+        ValueError: If a file is malformed, the set of some scores is missing or doesn't match
+            them, or a setting is invalid.
     """
     sets = {kind: read_set(path, kind) for kind, path in find_sets(data).items()}
     found = []
@@ -305,13 +305,13 @@ def evaluate_scores(
     Args:
         solutions: The set that was scored, with its labels.
         recorded: A score for each line of each solution, or for each step.
-        threshold: In [0, 1]; by default the authors' for such scores.
-        aggregate: How scores of steps make that of a solution: 'min', 'max', 'mean' or 'geometric
-            mean'. By default the worst step's.
+        threshold: In [0, 1]; by default the authors' for scores of this form.
+        aggregate: How a solution's score is made from those of its steps: 'min', 'max', 'mean' or
+            'geometric mean'. By default it is that of the worst step.
 
     Raises:
-        ValueError: If a solution has no scores or another number of them, scores are of no
-            solution, or a setting makes no sense.
+        ValueError: If a solution has no scores or a wrong number of them, scores belong to no
+            solution, or a setting is invalid.
     """
     _require_same(solutions, recorded)
     invalid = recorded.kind is ErrorKind.INVALID
@@ -356,7 +356,7 @@ def _require_same(solutions: Sequence[LabelledSolution], recorded: RecordedScore
 
 
 def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores:
-    """Return one value a step: shape (S,), of NaN if the evaluator refused the solution."""
+    """Return one value per step, shape (S,); all NaN if the evaluator refused the solution."""
     values = recorded.values(solution.solution_id)
     if values is None:
         return np.full(len(solution.steps), np.nan)
@@ -378,15 +378,15 @@ THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """What a threshold of validity does to solutions with right answers. Undefined is NaN.
+    """The effect of a validity threshold on solutions with right answers; NaN where undefined.
 
     Attributes:
-        threshold: Solutions of a lower validity are taken for wrong.
-        false_positive_rate: The share of them, which estimates the rate at which right answers
-            come of wrong reasoning.
-        precision: Share of them that people found wrong too.
-        recall: Share of those that people found wrong that are among them.
-        macro_f1: Of the two classes.
+        threshold: Solutions with a lower validity are flagged as wrong.
+        false_positive_rate: Share of flagged solutions; it estimates how often right answers come
+            from wrong reasoning.
+        precision: Share of the flagged solutions that people found wrong.
+        recall: Share of the solutions that people found wrong that are flagged.
+        macro_f1: Macro F1 of the two classes.
     """
 
     threshold: float
@@ -399,9 +399,9 @@ class ThresholdRow:
 def threshold_rows(
     evaluation: MetaEvaluation, thresholds: Iterable[float] = THRESHOLDS
 ) -> list[ThresholdRow]:
-    """Return what each threshold does, to choose one.
+    """Return the effect of each threshold, for choosing one.
 
-    A threshold's false-positive rate is the right one where it equals :func:`labelled_rate`.
+    A threshold's false-positive rate is right if it equals :func:`labelled_rate`.
 
     Raises:
         ValueError: If the evaluation is of redundant steps, or a threshold isn't a share.
@@ -427,7 +427,7 @@ def threshold_rows(
 
 
 def labelled_rate(evaluation: MetaEvaluation) -> float:
-    """Return the false-positive rate as people see it; NaN where no right answer has a score."""
+    """Return the false-positive rate by people's labels; NaN if no right answer has a score."""
     wrong, _ = _right_answers(evaluation)
     return float(wrong.mean()) if wrong.size else np.nan
 
@@ -440,12 +440,12 @@ def _right_answers(evaluation: MetaEvaluation) -> tuple[NDArray[np.bool_], NDArr
 def detect_errors(
     scorer: StepScorer, solutions: Sequence[LabelledSteps]
 ) -> dict[ErrorKind, Detection]:
-    """Score solutions and return how well wrong and idle steps are told among the labelled ones.
+    """Score solutions; return how well wrong and idle steps are detected among the labelled ones.
 
     Args:
-        scorer: Its thresholds are ReasonEval's: validity 0.5, redundancy 0.15.
-        solutions: Held-out ones. Steps without label are read but don't count; those of solutions
-            that the scorer refuses are counted as unscored.
+        scorer: The scorer. Thresholds are ReasonEval's: validity 0.5, redundancy 0.15.
+        solutions: Held-out solutions. Steps without label are read but don't count; steps of
+            refused solutions count as unscored.
     """
     scores = scorer.score([Solution(each.question, each.steps) for each in solutions])
     labels, validities, redundancies = [], [], []

@@ -1,9 +1,9 @@
-"""A language model's backbone with a head that tells good, idle and wrong steps apart.
+"""A language model's backbone with a head that classifies steps as good, idle or wrong.
 
-Two layouts of a checkpoint are published, each a backbone's files with a head among them.
-``GAIR/ReasonEval-7B`` is a Mistral backbone whose config says ``score_dimension`` and ``use_bias``
-of the head, ``GAIR/ReasonEval-34B`` a Llama one that says ``score_dim`` and ``bias``. The weights
-of both are ``model.*`` and ``score_head.*``.
+There are two published layouts of a checkpoint, each a backbone's files with a head among them.
+``GAIR/ReasonEval-7B`` is a Mistral backbone whose config describes the head by ``score_dimension``
+and ``use_bias``; ``GAIR/ReasonEval-34B`` is a Llama backbone with ``score_dim`` and ``bias``. The
+weights of both are ``model.*`` and ``score_head.*``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
 
 HEAD = 'score_head.'
 POSITIONS = ('published', 'last')
-POSITION_KEY = 'step_position'  # of a config that we wrote: how the checkpoint was trained
-DELIMITER_KEY = 'step_delimiter'  # likewise: what stood between the steps that it learned from
+POSITION_KEY = 'step_position'  # in configs that we write: how the checkpoint was trained
+DELIMITER_KEY = 'step_delimiter'  # likewise: the text between steps in its training data
 WHERE = ('revision', 'cache_dir', 'token', 'local_files_only', 'subfolder', 'proxies')
 # In the order in which transformers looks for them.
 WEIGHTS = ('model.safetensors', 'pytorch_model.bin')
@@ -54,7 +54,7 @@ class Layout:
 
     Attributes:
         name: ``7b`` or ``34b``.
-        architecture: What its config calls the model.
+        architecture: The model's name in the config.
         classes_key: The config's name for the number of classes.
         bias_key: The config's name for whether the head has a bias.
     """
@@ -72,10 +72,10 @@ LAYOUTS = {
 
 
 def find_layout(config: Any) -> Layout | None:
-    """Return the layout that a config is written in, None where it says nothing of a head.
+    """Return the layout of a config; None if it describes no head.
 
     Raises:
-        ValueError: If its head has not three classes.
+        ValueError: If the head doesn't have three classes.
     """
     for layout in LAYOUTS.values():
         classes = getattr(config, layout.classes_key, None)
@@ -91,7 +91,7 @@ def find_layout(config: Any) -> Layout | None:
 
 
 def dtype_keyword() -> str:
-    """Return what the installed ``transformers`` calls the dtype that a model is loaded in."""
+    """Return the name of the dtype argument in the installed ``transformers``."""
     from packaging.version import Version
     from transformers import __version__
 
@@ -101,8 +101,8 @@ def dtype_keyword() -> str:
 def default_position(config: Any) -> str:
     """Return where a checkpoint's steps are read: as its config says, else as its authors did.
 
-    The published code for the 7B model puts a BOS token in front but leaves the positions of the
-    steps as they were, and so reads each step one token before its last one.
+    The published code for the 7B model puts a BOS token in front without moving the positions of
+    the steps, and so reads each step one token before its last one.
 
     Raises:
         ValueError: If the config names an unknown position.
@@ -122,7 +122,7 @@ def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Te
 
     Args:
         source: A folder or an id on the hub.
-        settings: Where to look: ``revision``, ``cache_dir`` and the like; others have no effect.
+        settings: Where to look: ``revision``, ``cache_dir`` and so on; others have no effect.
 
     Raises:
         ValueError: If there is no head in the checkpoint.
@@ -168,9 +168,9 @@ def save(
     Args:
         backbone: Written under its own prefix, ``model.`` for Mistral and Llama.
         head: ``weight`` and perhaps ``bias``.
-        folder: Made where there is none.
-        layout: Whose config keys are written; those of the other one are left out.
-        position: Where steps are read by default when it is loaded again.
+        folder: The folder; it is created if needed.
+        layout: The layout whose config keys are written; the other's are left out.
+        position: Where steps are read by default when the checkpoint is loaded again.
     """
     from copy import deepcopy
 
@@ -189,7 +189,7 @@ def save(
     tensors |= {f'{HEAD}{key}': tensor for key, tensor in head.items()}
     Path(folder).mkdir(parents=True, exist_ok=True)
     config.save_pretrained(folder)
-    # `save_pretrained` names the backbone's class, which knows no head.
+    # `save_pretrained` names the backbone's class, which has no head.
     path = Path(folder) / 'config.json'
     written = json.loads(path.read_text('utf-8')) | {'architectures': [layout.architecture]}
     path.write_text(json.dumps(written, indent=2, sort_keys=True) + '\n', 'utf-8')
@@ -197,7 +197,7 @@ def save(
 
 
 def _read(file: Path, key: str | None) -> dict[str, torch.Tensor]:
-    """Return one tensor of a file, or all of its head's."""
+    """Return one tensor of a file, or all tensors of the head in it."""
     if file.suffix == '.safetensors':
         from safetensors import safe_open
 
@@ -221,12 +221,12 @@ class StepClassifier(torch.nn.Module):
     2404.05692, section 3.2). The names of its parameters are those of the published checkpoints.
 
     Args:
-        backbone: What ``AutoModel`` gives: of H hidden units.
-        bias: Give the head a bias.
+        backbone: A model from ``AutoModel``, with H hidden units.
+        bias: Whether the head has a bias.
         position: Where a step is read by default: ``last``, at its last token, or ``published``,
-            one token before it. By default as the config says, and ``published`` for the
-            published 7B model alone.
-        generator: Draws the head's weights; by default they are zero, and all classes alike.
+            one token before it. By default as the config says; ``published`` only for the
+            published 7B model.
+        generator: Draws the head's weights; by default they are zero, and all classes equal.
 
     Raises:
         ValueError: If the position is unknown.
@@ -273,15 +273,15 @@ class StepClassifier(torch.nn.Module):
 
         Args:
             source: A folder, or an id on the hub such as ``GAIR/ReasonEval-7B``.
-            dtype: ``auto``, that of the checkpoint, or ``bfloat16``, ``float32`` and so on.
+            dtype: ``auto`` for the checkpoint's, or ``bfloat16``, ``float32`` and so on.
             device_map: Where its parts go: ``auto``, ``cuda``, a mapping; by default the CPU.
             attn_implementation: ``sdpa``, ``eager``, ``flash_attention_2``, …
             quantization_config: How the backbone is quantised; the head never is.
-            settings: Whatever else ``AutoModel.from_pretrained`` takes, ``revision`` for instance.
+            settings: Other arguments of ``AutoModel.from_pretrained``, such as ``revision``.
 
         Raises:
-            ValueError: If weights are missing, or some are there that the model has no place for;
-                or if the head has not three classes.
+            ValueError: If weights are missing, or the model has no place for some; or if the head
+                doesn't have three classes.
             OSError: If there is no such checkpoint.
         """
         from transformers import AutoModel
@@ -320,13 +320,13 @@ class StepClassifier(torch.nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the backbone takes its input."""
+        """The device that takes the backbone's input."""
         device = self.model.device
         return torch.device('cpu') if device.type == 'meta' else device
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits of the head's weights: any training changes them."""
+        """Sixteen hexadecimal digits: a hash of the head's weights, which training changes."""
         digest = hashlib.sha256()
         for tensor in self.score_head.state_dict().values():
             digest.update(tensor.detach().to('cpu', torch.float32).numpy().tobytes())
@@ -339,18 +339,18 @@ class StepClassifier(torch.nn.Module):
         position_ids: torch.Tensor | None = None,
         reads: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return the classes' logits at some tokens or at all.
+        """Return the classes' logits at some tokens or at all tokens.
 
         Args:
             input_ids: B rows of T token ids.
-            attention_mask: 1 where a token is, 0 where a row is padded, shape (B, T). Rows that
-                are padded on the right can have 1 throughout: a decoder's tokens don't see what
-                follows, and ``transformers`` is slower without any mask.
+            attention_mask: 1 for tokens, 0 for padding, shape (B, T). Rows padded on the right can
+                have 1 throughout: a decoder's tokens don't see what follows, and ``transformers``
+                is slower without any mask.
             position_ids: Positions of the tokens, shape (B, T); by default each row begins at 0.
             reads: R pairs of row and column, shape (R, 2); by default every token is read.
 
         Returns:
-            Shape (R, 3), or (B, T, 3) where no ``reads`` are given.
+            Shape (R, 3), or (B, T, 3) without ``reads``.
         """
         places = {} if position_ids is None else {'position_ids': position_ids}
         hidden = self.model(
@@ -364,17 +364,17 @@ class StepClassifier(torch.nn.Module):
     def save(
         self, folder: str | Path, layout: str | None = None, position: str | None = None
     ) -> None:
-        """Write a checkpoint that this class loads, and the authors' classes too.
+        """Write a checkpoint that this class and the authors' classes can load.
 
-        The authors' 7B class reads Mistral backbones, their 34B class Llama ones. The tokenizer is
-        saved on its own.
+        The authors' 7B class loads Mistral backbones, their 34B class Llama ones. The tokenizer
+        must be saved separately.
 
         Args:
-            folder: Made where there is none.
-            layout: ``7b`` or ``34b``; by default that of the checkpoint that was loaded, else
-                ``34b`` for a Llama backbone and ``7b`` for others.
-            position: Where its steps are to be read when it is loaded; by default where they are
-                now. A head that was trained at the last token of each step says ``last``.
+            folder: The folder; it is created if needed.
+            layout: ``7b`` or ``34b``; by default that of the loaded checkpoint, else ``34b`` for a
+                Llama backbone and ``7b`` for others.
+            position: Where steps are read when the checkpoint is loaded; by default as now. Use
+                ``last`` for a head that was trained at the last token of each step.
 
         Raises:
             ValueError: If layout or position is unknown.
@@ -397,20 +397,20 @@ def _some(keys: set[str]) -> str:
     return ', '.join(shown) + (f' and {len(keys) - 5} more' if len(keys) > 5 else '')
 
 
-SAMPLE = 64  # numbers of each tensor: reading all of a large model would take minutes
+SAMPLE = 64  # numbers sampled per tensor: reading all of a large model would take minutes
 
 
 def model_name(source: str | Path) -> str:
-    """Return what a model is called: of a local folder its last name, wherever it lies."""
+    """Return a model's name; for a local folder the last part of its path."""
     folder = Path(source)
     return folder.resolve().name if str(source) and folder.is_dir() else str(source)
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:
-    """Return sixteen hexadecimal digits of how a tokenizer of ``transformers`` makes tokens."""
+    """Return sixteen hexadecimal digits: a hash of how a ``transformers`` tokenizer works."""
     if getattr(tokenizer, 'is_fast', False):
         rules = json.loads(tokenizer.backend_tokenizer.to_str())
-        for name in ('padding', 'truncation'):  # of the last call, not of the tokenizer
+        for name in ('padding', 'truncation'):  # they belong to the last call, not the tokenizer
             rules.pop(name, None)
     else:
         added = {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()}
@@ -421,7 +421,7 @@ def tokenizer_fingerprint(tokenizer: Any) -> str:
 
 
 def weights_fingerprint(model: torch.nn.Module) -> str:
-    """Return sixteen hexadecimal digits of a sample of each tensor: any training changes some."""
+    """Return sixteen hexadecimal digits: a hash of samples of all tensors, changed by training."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f'{name} {tuple(tensor.shape)} {tensor.dtype}'.encode())

@@ -1,12 +1,12 @@
-"""MR-MATH: solutions whose wrong, or redundant, steps people marked (arXiv 2404.05692).
+"""MR-MATH: solutions with steps that people labelled as wrong or redundant (arXiv 2404.05692).
 
-Two sets of JSON lines, each row with ``id``, ``question`` and ``model_output_step_format``, a list
-of steps, each a list of lines:
+There are two sets of JSON lines. Each row has ``id``, ``question`` and
+``model_output_step_format``, a list of steps, each a list of lines:
 
-* ``…invalid_errors.json`` says which step is the first wrong one,
-  ``model_output_solution_first_error_step``, counted from 1, or "N/A", and whether the answer is
-  right, ``model_output_answer_correctness``.
-* ``…redundant_errors.json`` has a ``rating`` a step, 0 for a redundant one, else 1.
+* ``…invalid_errors.json`` gives the first wrong step, counted from 1, or "N/A"
+  (``model_output_solution_first_error_step``), and whether the answer is right
+  (``model_output_answer_correctness``).
+* ``…redundant_errors.json`` has one ``rating`` per step, 0 for a redundant step, else 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENDINGS = ('.json', '.jsonl', '.json.gz', '.jsonl.gz')
 
 
 class ErrorKind(Enum):
-    """What people looked for in a set of solutions."""
+    """The kind of errors that people labelled in a set of solutions."""
 
     INVALID = 'invalid'
     REDUNDANT = 'redundant'
@@ -37,15 +37,15 @@ class ErrorKind(Enum):
 
 @dataclass(frozen=True)
 class LabelledSolution:
-    """A solution, and what people say of its steps.
+    """A solution with people's labels of its steps.
 
     Attributes:
         solution_id: Unique in its set.
-        question: What is solved.
+        question: The problem's text.
         steps: S steps of at least one line each.
-        errors: Whether each step is an error. In the invalid set it is of the steps up to the
-            first wrong one, at most S: what follows is not labelled.
-        answer_right: Whether the final answer is right; None where nobody says.
+        errors: Whether each step is an error. In the invalid set only the steps up to the first
+            wrong one have a label, at most S.
+        answer_right: Whether the final answer is right; None if unknown.
     """
 
     solution_id: str
@@ -56,12 +56,12 @@ class LabelledSolution:
 
     @property
     def lines(self) -> int:
-        """Lines of all steps."""
+        """Number of lines in all steps."""
         return sum(map(len, self.steps))
 
 
 def kind_named(name: str) -> ErrorKind | None:
-    """Return the kind of errors that the name of a file or folder tells, None if it tells none."""
+    """Return the kind of errors in the name of a file or folder; None if it names none."""
     for kind in ErrorKind:
         if f'{kind.value}_errors' in name.lower():
             return kind
@@ -69,10 +69,10 @@ def kind_named(name: str) -> ErrorKind | None:
 
 
 def find_sets(folder: Path) -> dict[ErrorKind, Path]:
-    """Return the sets that lie in a folder, by the names of the files.
+    """Return the sets in a folder, found by the names of the files.
 
     Raises:
-        ValueError: If there is none, or two of a kind.
+        ValueError: If there is no set, or two of one kind.
     """
     found: dict[ErrorKind, Path] = {}
     for path in sorted(folder.iterdir()):
@@ -90,10 +90,10 @@ def find_sets(folder: Path) -> dict[ErrorKind, Path]:
 
 
 def read_set(path: Path, kind: ErrorKind) -> list[LabelledSolution]:
-    """Return the solutions of a set, in their order.
+    """Return the solutions of a set, in order.
 
     Raises:
-        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+        ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
     """
     solutions: dict[str, LabelledSolution] = {}
     for number, line in numbered_lines(path):
@@ -111,7 +111,7 @@ def read_id(row: dict[str, Any]) -> str:
     """Return the id of a row.
 
     Raises:
-        ValueError: If it has none.
+        ValueError: If the row has no id.
     """
     value = row.get('id')
     if isinstance(value, bool) or not isinstance(value, (str, int)):

@@ -1,7 +1,7 @@
-"""Process reward models: a language model that says after each step if it is good.
+"""Process reward models: language models that say after each step whether it is good.
 
-Behind each step stands a tag, at which one of two tokens is expected: that of a good or that of a
-bad step (Math-Shepherd, arXiv 2312.08935). The probability of the good one among the two is the
+A tag follows each step. At the tag the model predicts one of two tokens, for a good or for a bad
+step (Math-Shepherd, arXiv 2312.08935). The probability of the good token among the two is the
 step's only score, its validity.
 """
 
@@ -37,12 +37,12 @@ __all__ = ['ProcessRewardScorer', 'StepTags', 'Tagged']
 
 @dataclass(frozen=True, eq=False)
 class Tagged:
-    """A solution of S steps in T tokens, a tag behind each step.
+    """A solution of S steps in T tokens, with a tag after each step.
 
     Attributes:
         ids: The tokens of the whole text, int32, shape (T,).
         ends: Index of the tag of each step, rising, shape (S,).
-        tokens: How many are the steps' own, without tags and what stands between steps.
+        tokens: Number of the steps' tokens, without tags and separators.
     """
 
     ids: NDArray[np.int32]
@@ -51,28 +51,28 @@ class Tagged:
 
 
 class StepTags:
-    """Makes tokens of solutions, and finds the tags among them by where they stand in the text.
+    """Tokenizes solutions, and finds the tags among the tokens by their positions in the text.
 
-    So it makes no difference whether a question or a step holds the tag's text. A special token's
-    text in a solution is read as text, unless the tag is a special token itself; then such a
-    solution is refused.
+    So questions and steps may contain the tag's text. A special token's text in a solution is read
+    as text; but if the tag itself is a special token, a solution with a special token's text is
+    refused.
 
     Args:
-        tokenizer: Of ``transformers``, a fast one. What it puts before a text, such as a BOS token,
-            is put before the question.
-        tag: Stands behind each step, after a space.
-        template: With {question} and {steps} in it.
+        tokenizer: A fast tokenizer of ``transformers``. Tokens that it puts before a text, such as
+            BOS, are put before the question.
+        tag: Follows each step, after a space.
+        template: A text with {question} and {steps}.
 
     Raises:
-        ValueError: If the tokenizer is slow, the tag is no token of it, or the template lacks a
-            part.
+        ValueError: If the tokenizer is slow, the tag isn't one of its tokens, or the template lacks
+            a part.
     """
 
     def __init__(self, tokenizer: Any, tag: str, template: str) -> None:
         if not getattr(tokenizer, 'is_fast', False):
             raise ValueError(
-                f'{type(tokenizer).__name__} is no fast tokenizer, which tells where its tokens '
-                'stand in a text; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
+                f'{type(tokenizer).__name__} is no fast tokenizer, so the positions of its tokens '
+                'are unknown; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
             )
         for part in ('{question}', '{steps}'):
             if template.count(part) != 1:
@@ -86,17 +86,17 @@ class StepTags:
         self.parts_special = self.tag_id not in self.special
 
     def token(self, field: str, text: str) -> int:
-        """Return the token that a text is, with or without a space before it.
+        """Return the single token of a text, with or without a space before it.
 
         Args:
-            field: What it is called where it is none.
-            text: Such as ``+``.
+            field: The setting's name, for the error message.
+            text: The text, such as ``+``.
 
         Raises:
-            ValueError: If it is none, or several.
+            ValueError: If the text is no token, or several.
         """
         ids = self.tokenizer(text, add_special_tokens=False, verbose=False)['input_ids']
-        # The tokenizers of Llama part a space from what follows, and put one before a text.
+        # Llama's tokenizers separate a space from what follows, and put one before a text.
         pieces = [self.tokenizer.decode([one]) for one in ids]
         telling = [one for one, piece in zip(ids, pieces, strict=True) if piece.strip()]
         known = telling and telling[0] != self.tokenizer.unk_token_id
@@ -109,7 +109,7 @@ class StepTags:
         return int(telling[0])
 
     def _tag_id(self) -> int:
-        """Return the token that the tag is behind a step."""
+        """Return the token of the tag after a step."""
         text = f'1 {self.tag}\n1'
         found = self.tokenizer(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
@@ -125,7 +125,7 @@ class StepTags:
         )
 
     def encode(self, solutions: Sequence[Solution]) -> list[Tagged | Refusal]:
-        """Return the tokens of each solution, or why there are none. Lone surrogates become �."""
+        """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
         found: list[Tagged | Refusal | None] = [unfit(solution) for solution in solutions]
         wanted = [index for index, refusal in enumerate(found) if refusal is None]
         if wanted:
@@ -137,7 +137,7 @@ class StepTags:
                 return_token_type_ids=False,
                 return_offsets_mapping=True,
                 split_special_tokens=self.parts_special,
-                verbose=False,  # else it warns of long texts, which are dealt with
+                verbose=False,  # else it warns of long texts, which are handled later
             )
             for row, index in enumerate(wanted):
                 ids, offsets = tokenised['input_ids'][row], tokenised['offset_mapping'][row]
@@ -146,7 +146,7 @@ class StepTags:
         return [item for item in found if item is not None]
 
     def _text(self, solution: Solution) -> tuple[str, list[int], list[int]]:
-        """Return the whole text, where each step begins, and where its tag ends."""
+        """Return the whole text, the start of each step, and the end of its tag."""
         before, after = self.template.split('{steps}')
         before = before.replace('{question}', solution.question)
         after = after.replace('{question}', solution.question)
@@ -155,19 +155,19 @@ class StepTags:
         ends: list[int] = []
         position = len(before)
         for step in solution.steps:
-            position += bool(ends)  # the line end behind the tag before
+            position += bool(ends)  # the line end after the previous tag
             piece = f'{step} {self.tag}'
             pieces.append(f'\n{piece}' if ends else piece)
             starts.append(position)
             position += len(piece)
             ends.append(position)
-        # One character for one: places stay what they are.
+        # Replace single characters by single characters, so that positions don't change.
         return SURROGATES.sub('\ufffd', ''.join([*pieces, after])), starts, ends
 
     def _located(
         self, ids: Sequence[int], offsets: np.ndarray, starts: Sequence[int], ends: Sequence[int]
     ) -> Tagged | Refusal:
-        """Find the token that ends where each tag does, and count those of the steps themselves."""
+        """Find the token at the end of each tag, and count the tokens of the steps."""
         row = np.array(ids, np.int32)
         begins, stops = offsets.T
         at = np.searchsorted(stops, ends, side='right') - 1
@@ -176,7 +176,7 @@ class StepTags:
         others = np.delete(row, at)
         if self.special.intersection(others.tolist()):
             return Refusal.SPECIAL_TOKENS
-        # A token is a step's if it holds any of its characters; the blank and the tag are not.
+        # A token with any character of a step belongs to it; the blank and the tag do not.
         closes = np.array(ends) - len(f' {self.tag}')
         step = (
             np.searchsorted(starts, stops, side='left') - 1
@@ -188,28 +188,28 @@ class StepTags:
 
 
 class ProcessRewardScorer(BatchedScorer):
-    """Scores solutions step by step with a causal language model, one number a step.
+    """Scores solutions step by step with a causal language model, one number per step.
 
     Args:
-        model: With a language-model head, of ``transformers``; it is put into evaluation mode.
+        model: A ``transformers`` model with a language-model head; put into evaluation mode.
         tokenizer: The checkpoint's own, a fast one.
-        step_tag: What stands behind each step, after a space; one token.
-        good: The token that is expected there if the step is good.
-        bad: The same if it is bad.
-        template: What the model is given, with {question} and {steps} in it; each step ends with
-            the tag, and a line.
-        batch_size: Solutions in a forward pass at most.
-        batch_tokens: Tokens in one at most, padding among them; a longer solution is read alone.
+        step_tag: The tag after each step, preceded by a space; one token.
+        good: The token that the model predicts at the tag of a good step.
+        bad: The token that it predicts at the tag of a bad step.
+        template: The model's input, with {question} and {steps}; each step ends with the tag and a
+            line end.
+        batch_size: Greatest number of solutions in a forward pass.
+        batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
             By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
-        max_tokens: Tokens that the model takes, question and steps together; by default as many
-            as it has positions. Longer solutions are refused.
-        padding_side: ``right``, where attention needs no mask and is faster, or ``left``.
-        name: Of the model, in :attr:`settings`; by default what it was loaded from, of a folder
-            its name alone.
+        max_tokens: Greatest number of tokens of question and steps together; by default the number
+            of the model's positions. Longer solutions are refused.
+        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
+        name: The model's name in :attr:`settings`; by default the source that it was loaded from,
+            without the path of a folder.
 
     Raises:
-        ValueError: If a setting is out of its range, or the tag or a candidate is no token of the
-            tokenizer.
+        ValueError: If a setting is out of its range, or the tag, ``good`` or ``bad`` isn't a token
+            of the tokenizer.
     """
 
     def __init__(
@@ -249,9 +249,9 @@ class ProcessRewardScorer(BatchedScorer):
 
         Args:
             source: The folder, or an id such as ``peiyi9979/math-shepherd-mistral-7b-prm``.
-            model: What ``AutoModelForCausalLM.from_pretrained`` takes: ``dtype``, by default that
-                of the checkpoint, ``device_map``, ``quantization_config``, and so on.
-            settings: What this class takes.
+            model: Arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, by default the
+                checkpoint's, ``device_map``, ``quantization_config``, and so on.
+            settings: Arguments of this class.
 
         Raises:
             ValueError: As the class does, or if the checkpoint lacks weights of the model.
@@ -276,7 +276,7 @@ class ProcessRewardScorer(BatchedScorer):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What scores depend on beside the solution, as values that JSON holds."""
+        """What scores depend on besides the solution, as JSON values."""
         return {'model': self.name, **self._identity, 'max_tokens': self.max_tokens}
 
     @cached_property
@@ -293,7 +293,7 @@ class ProcessRewardScorer(BatchedScorer):
         }
 
     def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield what is to be read of each solution, or why it can't be."""
+        """Yield the passages of each solution, or a refusal."""
         for item in self.tags.encode(solutions):
             if isinstance(item, Refusal):
                 yield 0, item
@@ -308,7 +308,7 @@ class ProcessRewardScorer(BatchedScorer):
 
 
 class _Reader:
-    """Reads two tokens' logits at the tags alone: those of all tokens would fill the memory."""
+    """Computes logits of two tokens at the tags only; logits of all would fill the memory."""
 
     def __init__(self, model: PreTrainedModel, candidates: Sequence[int]) -> None:
         self.model = model
@@ -341,7 +341,7 @@ class _Reader:
             return (given[0][rows, columns][None],)
 
         places = {} if position_ids is None else {'position_ids': position_ids}
-        # What a model does to its logits behind the head, such as capping them, is done to these.
+        # Changes that a model makes to its logits after the head, such as capping, are kept.
         hook = self.head.register_forward_pre_hook(select)
         try:
             logits: torch.Tensor = self.model(

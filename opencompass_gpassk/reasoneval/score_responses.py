@@ -1,4 +1,4 @@
-"""From responses to the scores of their reasoning: what an evaluator asks of a scorer."""
+"""From responses to the scores of their reasoning, for the evaluators."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ScoredResponse:
 
     Attributes:
         solution: The question and the response's steps.
-        scores: Of each step.
-        values: ``validity``, ``redundancy``, ``steps`` and ``tokens``, as far as they are known.
+        scores: The scores of each step.
+        values: ``validity``, ``redundancy``, ``steps`` and ``tokens``, as far as known.
     """
 
     solution: Solution
@@ -42,20 +42,20 @@ class ScoredResponse:
 
     @property
     def unscored(self) -> str:
-        """Why there are no scores, '' where there are."""
+        """Why there are no scores, '' if there are."""
         return self.scores.refusal.value if self.scores.refusal else ''
 
 
 @dataclass(frozen=True)
 class ResponseScores:
-    """The scores of a data set's responses, and what a result says of them.
+    """The scores of a data set's responses, and their description in a result.
 
     Attributes:
-        settings: How they were made.
-        scored: One for each response that is not lost, in their order.
-        signature: Who scored, under settings that a hash names.
-        notes: What a reader of the result has to know.
-        delimiter: What responses were split at; None where steps were found by their marks.
+        settings: The settings of the scoring.
+        scored: One for each response that is not lost, in order.
+        signature: The scorer's name, with a hash of the settings.
+        notes: Notes for readers of the result.
+        delimiter: The text at which responses were split; None if steps were found by rules.
     """
 
     settings: ReasoningSettings
@@ -65,7 +65,7 @@ class ResponseScores:
     delimiter: str | None = None
 
     def describe(self) -> dict[str, Any]:
-        """Return what a result says of who scored, and how."""
+        """Return the result's description of the scorer and its settings."""
         return {
             'scorer': self.settings.scorer,
             'settings': self.settings.as_dict(),
@@ -88,22 +88,22 @@ def score_responses(
 ) -> ResponseScores:
     """Score the steps of the responses that are not lost.
 
-    What the model said is scored, before OpenCompass's postprocessing, which may leave no more of
-    it than the answer.
+    The model's own response is scored, not OpenCompass's postprocessed text, which may be reduced
+    to the answer.
 
     Args:
-        problems: What they answer.
+        problems: The problems that the responses answer.
         responses: T responses, each with its identity.
-        settings: Who scores, and how.
-        store: The file that keeps scores; None keeps none.
-        min_coverage: Share of the responses, in [0, 1], that must not lack their scores because a
-            judge gave no answer, where it may give one another time.
+        settings: The scorer and its settings.
+        store: The file of the score store; None keeps no scores.
+        min_coverage: Least share of the responses, in [0, 1], that a judge's temporary failures
+            may leave.
         again: How to score once more, such as ``run the command again``.
-        report: Is told of what happened on the way.
+        report: Takes messages on the progress.
 
     Raises:
-        JudgeError: If a judge as scorer can't be asked, or fails too often; its answers are kept.
-        ValueError: If settings or model are no good.
+        JudgeError: If a judge as scorer can't be asked, or fails too often; its replies are kept.
+        ValueError: If the settings or the model can't be used.
     """
     questions = {problem.problem_id: problem.question for problem in problems}
     scorer = make_scorer(settings, report=report)
@@ -127,7 +127,7 @@ def score_responses(
 
 
 def _require_coverage(scored: Sequence[ScoredResponse], least: float, again: str) -> None:
-    """Refuse to make a result of a judge that was down: it would never be replaced.
+    """Raise an error if the judge was down: a result without its scores would never be replaced.
 
     Raises:
         JudgeError: If too many responses lack the judge's answer.
@@ -136,8 +136,8 @@ def _require_coverage(scored: Sequence[ScoredResponse], least: float, again: str
     if scored and 1 - lacking / len(scored) < least:
         raise JudgeError(
             f'the judge gave no answer about the steps of {lacking} of {len(scored)} responses; '
-            f'{again} when it is there: no answer is paid for twice. Or accept the gap with a '
-            'lower min_coverage'
+            f'{again} when it is available: no answer is paid for twice. Or accept the gap with '
+            'a lower min_coverage'
         )
 
 
@@ -145,7 +145,7 @@ def _scored(
     solution: Solution, scores: StepScores, settings: ReasoningSettings, num_tokens: int | None
 ) -> ScoredResponse:
     values = {'steps': float(len(solution.steps))}
-    # Who asks a judge counts no tokens; the model that responded may have.
+    # A judge doesn't count the steps' tokens; the model that responded may have.
     if tokens := scores.tokens or num_tokens:
         values['tokens'] = float(tokens)
     if scores.refusal is None:
@@ -158,7 +158,7 @@ def _scored(
 
 
 def _signature(settings: ReasoningSettings, scorer: SolutionScorer, delimiter: str | None) -> str:
-    """Return who scored; the hash is the same wherever a model's folder lies."""
+    """Return the scorer's signature; its hash doesn't depend on the path of a model's folder."""
     name = settings.scorer
     how = (
         *({**scorer.settings, 'model': name}, settings.threshold),
@@ -173,23 +173,23 @@ def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
         return []
     told = '; '.join(f'{reason.value} ({count})' for reason, count in reasons.most_common())
     note = (
-        f'the reasoning of {reasons.total()} of {len(scored)} responses has no scores, of which '
-        f'the cause is: {told}'
+        f'the reasoning of {reasons.total()} of {len(scored)} responses has no scores, because: '
+        f'{told}'
     )
     if any(reason.may_pass for reason in reasons):
-        note += '; gpassk reasoneval run RUN tries those again whose cause may pass'
+        note += '; gpassk reasoneval run RUN tries temporary failures again'
     return [note]
 
 
 def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) -> None:
-    """Write a row a response with its question, steps, their scores, and its verdict.
+    """Write one row per response with its question, steps, their scores, and its verdict.
 
-    The file appears whole or not at all.
+    The file is written whole or not at all.
 
     Args:
-        path: Of the file.
-        trials: All; the lost ones have no row.
-        reasoning: The scores of those that are not lost.
+        path: The file.
+        trials: All trials; lost ones have no row.
+        reasoning: The scores of the responses that are not lost.
     """
     settings = reasoning.settings
     present = [trial for trial in trials if not trial.lost]

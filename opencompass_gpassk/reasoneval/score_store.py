@@ -1,7 +1,7 @@
-"""The score store: what was said of the steps of solutions, so that none is scored twice.
+"""The score store: keeps the scores of solutions' steps, so that no solution is scored twice.
 
-An SQLite file that any number of processes may have open at once, also on a network file system.
-What is in it when a process is killed is there when the next one starts.
+It is an SQLite file that any number of processes may have open at once, also on a network file
+system. Scores stay in it when a process is killed.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ __all__ = [
 
 
 def solution_key(solution: Solution) -> bytes:
-    """Return what a solution is found by: a digest of its texts."""
+    """Return the key of a solution: a digest of its texts."""
     return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
 
 
 def read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
-    """Return the scores in a sound row, None if they aren't those of so many steps."""
+    """Return the scores in a sound row; None if they don't have this number of steps."""
     _, _, counted, numbers, refusal, tokens = row
     if counted != steps:
         return None
-    if refusal:  # one that this version doesn't know is no answer
+    if refusal:  # an unknown refusal counts as missing
         known = refusal in Refusal.__members__
         return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
     if not steps:
@@ -59,13 +59,13 @@ def read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
 
 
 def checksum_of(row: Sequence[Any]) -> bytes:
-    """Return what tells whether a row is what was written."""
+    """Return the checksum of a row, which shows whether it is as it was written."""
     return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
 
 
 COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
 ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'
-AT_ONCE = 900  # SQLite takes 999 parameters wherever it was built
+AT_ONCE = 900  # every build of SQLite takes 999 parameters
 
 
 def _require_whole(connection: sqlite3.Connection) -> None:
@@ -97,14 +97,14 @@ class ScoreStore(StoreFile):
     """Scores in a file, found by the scorer's settings and the solution's texts. A context manager.
 
     Args:
-        path: The file, which is begun where there is none. A damaged one is set aside.
-        settings: What scores depend on beside the solution, as JSON holds it.
-        report: Is told where a damaged one was put; by default standard error is.
-        read_only: Change nothing, also not beside it; it is there.
+        path: The file; it is created if it doesn't exist. A damaged one is renamed.
+        settings: What scores depend on besides the solution, as JSON values.
+        report: Takes a message on a damaged file's new name; by default standard error does.
+        read_only: Change nothing in the file's folder; the file must exist.
 
     Raises:
-        ValueError: If the file is another program's, or of a later version of this one; or if it
-            isn't there and is to be read only.
+        ValueError: If the file belongs to another program or a later version of this one; or if
+            ``read_only`` is set and the file doesn't exist.
         StoreError: If it can't be opened.
     """
 
@@ -123,9 +123,9 @@ class ScoreStore(StoreFile):
         self.scorer = hashlib.sha256(self.settings.encode()).digest()
 
     def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
-        """Return the scores that are there of these solutions.
+        """Return the stored scores of these solutions.
 
-        A row that isn't what was written counts as none.
+        A damaged row counts as missing.
 
         Raises:
             StoreError: If the file is damaged, or can't be read.
@@ -150,9 +150,9 @@ class ScoreStore(StoreFile):
         return found
 
     def keep(self, solution: Solution, scores: StepScores) -> None:
-        """Keep the scores of a solution, for good when this returns.
+        """Store the scores of a solution durably.
 
-        Refusals that may pass, as a lack of memory, are left out.
+        Temporary refusals, such as a lack of memory, are not stored.
 
         Raises:
             StoreError: If they can't be written.
@@ -169,7 +169,7 @@ class ScoreStore(StoreFile):
             connection.execute(
                 'INSERT OR IGNORE INTO scorers VALUES (?, ?)', (self.scorer, self.settings)
             )
-            # What stands there is the same, or no longer what was written.
+            # An existing row is either the same or damaged.
             connection.execute(
                 f'INSERT OR REPLACE INTO scores ({COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
                 [*row, checksum_of(row)],
@@ -177,7 +177,7 @@ class ScoreStore(StoreFile):
 
 
 def score_store_path(run: Path | None) -> Path | None:
-    """Return where scores are kept: ``GPASSK_SCORE_STORE``, else ``step_scores.sqlite`` in a run.
+    """Return the score store's path: ``GPASSK_SCORE_STORE``, else a run's ``step_scores.sqlite``.
 
     Raises:
         ValueError: If ``GPASSK_SCORE_STORE`` is a folder.
@@ -193,21 +193,21 @@ def score_solutions(
     progress: bool,
     report: Callable[[str], None],
 ) -> dict[Solution, StepScores]:
-    """Return the scores of solutions; each distinct one is scored once, what is kept not at all.
+    """Return the scores of solutions; each distinct one is scored once unless it is in the store.
 
     Args:
-        scorer: Who scores.
-        solutions: What.
-        store: Where scores are kept as soon as they are there; None keeps none. One that may not
-            be written is enough if all are in it.
+        scorer: The scorer.
+        solutions: The solutions.
+        store: Keeps scores as soon as they are made; None keeps none. A read-only store is enough
+            if it holds all scores.
         progress: Show a bar on standard error.
-        report: Is told what was found in the store, and where a damaged one was put.
+        report: Takes messages on scores found in the store, and on a damaged store's new name.
 
     Raises:
-        StoreError: If the store can't be used, or may not be written and lacks some of the scores;
-            what it took before is kept.
-        ValueError: If the scorer's settings are no mapping, what its stream gives is no index with
-            scores of that solution's steps, or some are missing or repeated.
+        StoreError: If the store can't be used, or is read-only and lacks some scores; scores
+            stored before are kept.
+        ValueError: If the scorer's settings aren't a mapping, its stream gives something other than
+            an index with scores of that solution's steps, or scores are missing or repeated.
     """
     distinct = list(dict.fromkeys(solutions))
     with ExitStack() as stack:
@@ -228,10 +228,10 @@ def score_solutions(
             raise StoreError(
                 f'{store}: the score store may be read but not written, and {len(missing)} of '
                 f'{len(distinct)} distinct solutions are not in it; {ELSEWHERE}, such as a copy '
-                'of this one and of those beside it whose names begin alike'
+                'of this file and of those beside it whose names begin with its name'
             )
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
-        if close := getattr(stream, 'close', None):  # a judge is not to be asked in vain
+        if close := getattr(stream, 'close', None):  # so that a judge is not asked in vain
             stack.callback(close)
         for item in stream:
             index, found = checked_item(scorer, item, missing)
@@ -247,13 +247,13 @@ def score_solutions(
     if len(scores) < len(distinct):
         raise ValueError(
             f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '
-            'stream() gives scores or a refusal of each'
+            'stream() must give scores or a refusal of each'
         )
     return scores
 
 
 def _may_write(store: Path) -> bool:
-    """Tell whether a file, and what SQLite puts beside it, may be written, or begun."""
+    """Tell whether a file, and SQLite's files beside it, may be written or created."""
     if store.exists():
         return os.access(store, os.W_OK) and os.access(store.parent, os.W_OK)
     folder = next((one for one in store.absolute().parents if one.exists()), store.parent)

@@ -1,4 +1,4 @@
-"""Who scores the steps of solutions: made from settings, loaded once a process."""
+"""Scorers of solutions' steps: made from settings, loaded once per process."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ __all__ = [
     'step_delimiter',
 ]
 
-LARGE = 10**9  # parameters: more takes hours on a CPU
+LARGE = 10**9  # parameters; a larger model takes hours on a CPU
 
-_last: tuple[str, SolutionScorer] | None = None  # which was loaded last, by what it was loaded from
+_last: tuple[str, SolutionScorer] | None = None  # the scorer loaded last, with its source
 
 
 class SolutionScorer(Protocol):
-    """What scores the steps of solutions."""
+    """The interface of a scorer of solutions' steps."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What scores depend on beside the solution, as values that JSON holds."""
+        """What scores depend on besides the solution, as JSON values."""
 
     def stream(
         self, solutions: Iterable[Solution], *, progress: bool = False
     ) -> Iterator[tuple[int, StepScores]]:
-        """Yield index and scores of each solution, in any order, as soon as they are there.
+        """Yield index and scores of each solution, in any order, as soon as it is scored.
 
         Args:
-            solutions: What is scored.
+            solutions: The solutions to score.
             progress: Show a bar on standard error.
         """
 
@@ -62,17 +62,17 @@ def make_scorer(
 ) -> SolutionScorer:
     """Return the scorer that settings name, ready to score.
 
-    The last one that was loaded is kept and given again for equal settings, so that the data sets
-    of a task share it. Without a ``device_map`` a model goes to the GPU, where there is one. A
-    judge is not kept, for it has nothing to load but a model in process, which it keeps itself.
+    The scorer loaded last is kept and returned again for equal settings, so that the data sets of a
+    task share it. Without a ``device_map`` a model goes to the GPU, if there is one. A judge is not
+    kept: a judge over HTTP loads nothing, and a model in process is kept by the judge itself.
 
     Args:
-        settings: Who, and what it is loaded with.
-        report: Is told of a large model on the CPU; by default standard error is.
+        settings: The scorer, and its loading options.
+        report: Takes a message on a large model on the CPU; by default standard error does.
 
     Raises:
         ValueError: If a setting is unknown or out of its range, the checkpoint can't be loaded, or
-            a GPU is asked for and there is none.
+            a GPU is named and there is none.
         OSError: If there is no such checkpoint.
     """
     global _last
@@ -86,18 +86,18 @@ def make_scorer(
         ]
     )
     if _last is None or _last[0] != key:
-        _last = None  # its memory is free before the next one takes some
+        _last = None  # free its memory before the next one is loaded
         _last = key, _loaded(settings, report or _tell)
     return _last[1]
 
 
 def step_delimiter(settings: ReasoningSettings, scorer: SolutionScorer) -> str | None:
-    """Return what responses are split at: as the settings say, or else the scorer's checkpoint."""
+    """Return the delimiter of steps in responses, from the settings or the scorer's checkpoint."""
     return settings.delimiter or getattr(scorer, 'delimiter', None)
 
 
 def forget_scorer() -> None:
-    """Let go of the scorer that is kept, so that another model has its memory."""
+    """Drop the kept scorer, so that another model can use its memory."""
     global _last
     if _last is None:
         return
@@ -123,7 +123,7 @@ def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> Solut
     try:
         scorer = kind.load(source, model=where, **settings.options)
     except (ValueError, OSError):
-        raise  # these say what is wrong
+        raise  # these errors explain themselves
     except Exception as error:  # damaged weights and missing tokenizers fail in many ways
         raise ValueError(
             f'{source}: not a checkpoint that can be loaded ({type(error).__name__}: {error}); '
@@ -139,10 +139,10 @@ def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> Solut
 
 
 def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model is loaded with: on a GPU that can be seen, in a dtype that there is.
+    """Return a model's checked loading options, with the GPU as the default device if visible.
 
     Raises:
-        ValueError: If the dtype is none, or a GPU is named and can't be seen.
+        ValueError: If the dtype doesn't exist, or a GPU is named and not visible.
     """
     import torch
 
@@ -162,8 +162,8 @@ def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     if named_gpu and not sees_gpus():
         raise ValueError(
             f'device_map of the model is {place!r}, but no GPU can be seen (CUDA_VISIBLE_DEVICES '
-            f'is {os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation as '
-            'many as its config says: eval_cfg=dict(num_gpus=1, evaluator=…)'
+            f'is {os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation the '
+            'GPUs that its config asks for: eval_cfg=dict(num_gpus=1, evaluator=…)'
         )
     if place is None and sees_gpus() and importlib.util.find_spec('accelerate'):
         found['device_map'] = 'auto'
@@ -174,7 +174,7 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
     """Return a scorer of the user's own class.
 
     Raises:
-        ValueError: If there is none, or it isn't made of these options.
+        ValueError: If there is no such class, or it doesn't take these options.
     """
     kind = settings.type
     if isinstance(kind, str):
@@ -184,10 +184,10 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
     if not callable(kind):
         raise ValueError(
             f'type of reasoning is {settings.type!r}, where no class is found; give a class, or '
-            "where it can be imported from: 'package.module.Class'"
+            "its import path: 'package.module.Class'"
         )
     if settings.model_kwargs:
-        raise ValueError('model_kwargs of reasoning: a scorer of type takes options alone')
+        raise ValueError('model_kwargs of reasoning: with type, give options alone')
     try:
         inspect.signature(kind).bind(**settings.options)
     except (TypeError, ValueError) as error:  # the latter of what is built in
@@ -206,8 +206,8 @@ def _judge(given: str | Mapping[str, Any], options: Mapping[str, Any]) -> Soluti
 
     if options:
         raise ValueError(
-            f'options of reasoning has {", ".join(options)}; a judge takes none, its settings '
-            "stand in judge=dict(model='…', api_base='…', …)"
+            f'options of reasoning has {", ".join(options)}; a judge takes none, give its settings '
+            "in judge=dict(model='…', api_base='…', …)"
         )
     return PromptedStepJudge(JudgeSettings.of(given))
 
@@ -224,7 +224,7 @@ def _require_known(
 
 
 def _files(source: str) -> list[Any]:
-    """Return what changes when a folder's files do: it may hold another training's model by now."""
+    """Return a value that changes with a folder's files: its model may have been trained anew."""
     folder = Path(source)
     if not source or not folder.is_dir():
         return []
@@ -240,13 +240,13 @@ OWN = __name__.partition('.')[0]
 
 
 def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
-    """Return what a scorer's scores are kept under.
+    """Return the identity under which a scorer's scores are stored.
 
-    They are the settings of one of this package's scorers, which tell its kinds apart. Those of
-    another are put under its class: two of equal settings may say different things.
+    For this package's scorers it is their settings, which differ between kinds. For another scorer
+    the class is added: two classes with equal settings may give different scores.
 
     Raises:
-        ValueError: If its settings are no mapping that JSON can hold.
+        ValueError: If its settings aren't a mapping that JSON can hold.
     """
     kind = type(scorer)
     settings = scorer.settings
@@ -270,12 +270,12 @@ def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
 def checked_item(
     scorer: SolutionScorer, item: Any, solutions: Sequence[Solution]
 ) -> tuple[int, StepScores]:
-    """Return what a scorer's stream gave: which solution, and its scores.
+    """Return the solution's index and scores in an item of a scorer's stream.
 
-    Numbers that are not finite, and scores of no steps, are made the refusals that they are.
+    Numbers that are not finite, and scores of no steps, become refusals.
 
     Raises:
-        ValueError: If it is no index of a solution with scores of its steps.
+        ValueError: If the item isn't a solution's index with scores of its steps.
     """
     name = type(scorer).__name__
     if not (isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], StepScores)):
@@ -288,8 +288,8 @@ def checked_item(
     index = int(index)
     if not 0 <= index < len(solutions):
         raise ValueError(
-            f'{name}.stream() gave the index {index} among {len(solutions)} solutions; give that '
-            'of the solution in what it was given, from 0'
+            f'{name}.stream() gave the index {index} among {len(solutions)} solutions; give the '
+            "solution's index in the argument, from 0"
         )
     return index, _checked(name, scores, len(solutions[index].steps))
 
@@ -300,8 +300,7 @@ def _checked(name: str, scores: StepScores, steps: int) -> StepScores:
         raise ValueError(f'{name}: the refusal {_shown(refusal)} is no Refusal; give one, or None')
     if isinstance(tokens, bool) or not isinstance(tokens, Integral) or int(tokens) < 0:
         raise ValueError(
-            f'{name}: the tokens {_shown(tokens)} are no count; give a whole number, 0 where '
-            'nobody counted'
+            f'{name}: the tokens {_shown(tokens)} are no count; give a whole number, 0 if unknown'
         )
     tokens = int(tokens)
     try:
@@ -316,8 +315,8 @@ def _checked(name: str, scores: StepScores, steps: int) -> StepScores:
         _require_shares(name, numbers)
     if len(numbers) != steps:
         raise ValueError(
-            f'{name} gave scores of {len(numbers)} steps to a solution of {steps}; give a row of '
-            'scores to each step'
+            f'{name} gave scores of {len(numbers)} steps to a solution of {steps}; give one row of '
+            'scores per step'
         )
     if refusal is not None:
         return StepScores.refused(steps, refusal, tokens)
@@ -332,7 +331,7 @@ def _require_shares(name: str, numbers: NDArray[np.float64]) -> None:
 
 
 def _module(kind: type) -> str:
-    """Return where a class stands: of a script, by the name that others import it by."""
+    """Return a class's module; for a script, the name by which others import it."""
     if kind.__module__ != '__main__':
         return kind.__module__
     main = sys.modules['__main__']

@@ -45,32 +45,32 @@ KINDS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class ReasoningSettings:
-    """Who scores the steps of responses, and how. One of the first four says who.
+    """The scorer of responses' steps, and its settings. Set one of the first four.
 
     Args:
         model: A step classifier, such as ``GAIR/ReasonEval-7B``, from a folder or the hub; ``demo``
-            is that of the demonstration model.
-        reward_model: A process reward model of one number a step, such as
+            is the demonstration's classifier.
+        reward_model: A process reward model with one number per step, such as
             ``peiyi9979/math-shepherd-mistral-7b-prm``, from a folder or the hub.
         judge: A judge that is asked with prompts: ``'llm'`` for the one that the environment
             variables OC_JUDGE_* name, or settings of
             :class:`~opencompass_gpassk.judging.settings.JudgeSettings`.
-        type: A scorer of your own: a class, or where it stands (``package.module.Class``), with
+        type: A scorer of your own: a class or its import path (``package.module.Class``), with
             ``settings`` and ``stream`` as in :class:`~.scorers.SolutionScorer`.
-        options: What that scorer takes further: ``batch_size``, ``position``, ``long`` … of
+        options: Further arguments of the scorer: ``batch_size``, ``position``, ``long`` … of
             :class:`~.classifier.StepScorer`; ``step_tag``, ``good``, ``bad`` of a reward model.
-        model_kwargs: What the model is loaded with: ``dtype``, ``device_map``,
+        model_kwargs: Loading options of the model: ``dtype``, ``device_map``,
             ``attn_implementation``, ``quantization_config``.
-        threshold: A right response is sound if its validity is at least this.
-        validity_by: Makes a solution's validity of its steps': ``min``, ``mean`` …
-        redundancy_by: The same of redundancy: ``max``, ``mean`` …
-        delimiter: What stands between steps; by default what the model's config says
-            (``step_delimiter``), or else they are found by
+        threshold: A correct response is sound if its validity is at least this.
+        validity_by: How a solution's validity is made from its steps': ``min``, ``mean`` …
+        redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …
+        delimiter: The text between steps; by default the one in the model's config
+            (``step_delimiter``), else steps are found by
             :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
         thinking: ``drop`` or ``keep`` the thoughts of a response.
 
     Raises:
-        ValueError: If a setting is out of its range, or nobody or several are to score.
+        ValueError: If a setting is out of its range, or no scorer or several are set.
     """
 
     model: str = ''
@@ -99,7 +99,7 @@ class ReasoningSettings:
         if self.judge:
             if self.model_kwargs:
                 raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
-            # What else is wrong with its settings is told here, too.
+            # Other errors in the judge's settings are raised here, too.
             if self.judge == 'cascade' or JudgeSettings.of(self.judge).mode == 'rule':
                 raise ValueError(
                     f"judge of reasoning is {self.judge!r}; steps are judged by a model: use 'llm' "
@@ -114,7 +114,7 @@ class ReasoningSettings:
                 )
         if not 0 <= self.threshold <= 1:
             raise ValueError(
-                f'threshold of reasoning is {self.threshold!r}; it is a share from 0 to 1'
+                f'threshold of reasoning is {self.threshold!r}; give a share from 0 to 1'
             )
         for name in ('validity_by', 'redundancy_by'):
             if getattr(self, name) not in AGGREGATES:
@@ -139,11 +139,11 @@ class ReasoningSettings:
         return parse_settings(cls, given, 'reasoning', text_is='model', example=example)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings that aren't at their default, as JSON can hold them."""
+        """Return the settings that differ from their defaults, as JSON can hold them."""
         given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         default: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(self)}
         default |= {'options': {}, 'model_kwargs': {}}
-        if self.judge:  # with model and endpoints, which the environment may name
+        if self.judge:  # fill in model and endpoints, which the environment may name
             given['judge'] = {**JudgeSettings.of(_asked(self.judge)).resolved(), 'mode': 'llm'}
         changed = {name: named(value) for name, value in given.items() if value != default[name]}
         found: dict[str, Any] = json.loads(json.dumps(changed, default=str))
@@ -151,12 +151,12 @@ class ReasoningSettings:
 
     @property
     def source(self) -> str:
-        """Where the model is loaded from, '' where none is."""
+        """Where the model is loaded from, '' if no model is loaded."""
         return str(DEMONSTRATION) if self.model == DEMO else self.model or self.reward_model
 
     @property
     def scorer(self) -> str:
-        """The name of who scores: a model's, of one in a folder without the way there."""
+        """The scorer's name; for a model in a folder, without the folder's path."""
         if self.judge:
             settings = JudgeSettings.of(_asked(self.judge))
             name = settings.model if settings.model else os.environ.get('OC_JUDGE_MODEL', '')
@@ -170,7 +170,7 @@ class ReasoningSettings:
 
 
 def _asked(judge: str | Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return a judge's config in which it is asked, as it is wherever steps are judged."""
+    """Return a judge's config in a mode that asks it, as judging steps requires."""
     return judge if isinstance(judge, str) else {**judge, 'mode': 'llm'}
 
 
@@ -178,15 +178,15 @@ MOST_GPUS = 64
 
 
 def configured(**settings: Any) -> dict[str, Any]:
-    """Return the settings of reasoning scores: for configs, which the environment sets up.
+    """Return the settings of reasoning scores for a config that environment variables can change.
 
-    The step classifier is the one that GPASSK_STEP_MODEL names, a folder or an id of the hub; else
-    that of the demonstration. With GPASSK_STEP_GPUS it is loaded
-    there, in bfloat16. What is wrong is an error here, before the inference, not after it.
+    The step classifier is the one that GPASSK_STEP_MODEL names (a folder or an id of the hub), else
+    the demonstration's. With GPASSK_STEP_GPUS it is loaded on GPUs in bfloat16. Errors in the
+    settings are raised here, before the inference, not after it.
 
     Args:
-        **settings: Of :class:`~.settings.ReasoningSettings`; they replace these. If they say who
-            scores, the environment doesn't.
+        **settings: Fields of :class:`~.settings.ReasoningSettings`, which replace these. If they
+            name a scorer, the environment doesn't.
 
     Raises:
         ValueError: If a setting is wrong.
@@ -213,7 +213,7 @@ def configured_gpus() -> int:
     """Return how many GPUs the scoring of a data set asks for: GPASSK_STEP_GPUS, by default none.
 
     Raises:
-        ValueError: If it is no such number.
+        ValueError: If GPASSK_STEP_GPUS isn't a valid number.
     """
     said = os.environ.get('GPASSK_STEP_GPUS', '').strip() or '0'
     if not (said.isascii() and said.isdigit()) or int(said) > MOST_GPUS:

@@ -1,4 +1,4 @@
-"""Files of solutions, JSON lines: what is to be scored, and the same with its scores."""
+"""Files of solutions as JSON lines: read for scoring, and written with their scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SolutionRow:
     """A row of a file and the solution in it.
 
     Attributes:
-        fields: All that the row holds.
+        fields: All fields of the row.
         solution: Its question and steps.
     """
 
@@ -46,14 +46,14 @@ def read_solutions(
 
     Args:
         path: JSON lines, gzipped or not; ``-`` is standard input.
-        delimiter: What stands between steps of a ``solution``; by default they are found by
+        delimiter: The text between steps of a ``solution``; by default steps are found by
             :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
         thinking: ``drop`` or ``keep`` the thoughts of a ``solution``.
         skip_bad: Leave malformed rows out and go on.
-        report: Is told of each row left out.
+        report: Takes a message on each row left out.
 
     Raises:
-        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+        ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
     """
     rows = []
     for number, line in numbered_lines(path):
@@ -65,12 +65,12 @@ def read_solutions(
 
 
 def split_again(row: SolutionRow, delimiter: str, thinking: str = 'drop') -> SolutionRow:
-    """Return a row whose ``solution`` is split at a delimiter; one given in steps as it is.
+    """Return a row with its ``solution`` split at a delimiter; a row with ``steps`` stays as it is.
 
     Args:
-        row: As it was read.
-        delimiter: What stands between steps.
-        thinking: As of :func:`read_solutions`.
+        row: The row.
+        delimiter: The text between steps.
+        thinking: As in :func:`read_solutions`.
     """
     text = row.fields.get('solution')
     if row.fields.get('steps') is not None or not isinstance(text, str):
@@ -82,19 +82,19 @@ def split_again(row: SolutionRow, delimiter: str, thinking: str = 'drop') -> Sol
 def scored_row(
     row: SolutionRow, scores: StepScores, *, validity_by: str = 'min', redundancy_by: str = 'max'
 ) -> dict[str, Any]:
-    """Return a row with its steps, the scores of each, and those of the whole.
+    """Return a row with its steps, the scores of each step, and those of the whole solution.
 
-    ``scores`` are the probabilities [negative, neutral, positive] of each step, or the one number
-    that a process reward model gives it, whose redundancies are None. All are None where the
-    solution is refused; ``refusal`` says why.
+    ``scores`` are the probabilities [negative, neutral, positive] of each step; or the one number
+    of a process reward model, with redundancies of None. If the solution is refused, all are None
+    and ``refusal`` gives the reason.
 
     Args:
-        row: What was scored.
+        row: The scored row.
         scores: Its scores.
-        validity_by: Makes the solution's validity of its steps': ``min``, ``mean`` …
-        redundancy_by: The same of redundancy: ``max``, ``mean`` …
+        validity_by: How the solution's validity is made from its steps': ``min``, ``mean`` …
+        redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …
     """
-    # What an earlier scoring said of the row is not to stand beside what this one says.
+    # Remove the fields of an earlier scoring, so that they don't mix with the new ones.
     given = {name: value for name, value in row.fields.items() if name not in (*RESULTS, *ENDS)}
     found = {**given, 'steps': list(row.solution.steps)}
     if scores.refusal is not None:
@@ -115,16 +115,16 @@ def scored_row(
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows that are good enough, and why the others are not.
+    """The selected rows, and the numbers of rows left out by reason.
 
     Attributes:
-        kept: The rows, as they stood in the file.
+        kept: The selected rows, unchanged.
         invalid: Rows below the least validity.
         redundant: Rows that are valid, but above the greatest redundancy.
         refused: Rows without scores.
-        valid_alone: Rows that were taken or left by their validity alone, since a process reward
-            model scored them.
-        other_verdict: Rows whose answers are wrong, or not known to be right where that was asked.
+        valid_alone: Rows kept or left out by validity alone, since a process reward model scored
+            them.
+        other_verdict: Rows with a wrong answer, or with any verdict but the required one.
     """
 
     kept: list[dict[str, Any]]
@@ -147,18 +147,18 @@ def select(
     """Select scored rows by quality, as for training data (arXiv 2404.05692, section 5.2).
 
     Args:
-        path: What ``gpassk reasoneval score`` wrote.
+        path: A file from ``gpassk reasoneval score``.
         min_validity: Least validity, in [0, 1].
         max_redundancy: Greatest redundancy, in [0, 1].
-        verdict: ``correct`` takes rows of that verdict alone, ``any`` all; by default those are
-            left out whose verdict is ``incorrect``. Rows of a run have one.
+        verdict: ``correct`` selects only rows with that verdict, ``any`` all; by default rows with
+            the verdict ``incorrect`` are left out. Rows from a run have a verdict.
 
     Raises:
-        ValueError: If a limit is no share, or a row has no scores, naming file, line and field.
+        ValueError: If a limit isn't in [0, 1], or a row has no scores; with file, line and field.
     """
     for name, limit in (('min_validity', min_validity), ('max_redundancy', max_redundancy)):
         if not 0 <= limit <= 1:
-            raise ValueError(f'{name} is {limit}; it is a share from 0 to 1')
+            raise ValueError(f'{name} is {limit}; give a share from 0 to 1')
     kept: list[dict[str, Any]] = []
     count: Counter[str] = Counter()
     for number, line in numbered_lines(path):
@@ -172,7 +172,7 @@ def select(
                 count['refused'] += 1
                 continue
             validity = _share(row, 'validity')
-            # Null, not missing: a process reward model says nothing of redundancy.
+            # Null, not missing: a process reward model gives no redundancy.
             unknown = row.get('redundancy', 0) is None
             redundancy = 0.0 if unknown else _share(row, 'redundancy')
         count['valid_alone'] += unknown
@@ -189,7 +189,7 @@ def select(
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    """Return the row in a line, which can be written as it was read."""
+    """Return the row in a line; refuse numbers that can't be written again."""
     row = parse_row(line)
     for name, value in row.items():
         try:

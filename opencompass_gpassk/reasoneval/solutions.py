@@ -1,4 +1,4 @@
-"""What is scored, and what comes back: solutions in steps, and the scores of each step."""
+"""The input and output of scoring: solutions in steps, and the scores of each step."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Refusal(str, Enum):
 
     @property
     def may_pass(self) -> bool:
-        """Whether scoring it once more, later or on another machine, may help."""
+        """Whether scoring it again, later or on another machine, may help."""
         return self in (Refusal.OUT_OF_MEMORY, Refusal.UNJUDGED)
 
 
@@ -45,11 +45,11 @@ class Solution:
     """A question and the steps of one answer to it. Equal ones are scored once.
 
     Args:
-        question: The text asked; it may be empty.
-        steps: S texts, in their order. Kept as a tuple.
+        question: The problem's text; it may be empty.
+        steps: S texts, in order; stored as a tuple.
 
     Raises:
-        ValueError: If something else than a text stands in its place.
+        ValueError: If the question or a step isn't a text.
     """
 
     question: str
@@ -65,7 +65,7 @@ class Solution:
         for index, step in enumerate(self.steps):
             if not isinstance(step, str):
                 raise ValueError(f'steps[{index}] of Solution: {step!r} is not a text')
-        object.__setattr__(self, 'steps', tuple(self.steps))  # hashable, whatever was given
+        object.__setattr__(self, 'steps', tuple(self.steps))  # a tuple is hashable
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +73,11 @@ class StepScores:
     """Scores of one solution of S steps.
 
     Attributes:
-        probabilities: Of the classes [negative, neutral, positive], shape (S, 3), float64; of a
-            process reward model that a step is good, shape (S, 1). All are NaN where the solution
-            is refused.
-        refusal: Why there are none; None where there are.
-        tokens: How many tokens the steps have, without the prompt; 0 where nobody counted.
+        probabilities: Probabilities of the classes [negative, neutral, positive], shape (S, 3),
+            float64; or of a good step by a process reward model, shape (S, 1). All are NaN if the
+            solution is refused.
+        refusal: Why there are no scores; None if there are.
+        tokens: Number of the steps' tokens, without the prompt; 0 if unknown.
     """
 
     probabilities: NDArray[np.float64]
@@ -86,21 +86,21 @@ class StepScores:
 
     @classmethod
     def refused(cls, steps: int, refusal: Refusal, tokens: int = 0) -> Self:
-        """Return the scores of a solution that can't be scored: NaN for each step."""
+        """Return the scores of a refused solution: NaN for each step."""
         return cls(np.full((steps, len(CLASSES)), np.nan), refusal, tokens)
 
     @property
     def validity(self) -> NDArray[np.float64]:
-        """Validity of each step, shape (S,); NaN where the solution is refused."""
+        """Validity of each step, shape (S,); NaN if the solution is refused."""
         return validity(self.probabilities)
 
     @property
     def redundancy(self) -> NDArray[np.float64]:
-        """Redundancy of each step, shape (S,); NaN also of a model that says nothing of it."""
+        """Redundancy of each step, shape (S,); NaN also if the model gives no redundancy."""
         return redundancy(self.probabilities)
 
 
 def count_refusals(scores: Iterable[StepScores]) -> dict[Refusal, int]:
-    """Return how many solutions were refused for which reason, the most frequent first."""
+    """Return the number of refused solutions by reason, the most frequent first."""
     reasons = Counter(score.refusal for score in scores if score.refusal is not None)
     return dict(reasons.most_common())

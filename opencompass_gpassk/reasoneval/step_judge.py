@@ -1,9 +1,9 @@
 """Steps judged by a language model that is asked with prompts: ReasonEval's axis without a GPU.
 
-A judge is asked for the first wrong step of a solution, and for its redundant steps: the
-prompting-based evaluators of arXiv 2404.05692, Figure 6, in words of our own. The last line of a
-reply is ``\\boxed{…}`` with the word none, the number of the first wrong step, or the numbers of
-all redundant steps. What is not that is no answer: nothing is guessed.
+A judge is asked for the first wrong step of a solution, and for its redundant steps. These are the
+prompting-based evaluators of arXiv 2404.05692, Figure 6, with our own wording. The last line of a
+reply must be ``\\boxed{…}`` with the word none, the number of the first wrong step, or the numbers
+of all redundant steps. Any other reply counts as unreadable; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class StepFinding:
-    """The answer to one question about a solution, or why there is none.
+    """The judge's answer to one question about a solution, or the reason why there is none.
 
     Attributes:
-        steps: Indexes, from 0, of the steps that were named: the first wrong one, or all redundant
-            ones; empty if there is none. None where the judge gave no answer that can be read.
-        failure: Why not, beginning with words to count by; '' where there is an answer.
-        passing: The failure may pass; asking again later may help.
+        steps: Indexes, from 0, of the named steps: the first wrong one, or all redundant ones;
+            empty if there are none. None if the judge gave no readable answer.
+        failure: The reason, beginning with a short name for counts; '' if there is an answer.
+        passing: Whether the failure is temporary, so that asking again later may help.
     """
 
     steps: tuple[int, ...] | None
@@ -58,13 +58,13 @@ class StepFinding:
 
 @dataclass(frozen=True)
 class JudgedSteps:
-    """What a judge found in one solution of S steps. No answer is neither right nor wrong.
+    """A judge's findings about one solution of S steps. A missing answer counts as unknown.
 
     Attributes:
-        count: S.
-        invalid: The first wrong step; None where it wasn't asked for.
-        redundant: The redundant steps; None where they weren't asked for.
-        refusal: Why nothing was asked about the solution; None where it was.
+        count: Number of steps, S.
+        invalid: The first wrong step; None if not asked for.
+        redundant: The redundant steps; None if not asked for.
+        refusal: Why the judge was not asked about the solution; None if it was.
     """
 
     count: int
@@ -79,8 +79,8 @@ class JudgedSteps:
     def named(self, kind: ErrorKind) -> NDArray[np.float64]:
         """Return 1 for each step that was named as an error of a kind, else 0, shape (S,).
 
-        All are NaN where there is no answer. Of the steps behind the first wrong one nothing was
-        asked; they stand as 0.
+        All are NaN if there is no answer. The steps after the first wrong one, about which the
+        judge isn't asked, are 0.
         """
         finding = self.finding(kind)
         if finding is None or finding.steps is None:
@@ -90,11 +90,11 @@ class JudgedSteps:
         return named
 
     def scores(self) -> StepScores:
-        """Return hard probabilities: of each step one class is 1 and the others are 0.
+        """Return hard probabilities: for each step one class is 1 and the others are 0.
 
-        The first wrong step is negative, a redundant one else neutral, all others positive. A
-        solution without both answers is refused: it has NaN, and the refusal says whether asking
-        again may help.
+        The first wrong step is negative; of the others, redundant ones are neutral and the rest
+        positive. A solution that lacks an answer is refused: its scores are NaN, and the refusal
+        says whether asking again may help.
         """
         if self.refusal is not None:
             return StepScores.refused(self.count, self.refusal)
@@ -111,14 +111,14 @@ FOLDER = Path(__file__).parent / 'prompts'
 PLACEHOLDER = re.compile(r'\{(question|steps|count)\}')
 END_TOKENS = re.compile(r'(?:\s{0,9}(?:<\|\w{1,40}\|>|</s>)){1,3}\Z')
 BOX = re.compile(r'\\boxed(?![A-Za-z])')
-# A box, perhaps with \text{…} in it, and what else may stand around its word or numbers.
+# A box, perhaps with \text{…} in it, and other decoration of its word or numbers.
 ANSWER = re.compile(
     r'\\boxed\s{0,3}\{(?:\s{0,3}\\(?:text\w{0,2}|math\w{2})\s{0,3}\{(?P<inner>[^{}]*)\}\s{0,3}'
     r'|(?P<outer>[^{}]*))\}'
 )
 NONE = 'none'
 LISTED = re.compile(r'(?:steps?\s{1,3})?([1-9][0-9]{0,8}(?:\s{0,3},\s{0,3}[1-9][0-9]{0,8})*)')
-CLOSING = ' \t\r\n*_`$.")]\\\''  # may stand behind the box, as in \[ \boxed{2} \]
+CLOSING = ' \t\r\n*_`$.")]\\\''  # may follow the box, as in \[ \boxed{2} \]
 
 
 def prompt_text(kind: ErrorKind) -> str:
@@ -127,11 +127,11 @@ def prompt_text(kind: ErrorKind) -> str:
 
 
 def fill_prompt(template: str, solution: Solution) -> str:
-    """Return the prompt about a solution, in one pass, so that nothing in it is filled again.
+    """Return the prompt about a solution, filled in one pass: placeholders in values stay text.
 
-    Each step has a heading with its number. All lines of a step are marked as quoted, so that no
-    line of it can be a heading or the end of the solution, and boxes and signs of chat templates in
-    it are neutralised. The question keeps its wording, but nothing in it can act as a turn.
+    Each step has a heading with its number. All lines of a step are marked as quoted, so that none
+    can pass for a heading or the end of the solution. Boxes and signs of chat templates in steps
+    are neutralised. The question keeps its wording, but nothing in it can act as a turn.
     """
     values = {
         'question': defuse(solution.question),
@@ -144,19 +144,19 @@ def fill_prompt(template: str, solution: Solution) -> str:
 
 
 def read_steps(reply: str, kind: ErrorKind, count: int) -> tuple[int, ...] | None:
-    r"""Return the steps that a reply names, None if it can't be read.
+    r"""Return the steps that a reply names; None if it can't be read.
 
-    Thoughts are left out. The last line counts, and must hold one box: with none, with a number, or
-    for redundant steps with several. The time taken is linear in the reply's length.
+    Thoughts are left out. The last line counts, and must hold one box: with the word none, a
+    number, or for redundant steps several. The time is linear in the reply's length.
 
     Args:
-        reply: All that the judge said.
-        kind: What it was asked for.
-        count: Steps of the solution.
+        reply: The judge's whole reply.
+        kind: The kind of errors that it was asked for.
+        count: Number of steps in the solution.
 
     Returns:
-        Indexes from 0, rising, each once; empty if it says none. None if the box is missing, holds
-        something else, ranges or several wrong steps, or names a step that isn't there.
+        Indexes from 0, rising, each once; empty if the box says none. None if the box is missing,
+        holds ranges, several wrong steps or other text, or names a step that doesn't exist.
 
     >>> read_steps('Step 2 adds wrongly.\n\\boxed{2}', ErrorKind.INVALID, 3)
     (1,)
@@ -180,23 +180,23 @@ def read_steps(reply: str, kind: ErrorKind, count: int) -> tuple[int, ...] | Non
 
 
 def _quoted(step: str) -> str:
-    shown = neutralise(step)  # which marks the lines where there are several
+    shown = neutralise(step)  # it marks the lines if there are several
     return shown if '\n' in shown else QUOTED + shown
 
 
 UNREADABLE = 'unreadable reply of the judge'
 CUT_OFF = 'reply of the judge cut off at max_tokens'
-SUSPICIOUS = 16  # answers that can't be read, twice each, and not one that can
+SUSPICIOUS = 16  # after this many unreadable answers (twice each) and no readable one, stop
 
 Job = tuple[Solution, ErrorKind]
 
 
 class StepAsking:
-    """One asking of a judge: reads its replies into what is known.
+    """One round of asking a judge: reads its replies into ``known``.
 
     Args:
-        known: What was said of each job; this adds to it.
-        ledger: Counts replies that can't be read.
+        known: The finding of each job; new ones are added.
+        ledger: Counts unreadable replies.
         bar: Shows how many jobs are settled.
     """
 
@@ -209,10 +209,10 @@ class StepAsking:
         self._readable = any(finding.steps is not None for finding in known.values())
 
     def receive(self, job: Job, outcome: Outcome) -> bool:
-        """Take what came of a job; tell whether to ask once more.
+        """Take a job's outcome; return whether to ask once more.
 
         Raises:
-            JudgeError: If the judge never gives an answer that can be read.
+            JudgeError: If the judge never gives a readable answer.
         """
         if isinstance(outcome, Failure):
             self._settle(job, StepFinding(None, reason_of(outcome), not outcome.permanent))
@@ -251,20 +251,20 @@ IDLE = (
 
 
 class PromptedStepJudge:
-    """A judge that is asked about the steps of solutions, one question a prompt.
+    """A judge that is asked about the steps of solutions, one question per prompt.
 
-    Answers stay with the object: equal solutions are asked about once, and after a
-    :class:`JudgeError`, or failures that may pass, a second call asks for what is missing alone.
+    The object keeps the answers: equal solutions are asked about once. After a :class:`JudgeError`
+    or temporary failures, a second call asks only for the missing answers.
 
     Args:
-        judge: Who is asked, or the settings that name it: model, endpoints, decoding.
-        kinds: What it is asked for, by default both: the first wrong step, and the redundant ones.
+        judge: The judge, or the settings that name it: model, endpoints, decoding.
+        kinds: The kinds of errors to ask for; by default both.
 
     Attributes:
         ledger: Counts calls, retries, failures and tokens of all calls.
 
     Raises:
-        ValueError: If the settings name no judge, or hold some that have no effect here.
+        ValueError: If the settings name no judge, or contain some without effect here.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ class PromptedStepJudge:
             if not isinstance(kind, ErrorKind):
                 raise ValueError(f'kinds of PromptedStepJudge: {kind!r} is no ErrorKind')
         if not self.asked_for:
-            raise ValueError('kinds of PromptedStepJudge: there is none; give one, or leave it out')
+            raise ValueError('kinds of PromptedStepJudge is empty; give one, or leave it out')
         self.judge = _made(judge) if isinstance(judge, JudgeSettings) else judge
         self.prompts = {kind: prompt_text(kind) for kind in self.asked_for}
         self.ledger = Ledger()
@@ -283,7 +283,7 @@ class PromptedStepJudge:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What scores depend on beside the solution, as values that JSON holds."""
+        """What scores depend on besides the solution, as JSON values."""
         return {
             'model': self.judge.model,
             'decoding': dict(self.judge.settings),
@@ -291,18 +291,18 @@ class PromptedStepJudge:
         }
 
     def find(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[JudgedSteps]:
-        """Return what the judge finds in each solution, in their order.
+        """Return the judge's findings about each solution, in order.
 
-        A reply that can't be read is asked for once more; then the solution has no answer, with the
-        reason. Solutions without any text are not asked about.
+        After an unreadable reply the prompt is sent once more; then the solution has no answer,
+        with the reason. Solutions without any text are not asked about.
 
         Args:
-            solutions: Equal ones are asked about once.
+            solutions: The solutions; equal ones are asked about once.
             progress: Show a bar on standard error.
 
         Raises:
-            JudgeError: If the judge can't be asked at all, or gives no answer that can be read; the
-                answers so far stay with the object.
+            JudgeError: If the judge can't be asked at all, or gives no readable answer; the object
+                keeps the answers so far.
         """
         jobs = self._open(solutions)
         if jobs:
@@ -312,11 +312,11 @@ class PromptedStepJudge:
         return [self._judged(solution) for solution in solutions]
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
-        """Return hard probabilities of each solution, as :meth:`.StepScorer.score` returns soft.
+        """Return hard probabilities of each solution; :meth:`.StepScorer.score` gives soft ones.
 
         Raises:
             JudgeError: As :meth:`find` does.
-            ValueError: If the judge is asked for one kind alone.
+            ValueError: If the judge is asked for only one kind.
         """
         self._require_both()
         return [judged.scores() for judged in self.find(solutions, progress=progress)]
@@ -326,16 +326,16 @@ class PromptedStepJudge:
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
-        The judge is asked in a thread meanwhile (:func:`~.prompted_judge.ask_aside`); what was
-        yielded can be kept at once.
+        Meanwhile the judge is asked in a thread (:func:`~.prompted_judge.ask_aside`), so that the
+        caller can store the scores at once.
 
         Args:
-            solutions: Equal ones are asked about once.
+            solutions: The solutions; equal ones are asked about once.
             progress: Show a bar on standard error.
 
         Raises:
-            JudgeError: As :meth:`find` does, after all that was settled before is yielded.
-            ValueError: If the judge is asked for one kind alone.
+            JudgeError: As :meth:`find` does, after all settled solutions are yielded.
+            ValueError: If the judge is asked for only one kind.
         """
         self._require_both()
         places: dict[Solution, list[int]] = {}
@@ -365,7 +365,7 @@ class PromptedStepJudge:
                 yield index, scores
 
     def _open(self, solutions: Iterable[Solution]) -> list[Job]:
-        """Return what is still to be asked about solutions."""
+        """Return the jobs that are still to be asked about solutions."""
         return [
             (solution, kind)
             for solution in dict.fromkeys(solutions)
@@ -379,8 +379,8 @@ class PromptedStepJudge:
     def _require_both(self) -> None:
         if set(self.asked_for) != set(ErrorKind):
             raise ValueError(
-                'kinds of PromptedStepJudge: scores tell both, wrong steps and redundant ones; '
-                'leave kinds out, or take what find() returns'
+                'kinds of PromptedStepJudge: scores need both kinds, wrong and redundant steps; '
+                'leave kinds out, or use the findings that find() returns'
             )
 
     def _answered(self, job: Job) -> bool:

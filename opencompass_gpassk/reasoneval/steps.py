@@ -1,4 +1,4 @@
-"""From a response to the steps of its solution; mathematics, code and environments stay whole."""
+"""Split a response into the steps of its solution; formulas, code and environments stay whole."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ['Protected', 'joined', 'parted', 'sentence_starts', 'split_steps']
 
 Span = tuple[int, int]
 
-# A fence opens code anywhere in a line (a list item may begin with it), and closes it alone there.
+# A fence opens code anywhere in a line (a list item may begin with it); alone in a line it closes.
 FENCE = re.compile(r'(?:(?<!`)(`{3,})|(?m:^)[^\S\n]{0,20}(~{3,}))([^`\n]*)(?=\n|\Z)')
 INLINE_CODE = re.compile(r'(?<!`)(`{1,8})(?!`)[^`\n]+\1(?!`)')
-# Two backslashes come first: behind them, a bracket is the height of a row.
+# Two backslashes come first: a bracket after them is the height of a row.
 TOKEN = re.compile(
     r'\\(?:[\\$()\[\]]|(?P<edge>begin|end)[ ]{0,3}\{(?P<name>[^{}\n]{1,40})\})'
     r'|(?P<dollars>\$+)|(?P<blank>\n[^\S\n]*(?=\n))'
 )
-PARAGRAPHS = 3  # that a formula with blank lines in it may go on for
+PARAGRAPHS = 3  # greatest length of a formula with blank lines in it
 CLOSED_BY = {'\\)': '\\(', '\\]': '\\['}
 
 
@@ -29,10 +29,9 @@ class Protected:
     """The spans of a text that must not be cut, found in time linear in its length.
 
     They are ``$…$``, ``$$…$$``, ``\\(…\\)``, ``\\[…\\]``, ``\\begin{…}…\\end{…}``, fenced code and
-    code in a line. Formulas and environments that are never closed are protected to the end of
-    their paragraph, ``$$`` also where it would be closed far away, fenced code to the end of the
-    text; a dollar sign that nothing closes, or that
-    stands before an amount of money, protects nothing.
+    inline code. Formulas and environments that are never closed are protected to the end of their
+    paragraph (``$$`` also if it is closed only far away), unclosed fenced code to the end of the
+    text. A dollar sign that is never closed or precedes an amount of money protects nothing.
     """
 
     def __init__(self, text: str) -> None:
@@ -45,7 +44,7 @@ class Protected:
         return bool(self._starts) and position < self.end_of(position)
 
     def end_of(self, position: int) -> int:
-        """Return the end of the span that a cut here would divide; the position if none."""
+        """Return the end of the span that a cut here would divide; else the position itself."""
         index = bisect_left(self._starts, position) - 1
         return max(position, self.spans[index][1]) if index >= 0 else position
 
@@ -73,7 +72,7 @@ class _Mathematics:
         self.text = text
         self.spans: list[Span] = []
         self.blanks: list[int] = []
-        self.brackets: dict[str, int] = {}  # what is open: \( or \[, and where
+        self.brackets: dict[str, int] = {}  # open \( and \[, with their positions
         self.environments: dict[str, list[int]] = {}
         self.display: int | None = None
         self.dollar: int | None = None
@@ -85,7 +84,7 @@ class _Mathematics:
             )
 
     def _scan(self, code: list[Span]) -> list[int]:
-        """Find what is closed; return where something opens that isn't."""
+        """Find the closed spans; return the positions of openings that are never closed."""
         unclosed: list[int] = []
         tokens = list(_outside(code, TOKEN.finditer(self.text)))
         displays = _Displays(tokens)
@@ -139,11 +138,11 @@ class _Mathematics:
 
     def _opens(self, position: int) -> bool:
         before, after = self._around(position)
-        # Money behind its number (5$), or behind the name of its country (US$5).
+        # A dollar sign after an amount (5$), or after a country's name (US$5).
         return not (_is_word(before) and not (after.isalpha() or after in '\\({'))
 
     def _closes(self, position: int) -> bool:
-        """Tell money, $5 and $10, from mathematics, $x$ or $ x $, much as Pandoc does."""
+        """Distinguish money, $5 and $10, from mathematics, $x$ or $ x $, much as Pandoc does."""
         before, after = self._around(position)
         _, first = self._around(self.dollar or 0)
         if not before.isspace():
@@ -157,7 +156,7 @@ class _Mathematics:
 
 
 class _Displays:
-    """How many ``$$`` stand in which paragraph, which tells one that is never closed."""
+    """The number of ``$$`` in each paragraph, which shows one that is never closed."""
 
     def __init__(self, tokens: Iterable[re.Match[str]]) -> None:
         paragraph = 0
@@ -169,9 +168,9 @@ class _Displays:
                 self.counts[paragraph] = self.counts.get(paragraph, 0) + 1
 
     def goes_on(self, paragraph: int) -> bool:
-        """Tell whether a formula that is open where a paragraph begins is closed near by.
+        """Tell whether a formula that is open at the start of a paragraph is closed nearby.
 
-        It isn't where the next ``$$`` are pairs within their paragraph.
+        It isn't if the next ``$$`` form pairs within their paragraph.
         """
         near = (self.counts.get(paragraph + offset, 0) for offset in range(PARAGRAPHS))
         return next((count for count in near if count), 0) % 2 == 1
@@ -205,7 +204,7 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-# The end of a sentence may stand inside quotes, emphasis or a formula that closes behind it.
+# A sentence may end inside quotes, emphasis or a formula that is closed after the full stop.
 CLOSERS = r'["\'”’)\]}*_$」』）]{0,4}(?:\\[)\]])?["\'”’)*_]{0,4}'
 END = re.compile(
     rf'(?<![.!?…])(?P<stop>[.!?…]{{1,6}}){CLOSERS}\s+(?=(?P<next>\S))'
@@ -215,16 +214,16 @@ ABBREVIATIONS = frozenset({
     'fig', 'figs', 'eq', 'eqs', 'eqn', 'vs', 'cf', 'dr', 'mr', 'mrs', 'ms', 'prof', 'st', 'thm',
     'pp', 'vol', 'approx', 'resp', 'viz',
 })  # fmt: skip
-BEFORE_NUMBERS = frozenset({'no', 'nos', 'ex', 'ch', 'sec'})  # else words that end sentences
+BEFORE_NUMBERS = frozenset({'no', 'nos', 'ex', 'ch', 'sec'})  # abbreviations only before a number
 LETTERS = re.compile(r'[A-Za-z](?:\.[A-Za-z])+')  # e.g., i.e., U.S.
 REACH = 12
 
 
 def sentence_starts(text: str) -> Iterator[int]:
-    """Yield where a sentence follows another, each at its first character.
+    """Yield the position of the first character of each sentence after the first.
 
-    Neither decimals, factorials, ellipses before a number or small letter, nor abbreviations
-    (e.g., i.e., Fig. 1) end one. Formulas are for the caller to keep whole.
+    Decimals, factorials, abbreviations (e.g., i.e., Fig. 1), and ellipses before a number or small
+    letter don't end a sentence. The caller must keep formulas whole.
     """
     for match in END.finditer(text):
         stop = match.group('stop')
@@ -259,7 +258,7 @@ TITLE = re.compile(
 
 
 def joined(pieces: Iterable[str]) -> list[str]:
-    """Join each piece that only announces the next with it."""
+    """Join each piece that only announces the next piece, such as a heading, with that piece."""
     steps: list[str] = []
     announcing: list[str] = []
     for piece in pieces:
@@ -276,7 +275,7 @@ def joined(pieces: Iterable[str]) -> list[str]:
 
 
 def parted(pieces: list[str]) -> tuple[list[str], list[str]]:
-    """Part the last pieces, as far as each of their lines only announces, from those before."""
+    """Split off the last pieces whose lines all only announce something."""
     first = len(pieces)
     while first and all(
         _announces(line.strip()) for line in pieces[first - 1].split('\n') if line.strip()
@@ -299,7 +298,7 @@ LINE = re.compile(r'\n\s*')
 RULE = re.compile(r'\s*(?:-{3,}|\*{3,}|_{3,})\s*')
 RULERS = frozenset('-*_')
 NUMBER = re.compile(r'[*_(（]{0,3}\d{1,3}[.)）]{1,2}[*_]{0,2}')
-# White space, and characters that show nothing: of them a tokenizer may make no token at all.
+# White space and invisible characters, for which a tokenizer may make no token at all.
 INVISIBLE = re.compile('[\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*')
 REPLY_START = re.compile(r'<\|start\|>\w{0,40}')
 
@@ -312,28 +311,27 @@ def split_steps(
     The first of these that finds two steps or more is used:
 
     1. markers that begin lines and count from 1 (Step 1, **Step 2**, 第一步, 步骤 2, ``1.``,
-       ``(1)``, 一、); what no marker covers is split at blank lines;
+       ``(1)``, 一、); text outside marked steps is split at blank lines;
     2. blank lines;
     3. lines;
     4. sentences.
 
-    A heading, a title such as "Solution", or a text that ends in a colon stays with what it
-    announces: by itself it states nothing to be judged. Nothing is cut inside mathematics, code or
-    an environment (:class:`~opencompass_gpassk.reasoneval.steps.Protected`). All text of
-    the response is kept, in order, but for white space, rules (``---``) between steps, delimiters
-    and what is thought.
-    The time taken is about linear in the length of the response.
+    A heading, a title such as "Solution", or a text that ends in a colon is joined with the text
+    that it announces: by itself it states nothing to be judged. Mathematics, code and environments
+    are never cut (:class:`~opencompass_gpassk.reasoneval.steps.Protected`). The steps keep all text
+    of the response in order, except white space, rules (``---``) between steps, delimiters and
+    dropped thoughts. The time is about linear in the length of the response.
 
     Args:
-        response: What the model replied.
-        delimiter: A text that separates the steps; none of the rules above is used then.
-        thinking: Whether thinking blocks, also those never closed, are left out (``drop``) or split
-            as solutions of their own, without their tags (``keep``).
+        response: The model's response.
+        delimiter: A text that separates the steps, instead of the rules above.
+        thinking: Whether thinking blocks, also unclosed ones, are left out (``drop``) or split
+            like separate solutions, without their tags (``keep``).
 
     Returns:
-        The steps, none of them empty, with white space around it, or of invisible characters
-        alone. There are none if the response is empty, blank, or a thought that was to be dropped.
-        Every line ends with ``\\n``, unless a delimiter is given.
+        The steps, stripped of white space; none is empty or has only invisible characters. The list
+        is empty if the response is empty, blank, or a dropped thought. Lines end with ``\\n``,
+        unless a delimiter is given.
 
     Raises:
         ValueError: If the delimiter is empty or ``thinking`` is neither setting.
@@ -349,7 +347,7 @@ def split_steps(
 
 
 def _all_parts(response: str) -> list[str]:
-    """Return what is thought and what is said as separate texts, without their tags."""
+    """Return thoughts and the rest of a response as separate texts, without tags."""
     tags = (
         [THINK_TAG, CHANNEL, REPLY_START, CHANNEL_END] if CHANNEL.search(response) else [THINK_TAG]
     )
@@ -374,7 +372,7 @@ def _by_delimiter(text: str, delimiter: str) -> list[str]:
     while found >= 0:
         end = found + len(delimiter)
         if protected.inside(found) or protected.inside(end):
-            # A delimiter that is itself protected cuts nothing; go on where the span ends.
+            # A delimiter inside a protected span cuts nothing; go on at the end of the span.
             found = text.find(delimiter, max(found + 1, protected.end_of(found)))
             continue
         steps.append(text[start:found].strip())
@@ -402,7 +400,7 @@ def _by_rules(text: str) -> list[str]:
 def _around_marked(
     text: str, marked: Iterable[tuple[int, int]], protected: Protected
 ) -> Iterator[str]:
-    """Yield the marked steps, and the paragraphs before, between and behind them."""
+    """Yield the marked steps, and the paragraphs before, between and after them."""
     paragraphs = [match.end() for match in PARAGRAPH.finditer(text)]
     position = 0
     for start, end in [*marked, (len(text), len(text))]:
@@ -423,7 +421,7 @@ def _around_marked(
 def _cut(
     text: str, starts: Iterable[int], protected: Protected, first: int = 0, end: int | None = None
 ) -> list[str]:
-    """Cut a part of a text where pieces may start, and leave out those without content."""
+    """Cut a part of a text where pieces may start, and leave out pieces without content."""
     if protected.spans:
         starts = (start for start in starts if not protected.inside(start))
     pieces = []
@@ -450,7 +448,7 @@ def _without_rules(piece: str) -> str:
 
 
 def _numbers_joined(pieces: Iterable[str]) -> list[str]:
-    """Join each number of a list, such as ``1.``, with the sentence behind it."""
+    """Join each number of a list, such as ``1.``, with the sentence after it."""
     steps: list[str] = []
     number = ''
     for piece in pieces:

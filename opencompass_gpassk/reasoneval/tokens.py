@@ -1,8 +1,8 @@
-"""The prompt of ReasonEval: question and steps as tokens, and where each step ends among them.
+"""The prompt of ReasonEval: question and steps as tokens, and the position of each step's end.
 
-Prompt and steps are tokenised in one text, a separator after each, which is a special token: it
-keeps tokens from reaching over the border of two steps. The separators are then taken out, so
-that the model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' code).
+Prompt and steps are tokenised as one text with a separator after each. The separator is a special
+token, so no token crosses the border of two steps. Then the separators are removed, so that the
+model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' code).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ['PROMPT', 'SURROGATES', 'Encoded', 'StepTokenizer', 'prefix_ids', 'sp
 
 PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
 PROBE = 'a'
-SURROGATES = re.compile('[\ud800-\udfff]')  # texts with them are no Unicode; tokenizers fail on it
+SURROGATES = re.compile('[\ud800-\udfff]')  # not valid Unicode; tokenizers fail on them
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Encoded:
 
     Attributes:
         ids: The tokens of prompt and steps, int32, shape (T,).
-        prompt: How many of them are the prompt's.
+        prompt: Number of the prompt's tokens.
         ends: Index of the last token of each step, rising, shape (S,).
     """
 
@@ -40,17 +40,17 @@ class Encoded:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the steps."""
+        """Number of the steps' tokens."""
         return len(self.ids) - self.prompt
 
 
 class StepTokenizer:
-    """Makes tokens of solutions. A special token's text in a solution stays a text.
+    """Tokenizes solutions. A special token's text in a solution is read as text.
 
     Args:
-        tokenizer: Of ``transformers``, fast or slow. What it puts before a text, such as a BOS
-            token, is put before the prompt. The separator is its pad token; its end-of-text or
-            BOS token where it has none, or one that it also takes for unknown characters.
+        tokenizer: A tokenizer of ``transformers``, fast or slow. Tokens that it puts before a text,
+            such as BOS, are put before the prompt. The separator is its pad token; or its
+            end-of-text or BOS token, if it has no pad token or one that also means unknown.
 
     Raises:
         ValueError: If it has no token that can separate steps.
@@ -66,7 +66,7 @@ class StepTokenizer:
         self.special = re.compile('|'.join(map(re.escape, longest_first)))
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
-        """Return the tokens of each solution, or why there are none. Lone surrogates become �."""
+        """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
         encoded: list[Encoded | Refusal | None] = [unfit(solution) for solution in solutions]
         wanted = [index for index, refusal in enumerate(encoded) if refusal is None]
         if wanted:
@@ -77,17 +77,17 @@ class StepTokenizer:
                 add_special_tokens=False,
                 return_attention_mask=False,
                 return_token_type_ids=False,
-                verbose=False,  # else it warns of long texts, which are dealt with
+                verbose=False,  # else it warns of long texts, which are handled later
             )['input_ids']
             for index, ids, (_, closes) in zip(wanted, tokenised, parts, strict=True):
                 encoded[index] = self._without_separators(ids, closes)
         return [item for item in encoded if item is not None]
 
     def _parts(self, solution: Solution) -> tuple[list[str], list[bool]]:
-        """Return the texts to put separators behind, and which of them end the prompt or a step.
+        """Return the texts before each separator, and which of them end the prompt or a step.
 
-        A special token's text in the midst is parted after its first character. The separator that
-        stands there goes again, as all of them do.
+        A special token's text inside is cut after its first character. The separator there is
+        removed later, like all others.
         """
         texts: list[str] = []
         closes: list[bool] = []
@@ -109,7 +109,7 @@ class StepTokenizer:
         kept = row[~here]
         if len(at) != len(closes) or self.special_ids.intersection(kept.tolist()):
             return Refusal.SPECIAL_TOKENS
-        # The separators before it are gone, and it is itself behind the last token.
+        # Earlier separators are removed by now, and this one comes after the last token.
         lasts = (at - np.arange(len(at)) - 1)[np.array(closes)] + len(self.prefix)
         if np.any(np.diff(lasts) == 0):
             return Refusal.BLANK_STEP
@@ -125,7 +125,7 @@ def special_ids(tokenizer: Any) -> dict[str, int]:
 
 
 def unfit(solution: Solution) -> Refusal | None:
-    """Return why a solution can't be scored by anybody, None if it can."""
+    """Return why no scorer can score a solution; None if one can."""
     blank = [not step.strip() for step in solution.steps]
     if all(blank):
         return Refusal.EMPTY
@@ -143,7 +143,7 @@ def _separator(tokenizer: Any) -> tuple[str, int]:
 
 
 def prefix_ids(tokenizer: Any) -> list[int]:
-    """Return the tokens that it puts before each text."""
+    """Return the tokens that a tokenizer puts before each text."""
     plain = tokenizer(PROBE, add_special_tokens=False)['input_ids']
     whole = tokenizer(PROBE)['input_ids']
     for start in range(len(whole) - len(plain) + 1):

@@ -42,7 +42,7 @@ __all__ = [
     'train',
 ]
 
-SIGNATURE = 'run.txt'  # what a run that goes on must have in common with the one before
+SIGNATURE = 'run.txt'  # the settings that a resumed run must share with the interrupted one
 
 
 def load_tokenizer(source: str | Path) -> Any:
@@ -53,17 +53,17 @@ def load_tokenizer(source: str | Path) -> Any:
 
 
 def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
-    """Load a decoder with a fresh head, or a checkpoint that has a head already, to go on with it.
+    """Load a decoder with a new head, or a checkpoint with a head to train further.
 
     Args:
-        source: A folder or an id on the hub, such as that of a language model, whose head for
-            words is left out.
-        seed: Of the fresh head's weights.
-        settings: What ``AutoModel.from_pretrained`` takes; weights are in float32 by default, as
-            small updates vanish in bfloat16.
+        source: A folder or an id on the hub, such as a language model, whose language-model head
+            is left out.
+        seed: Seed of the new head's weights.
+        settings: Arguments of ``AutoModel.from_pretrained``; weights are in float32 by default,
+            since small updates vanish in bfloat16.
 
     Raises:
-        ValueError: If the checkpoint misses weights of the backbone.
+        ValueError: If the checkpoint lacks weights of the backbone.
         OSError: If there is no such checkpoint.
     """
     import torch
@@ -92,10 +92,10 @@ def make_trainer(
     settings: TrainingSettings,
     progress: bool,
 ) -> Trainer:
-    """Return what trains the model by the steps' loss, and keeps checkpoints in the folder.
+    """Return the trainer, which minimises the steps' loss and keeps checkpoints in the folder.
 
     Raises:
-        ValueError: If the processes can't share a batch, or are to share the model.
+        ValueError: If the processes can't share a batch, or are configured to share the model.
         ImportError: If ``accelerate`` is not installed.
     """
     if find_spec('accelerate') is None:
@@ -125,11 +125,11 @@ def make_trainer(
         remove_unused_columns=False,
         label_names=['labels'],
     )
-    # Only now is it known how many processes there are.
+    # The number of processes is known only now.
     rows, accumulation = settings.shares(arguments.world_size)
     arguments.per_device_train_batch_size = rows
     arguments.gradient_accumulation_steps = accumulation
-    # One process uses one GPU: the other way, threads, is slower and counts steps wrongly.
+    # One process uses one GPU: several GPUs in threads are slower and count steps wrongly.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     if settings.gradient_checkpointing:
         model.model.gradient_checkpointing_enable({'use_reentrant': False})
@@ -147,14 +147,14 @@ def make_trainer(
         trainer.add_callback(_quiet(ProgressCallback))
     if str(trainer.accelerator.distributed_type).split('.')[-1] in ('FSDP', 'DEEPSPEED'):
         raise ValueError(
-            'accelerate is configured to part the model among the GPUs (FSDP or DeepSpeed); '
+            'accelerate is configured to split the model among the GPUs (FSDP or DeepSpeed); '
             'configure it for plain multi-GPU training'
         )
     return trainer
 
 
 def _quiet(bar: type) -> type:
-    """Return a progress bar that shows losses behind itself."""
+    """Return a progress bar that shows the losses after the bar."""
 
     def on_log(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         if getattr(self, 'training_bar', None) is not None and logs and 'loss' in logs:
@@ -164,7 +164,7 @@ def _quiet(bar: type) -> type:
 
 
 def last_checkpoint(folder: Path, signature: str) -> Path | None:
-    """Return the last whole checkpoint of a run, and note what run it is.
+    """Return the last complete checkpoint of a run, and write the run's signature.
 
     Raises:
         ValueError: If the folder holds checkpoints of another run.
@@ -187,19 +187,19 @@ def last_checkpoint(folder: Path, signature: str) -> Path | None:
 
 
 CHECKPOINTS = 'checkpoints'
-RECENT = 10  # updates over which the loss at the end is taken
+RECENT = 10  # last updates over which the final loss is averaged
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What came of a training.
+    """The outcome of a training.
 
     Attributes:
-        updates: How many steps the optimiser took, those before an interruption among them.
-        loss: Mean cross-entropy of the last ten updates; ln 3 = 1.10 is that of a guess.
-        solutions: How many were trained on.
-        steps: How many labelled steps they have.
-        left_out: How many solutions were left out for which reason.
+        updates: Number of the optimiser's steps, including those before an interruption.
+        loss: Mean cross-entropy of the last ten updates; guessing gives ln 3 = 1.10.
+        solutions: Number of solutions trained on.
+        steps: Number of their labelled steps.
+        left_out: Number of solutions left out, by reason.
     """
 
     updates: int
@@ -222,21 +222,21 @@ def train(
     """Train a model on step labels and save it, so that :class:`~.classifier.StepScorer` loads it.
 
     Several GPUs share the work if the program is started by ``accelerate launch``; each holds the
-    whole model. A run that was interrupted goes on from its last checkpoint, to the same weights.
+    whole model. An interrupted run resumes from its last checkpoint and reaches the same weights.
 
     Args:
-        solutions: To learn from.
+        solutions: The training data.
         model: Trained in place; it is on the GPU afterwards if there is one.
         tokenizer: The backbone's own.
-        folder: Where model and tokenizer are saved in a published layout; the checkpoints, which
-            are no longer needed then, in ``checkpoints`` below.
+        folder: Model and tokenizer are saved here in a published layout; checkpoints in its folder
+            ``checkpoints``, which is not needed afterwards.
         settings: By default the paper's, as far as they are known.
-        layout: ``7b`` or ``34b``, as :meth:`.StepClassifier.save` has it.
+        layout: ``7b`` or ``34b``, as in :meth:`.StepClassifier.save`.
         progress: Show a bar on standard error.
 
     Raises:
-        ValueError: If there is nothing to learn from; if a batch can't be shared between the
-            processes; or if the folder holds checkpoints of a run with other data or settings.
+        ValueError: If no solution has a label; if the processes can't share a batch; or if the
+            folder holds checkpoints of a run with other data or settings.
         ImportError: If ``accelerate`` is not installed.
     """
     settings = settings or TrainingSettings()
@@ -274,13 +274,13 @@ def _signature(
 ) -> str:
     how = asdict(settings)
     for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing', 'bf16'):
-        del how[name]  # they change no result but for rounding
+        del how[name]  # they change results only by rounding
     data = [(each.question, each.steps, each.labels) for each in solutions]
     return stable_hash([model.config.to_dict(), model.fingerprint, data, how])
 
 
 def is_first() -> bool:
-    """Tell whether this process is the one of several that prints."""
+    """Tell whether this is the first of several processes, which alone prints."""
     from accelerate import PartialState
 
     return bool(PartialState().is_main_process)

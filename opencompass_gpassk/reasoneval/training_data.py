@@ -1,8 +1,8 @@
-"""Steps that people labelled, in files of PRM800K and MR-MATH, as tokens and targets to train on.
+"""People's step labels from PRM800K and MR-MATH, as tokens and targets to train on.
 
-PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate alternatives to a
-step, of which one was chosen to go on from. MR-MATH is as :mod:`~.mr_math` says. Targets stand at
-the last token of each step alone.
+PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate several
+alternatives for a step, one of which was chosen to continue from. For MR-MATH see
+:mod:`~.mr_math`. Only the last token of a step has a target.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class LabelledSteps:
     """A solution of S steps and their labels.
 
     Attributes:
-        question: What is solved.
+        question: The problem's text.
         steps: S texts.
-        labels: -1 for a wrong step, 0 for one that is right but idle, 1 for a good one, None for
-            one that nobody labelled; S of them.
+        labels: S labels: -1 for a wrong step, 0 for a right but idle one, 1 for a good one, None
+            for a step without label.
     """
 
     question: str
@@ -61,7 +61,7 @@ class LabelledSteps:
         if len(self.labels) != len(self.steps):
             raise ValueError(
                 f'labels of LabelledSteps: {len(self.labels)} for {len(self.steps)} steps; give '
-                'one a step, None where there is no label'
+                'one per step, None where there is no label'
             )
         for index, label in enumerate(self.labels):
             if label is not None and (isinstance(label, bool) or label not in LABELS):
@@ -76,22 +76,22 @@ KNOWN = 'give -1 for a wrong step, 0 for an idle one, 1 for a good one'
 def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[LabelledSteps]:
     """Return the labelled solutions of a file of JSON lines, gzipped or not.
 
-    The format is told by the first row. Of a row of PRM800K the solution is what was gone on from:
-    at each step the chosen completion, else the one that the labeller wrote, which is good. Where
-    neither is there, as at the end of a wrong solution, the first completion is the last step. No
-    labels are taken from flagged completions, nor of problems that the labeller found broken. A
-    solution that was given up at once has no steps.
+    The first row shows the format. A row of PRM800K gives one solution: at each step the chosen
+    completion, else the one that the labeller wrote, which is good. If both are missing, as at the
+    end of a wrong solution, the first completion is the last step. Flagged completions, and
+    problems that the labeller found broken, give no labels. A solution that was given up at once
+    has no steps.
 
     In the invalid set of MR-MATH the steps before the first wrong one are good, and those after it
-    have no label. Lines of a step are joined: people labelled the step.
+    have no label. The lines of a step are joined, since people labelled steps.
 
     Args:
         path: The file.
-        alternatives: Give each completion of PRM800K that was rated but not gone on from as a
-            solution of its own: the steps before it, without labels, and this one.
+        alternatives: Whether to add a solution for each rated completion of PRM800K that was not
+            chosen: the steps before it, without labels, and the completion.
 
     Raises:
-        ValueError: If a row is malformed, naming file, line, field and remedy; or if there is none.
+        ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
         OSError: If the file can't be read.
     """
     number, line = next(numbered_lines(path), (0, ''))
@@ -132,7 +132,7 @@ Choice = tuple[str, 'int | None']  # a step and its label
 
 
 def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]:
-    """Yield the solution of a row, then its alternatives if they are wanted."""
+    """Yield the solution of a row, then its alternatives if requested."""
     question = _typed(_typed(row, 'question', dict), 'problem', str, 'question.')
     label = _typed(row, 'label', dict)
     broken = label.get('finish_reason') == BAD_PROBLEM
@@ -183,7 +183,7 @@ def _completions(step: dict[str, Any], where: str) -> list[Choice]:
 def _chosen(
     step: dict[str, Any], completions: list[Choice], where: str
 ) -> tuple[int | str | None, bool]:
-    """Return the completion gone on from, its index or the labeller's text; and if more follow."""
+    """Return the chosen completion (its index or the labeller's text), and whether more follow."""
     index = step.get('chosen_completion')
     if index is not None:
         if type(index) is not int or not 0 <= index < len(completions):
@@ -217,7 +217,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f'{text[:60]}…'
 
 
-IGNORED = -100  # the target of all tokens that close no labelled step; what transformers counts by
+IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
 NO_LABEL = 'none of its steps has a label'
 AT_ONCE = 256  # solutions in a call of the tokenizer
 
@@ -238,12 +238,12 @@ class Example:
 def make_examples(
     solutions: Sequence[LabelledSteps], tokenizer: StepTokenizer, max_tokens: int | None = None
 ) -> tuple[list[Example], Counter[str]]:
-    """Return examples in the solutions' order, and how many solutions were left out for what.
+    """Return examples in the solutions' order, and the number of solutions left out by reason.
 
     Args:
-        solutions: Whatever was read.
-        tokenizer: Of the model.
-        max_tokens: Of prompt and steps. Steps that end later are left out of a longer solution.
+        solutions: The labelled solutions.
+        tokenizer: The model's tokenizer.
+        max_tokens: Greatest number of tokens of prompt and steps; later steps are left out.
     """
     examples: list[Example] = []
     left_out: Counter[str] = Counter()
@@ -273,14 +273,14 @@ def _example(
         return Refusal.TOO_LONG.value
     reads = encoded.ends[fitting]
     targets = [LABELS.index(label) for i in fitting if (label := solution.labels[i]) is not None]
-    # A decoder's tokens don't see what follows: beyond the last label there is nothing to learn.
+    # A decoder's tokens don't see what follows, so nothing after the last label is needed.
     return Example(Passage(encoded.ids[: reads[-1] + 1], reads), np.array(targets, np.int64))
 
 
 def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
     """Return B examples as ``input_ids``, ``attention_mask`` and ``labels``, each of shape (B, T).
 
-    Labels are a row's own, so that batches can be cut and gathered between processes.
+    Each row has its own labels, so that batches can be split and gathered between processes.
     """
     import torch
 
@@ -299,10 +299,10 @@ def step_loss(logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: An
     """Return the cross-entropy at the labelled tokens, the mean over all steps of an update.
 
     Args:
-        logits: Of the classes at each token, shape (B, T, 3).
+        logits: Logits of the classes at each token, shape (B, T, 3).
         labels: Classes, :data:`IGNORED` where there is none, shape (B, T).
-        num_items_in_batch: Steps of the whole update, where it is made of several batches; by
-            default those of this batch.
+        num_items_in_batch: Number of steps in the whole update, if it has several batches; by
+            default that of this batch.
     """
     import torch
 

@@ -9,25 +9,25 @@ __all__ = ['TrainingSettings']
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a model is trained.
+    """The settings of a training.
 
-    The optimiser, the schedule and the weight decay are those of the paper (arXiv 2404.05692); the
-    learning rate, the number of epochs, the batch size and the share of the warm-up are customary
-    for models of 7 billion parameters. Smaller ones learn at higher rates.
+    Optimiser, schedule and weight decay are the paper's (arXiv 2404.05692). Learning rate, number
+    of epochs, batch size and share of the warm-up are usual for models of 7 billion parameters;
+    smaller models learn at higher rates.
 
     Attributes:
-        learning_rate: At the end of the warm-up; from there it falls to 0 along a cosine.
+        learning_rate: The rate at the end of the warm-up; then it falls to 0 along a cosine.
         epochs: Passes over the data.
-        batch_size: Solutions in an update, over all processes.
-        device_batch: Solutions in a forward pass of one process at most.
+        batch_size: Solutions per update, over all processes.
+        device_batch: Greatest number of solutions in a forward pass of one process.
         warmup: Share of the updates over which the rate rises, in [0, 1).
-        weight_decay: Of AdamW, for weights that are no norms or biases.
-        betas: Of AdamW.
-        max_tokens: Tokens of prompt and steps that are read; steps beyond aren't trained on.
+        weight_decay: Weight decay of AdamW, for weights other than norms and biases.
+        betas: Betas of AdamW.
+        max_tokens: Tokens of prompt and steps that are read; later steps aren't trained on.
         checkpoint_every: Updates between two checkpoints; the last two are kept.
-        bf16: Compute in bfloat16, with weights in float32; by default where the GPU can.
+        bf16: Compute in bfloat16, with weights in float32; by default if the GPU supports it.
         gradient_checkpointing: Compute activations twice, to save memory.
-        seed: Of the order of the data.
+        seed: Seed of the order of the data.
 
     Raises:
         ValueError: If a value is out of its range.
@@ -58,7 +58,7 @@ class TrainingSettings:
                 raise ValueError(f'{name} of training: {getattr(self, name)}; give 0 to 1')
 
     def shares(self, processes: int) -> tuple[int, int]:
-        """Return the solutions in a forward pass, and the passes of each process in an update.
+        """Return the solutions per forward pass, and the passes of each process per update.
 
         Raises:
             ValueError: If the processes can't share a batch.
