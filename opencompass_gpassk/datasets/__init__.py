@@ -1,4 +1,4 @@
-"""Data sets whose rows say which problem and which sample they are.
+"""Data sets whose rows carry their problem's id and their replica number.
 
 The classes load on first use: they import OpenCompass, which takes seconds.
 """

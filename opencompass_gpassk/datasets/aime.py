@@ -1,9 +1,9 @@
-"""AIME 2024 and 2025: 30 problems a year, whose answers are integers from 0 to 999.
+"""AIME 2024 and 2025: 30 problems per year, with integers from 0 to 999 as answers.
 
 ``2024-45`` is the set that arXiv 2412.13147 calls AIME2024-45. The paper describes it as parts I
-and II of AIME 2024, which have 30 problems, while its published figures fit multiples of 1/45. The
-list of 45 was not published: it can be loaded from a file of your own, and nothing else is
-comparable with the published column.
+and II of AIME 2024, which have 30 problems, but its published figures are multiples of 1/45. The
+list of 45 was not published. You can load it from a file of your own; no other set is comparable
+with the published column.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class AIME(GPassKDataset):
             edition: One of ``EDITIONS``. ``2024-45`` without a list of your own in ``path`` gives
                 the 30 problems of AIME 2024, named AIME2024-30.
             path: A file, or a folder with ``aime2024.jsonl``, ``aime2024-45.jsonl``,
-                ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. Nothing else
-                is tried then.
+                ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. If given, no
+                other source is tried.
             hub: Repository on the Hugging Face hub, None to leave it out.
             modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
-            download: Let OpenCompass download the data if nothing else has them.
+            download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Refuse another number of problems than there should be; else warn.
+            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
-            ValueError: If a setting is unknown, the data are found nowhere, or a row is malformed,
-                or the file for ``2024-45`` doesn't hold 45 problems.
+            ValueError: If a setting is unknown, no source has the data, a row is malformed, or the
+                file for ``2024-45`` doesn't hold 45 problems.
         """
         if edition not in EDITIONS:
             raise ValueError(f'edition is {edition!r}; choose one of {", ".join(EDITIONS)}')
@@ -80,7 +80,7 @@ class AIME(GPassKDataset):
             own = forty_five_file(path)
             if own:
                 path = own
-                told = f'{path} is a list of your own, which may differ from that behind the'
+                told = f'{path} is a list of your own, which may differ from the one behind the'
             else:
                 edition, benchmark = '2024', 'AIME2024-30'
                 told = f"these are its 30, called {benchmark}; they can't be compared with the"
@@ -125,7 +125,7 @@ def _question(row: Row, number: int) -> Question:
 
 
 def _part(row: Row) -> str:
-    """Return I or II, wherever the row, its source or its file says so; '' if nothing does."""
+    """Return I or II if the row, its source or its file's name says so, else ''."""
     file = row.place.rpartition('/')[2]
     told = [row.fields.get('part'), row.fields.get('url'), row.fields.get('id'), file]
     for text in told:

@@ -1,4 +1,4 @@
-"""What this package's data sets have in common: their columns, and a replica number in each row."""
+"""The base of this package's data sets: their columns, and a replica number in each row."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Question:
         question: The problem's text.
         answer: The gold answer, LaTeX or plain.
         language: ``'en'`` or ``'cn'``.
-        cluster: What translations of one problem share, and versions of one question.
-        version: ``'original'`` or the number of a version; '' where there are no versions.
+        cluster: A label that translations of one problem, or versions of one question, share.
+        version: ``'original'`` or the number of a version; '' if there are no versions.
     """
 
     problem_id: str
@@ -42,19 +42,19 @@ class Question:
 
 
 class GPassKDataset(BaseDataset):
-    """A data set each of whose problems is sampled `n` times.
+    """A data set whose problems are each sampled `n` times.
 
-    OpenCompass repeats the rows replica by replica and then takes `test_range` out of them, after
-    which a row's place no longer tells its replica. So each row carries it as a column.
+    OpenCompass repeats the rows replica by replica and then selects `test_range`. After that a
+    row's place no longer shows its replica, so each row has the replica as a column.
 
     Args:
         reader_cfg: As in every OpenCompass data set.
-        k: The k, or several, of pass@k and G-Pass@k.
-        n: Samples of each problem, at least every k; 3k is advised.
+        k: One k or several, of pass@k and G-Pass@k.
+        n: Samples of each problem, at least the largest k; 3k is advised.
         **kwargs: The settings of :meth:`load`.
 
     Raises:
-        ValueError: If k and n don't fit, or as :meth:`load` says.
+        ValueError: If a k is above n, or as :meth:`load` says.
     """
 
     dataset: Any  # a Dataset, or a DatasetDict of several
@@ -101,11 +101,11 @@ def make_dataset(
 
     Args:
         questions: The problems.
-        benchmark: The name that results are joined and shown by.
+        benchmark: The name under which results are joined and shown.
         version: The data's version; a hash of the content is added to it.
         prompt: The preset of :mod:`opencompass_gpassk.datasets.prompts`.
         cot: Ask for reasoning step by step.
-        examples: Which worked examples the preset ``'4-shot'`` shows before a question.
+        examples: Returns the name of the worked examples that ``'4-shot'`` shows before a question.
 
     Raises:
         ValueError: If there are no problems, if two share an id, or if the preset is unknown.

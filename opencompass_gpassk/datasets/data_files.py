@@ -1,4 +1,4 @@
-"""Rows of data files: reading them from any usual format, and checking their fields."""
+"""Rows of data files: read from all usual formats, with checks of their fields."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
 
 @dataclass(frozen=True)
 class Row:
-    """One record and where it stands, such as ``AMC_en.jsonl, line 3``."""
+    """One record and its place, such as ``AMC_en.jsonl, line 3``."""
 
     place: str
     fields: Mapping[str, Any]
@@ -37,7 +37,7 @@ def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
     Raises:
-        ValueError: If the format is unknown or the file can't be read, naming file and line.
+        ValueError: If the format is unknown or the file can't be read; it names file and line.
     """
     readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': _csv}
     if path.suffix not in readers:
@@ -59,7 +59,7 @@ def text_field(row: Row, names: Sequence[str]) -> str:
     """Return the first of the named fields that the row has, as a text.
 
     Raises:
-        ValueError: If there is none or it is empty, naming file, line and field.
+        ValueError: If there is none or it is empty; it names file, line and field.
     """
     for name in names:
         value = row.fields.get(name)
@@ -75,13 +75,13 @@ def text_field(row: Row, names: Sequence[str]) -> str:
 
 
 def optional_text(row: Row, name: str) -> str:
-    """Return a field as a text, '' where there is none."""
+    """Return a field as a text, '' if there is none."""
     value = row.fields.get(name)
     return '' if value is None else str(value).strip()
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, Any]]:
-    # Lines end at \n alone: a question may hold U+2028, where splitlines would cut.
+    # Only \n ends a line: a question may contain U+2028, where splitlines would cut.
     for number, line in enumerate(path.read_bytes().decode('utf-8-sig').split('\n'), start=1):
         if line.strip():
             try:
@@ -122,7 +122,7 @@ def _csv(path: Path) -> Iterator[tuple[str, Any]]:
             if '' in fields or None in fields.values():
                 raise ValueError(
                     f'{path}, line {reader.line_num}: the row has another number of columns than '
-                    'the head; quote fields that hold commas'
+                    'the head; quote fields that contain commas'
                 )
             yield f'line {reader.line_num}', fields
 
@@ -134,16 +134,16 @@ def check_counts(
     *,
     strict: bool = True,
 ) -> None:
-    """Compare the number of problems of each part with what the data set is known to have.
+    """Compare the number of problems in each part with the known number.
 
     Args:
         title: The data set's name, for the message.
-        expected: Problems of each part; None where that isn't known.
+        expected: Problems of each part; None if unknown.
         rows: The parts' rows.
-        strict: Raise rather than warn.
+        strict: Raise an error, or else warn.
 
     Raises:
-        ValueError: If a part has another number of problems, naming it and where it ends.
+        ValueError: If a part has another number of problems; it names the part and its last row.
     """
     wrong = [
         f'{name} has {len(rows[name])} problems instead of {count}'
@@ -156,7 +156,7 @@ def check_counts(
     message = f'{title}: {"; ".join(wrong)}'
     if strict:
         raise ValueError(
-            f'{message}. Results would not compare with those of others; get the whole data, or '
+            f'{message}. Results would not be comparable with others; get the complete data, or '
             'set strict=False in the data set config to go on with a warning'
         )
     logging.getLogger(__name__).warning(message)
@@ -164,14 +164,14 @@ def check_counts(
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a data set that is selected and counted as one.
+    """A part of a data set that is selected and counted as a unit.
 
     Attributes:
-        name: As shown in messages, such as ``AMC_en``.
-        layouts: The files that it may consist of, by their names without ending, best first.
-        hub_configs: Its configurations on the hub, None for a repository that has but one.
+        name: The name in messages, such as ``AMC_en``.
+        layouts: Possible sets of files, by their names without ending, best first.
+        hub_configs: Its configurations on the hub, None for a repository with only one.
         hub_split: Its split on the hub.
-        labels: What holds for all its rows, such as split and language.
+        labels: Fields with the same value in all its rows, such as split and language.
     """
 
     name: str
@@ -182,7 +182,7 @@ class Part:
 
 
 def find_files(part: Part, folder: Path) -> list[Path]:
-    """Return the part's files in a folder, none if it isn't complete there."""
+    """Return the part's files in a folder; an empty list if the part isn't complete there."""
     for stems in part.layouts:
         found = [
             next(filter(Path.is_file, (folder / f'{stem}{ending}' for ending in FORMATS)), None)
@@ -196,18 +196,18 @@ def find_files(part: Part, folder: Path) -> list[Path]:
 def read_folder(
     parts: Sequence[Part], folder: Path, subfolders: Sequence[str]
 ) -> dict[str, list[Row]]:
-    """Read all parts from a folder or, where it holds none of them, from one below it.
+    """Read all parts from a folder or, if it holds none of them, from one of its subfolders.
 
     Args:
         parts: The selected parts.
-        folder: What the user named.
-        subfolders: Where else to look, relative to it, such as ``livemathbench/202412``.
+        folder: The folder that the user named.
+        subfolders: Other places to look, relative to it, such as ``livemathbench/202412``.
 
     Returns:
         The rows of each part by its name.
 
     Raises:
-        ValueError: If a part's file is missing, naming it, or if a file can't be read.
+        ValueError: If a part's file is missing (it names the file), or a file can't be read.
     """
     best: dict[str, list[Path]] = {}
     for place in (folder, *(folder / name for name in subfolders)):

@@ -1,4 +1,4 @@
-"""LiveMathBench (arXiv 2412.13147), and the problems of this package in its schema."""
+"""LiveMathBench (arXiv 2412.13147), and this package's own problems in the same schema."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SAMPLE_FOLDER = Path(__file__).parent / 'sample'
 class LiveMathBench(GPassKDataset):
     """Problems of recent mathematics competitions, in Chinese and English.
 
-    Version ``'sample'`` is none of these: 48 problems written for this package, in the same
-    schema and splits, that are there without a download. Results on it say ``sample``. Results on
-    a selection of splits or languages name it too: ``LiveMathBench-202412-en``.
+    Version ``'sample'`` is different: 48 problems written for this package, in the same schema and
+    splits, which need no download. Its results are named ``sample``. Results on a selection of
+    splits or languages name the selection: ``LiveMathBench-202412-en``.
     """
 
     @staticmethod
@@ -46,25 +46,25 @@ class LiveMathBench(GPassKDataset):
         download: bool = True,
         strict: bool = True,
     ) -> Dataset:
-        """Return the rows, one a problem.
+        """Return the rows, one per problem.
 
         Args:
             version: ``'sample'``, ``'202412'``, ``'202412-hard'``, ``'202505'`` or
                 ``'202505-hard'``.
             path: A folder with a file for each split and language, such as ``AMC_en.jsonl``, or a
                 file with the fields `split` and `language`. jsonl, json, parquet or csv.
-            splits: Those to load, of the version's; all by default.
-            languages: Those to load, of the version's; all by default.
-            prompt: ``'default'`` or ``'opencompass'``, whose words the prompt is in.
+            splits: Splits to load; by default all of the version.
+            languages: Languages to load; by default all of the version.
+            prompt: ``'default'`` for this package's prompt, ``'opencompass'`` for OpenCompass's.
             cot: Ask for reasoning step by step.
-            hub: The repository on the HuggingFace hub, None not to ask there.
-            modelscope: The repository on ModelScope, None not to ask there.
-            download: Let OpenCompass download its archive if nothing else has the data.
-            strict: Refuse a part with another number of problems than it has; else warn.
+            hub: The repository on the HuggingFace hub, None to leave it out.
+            modelscope: The repository on ModelScope, None to leave it out.
+            download: Let OpenCompass download its archive if no other source has the data.
+            strict: Raise an error if a part's number of problems is wrong; else warn.
 
         Raises:
-            ValueError: If a setting is out of its range, if a selected part is missing, or if a
-                row lacks a field, naming file, line and field.
+            ValueError: If a setting is out of its range, a selected part is missing, or a row lacks
+                a field; with file, line and field.
         """
         if version not in PART_SIZES:
             raise ValueError(f'version is {version!r}; choose one of {", ".join(PART_SIZES)}')
@@ -140,7 +140,7 @@ def _select(
 
 
 def _selection(version: str, wanted: Mapping[tuple[str, str], int | None]) -> str:
-    """Return an ending for the benchmark's name: a part must not pass for the whole."""
+    """Return a suffix for the benchmark's name, so that a part isn't taken for the whole."""
     ending = ''
     for axis in (0, 1):
         whole, chosen = (
@@ -163,7 +163,7 @@ def _part(release: str, split: str, language: str) -> Part:
 def _paired(
     rows: Mapping[str, Sequence[Row]], split: str, wanted: Mapping[tuple[str, str], int | None]
 ) -> bool:
-    """Whether the order of a split's files tells which problems are translations."""
+    """Whether problems at the same place in a split's files are translations of one another."""
     return len({len(rows[f'{s}_{language}']) for s, language in wanted if s == split}) == 1
 
 

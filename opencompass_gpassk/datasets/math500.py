@@ -1,4 +1,4 @@
-"""MATH500-L5: the problems of MATH-500 that have level 5, as in arXiv 2412.13147."""
+"""MATH500-L5: the level-5 problems of MATH-500, as in arXiv 2412.13147."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class MATH500L5(GPassKDataset):
         Args:
             levels: Levels of difficulty to keep, from 1 to 5.
             path: A file, or a folder with ``test.jsonl``; rows have ``problem``, ``answer``,
-                ``level``, ``subject``, ``unique_id``. Nothing else is tried then.
+                ``level``, ``subject``, ``unique_id``. If given, no other source is tried.
             hub: Repository on the Hugging Face hub, None to leave it out.
             modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
-            download: Let OpenCompass download the data if nothing else has them.
+            download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Refuse another number of problems than there should be; else warn.
+            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
-            ValueError: If a setting is unknown, the data are found nowhere, a row is malformed, or
+            ValueError: If a setting is unknown, no source has the data, a row is malformed, or
                 problems are missing.
         """
         if not levels or set(levels) - set(COUNTS):
@@ -105,7 +105,7 @@ def _level(row: Row) -> int:
 
 
 def _answer(row: Row) -> str:
-    """Return the gold answer; OpenCompass's copy has it in the solution alone."""
+    """Return the gold answer; in OpenCompass's copy it is only in the solution."""
     if 'answer' in row.fields:
         return text_field(row, ['answer'])
     answer = extract_answer(text_field(row, ['solution']))

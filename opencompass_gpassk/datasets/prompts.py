@@ -1,9 +1,9 @@
-"""What a model is asked: the question, and how to answer it.
+"""The prompts: a question with the request for an answer.
 
-Presets: ``'default'``, this package's own words, and ``'opencompass'``, those that the installed
-OpenCompass has for LiveMathBench. Both exist in Chinese and English, with and without a request for
-reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked examples: those
-of Minerva, as the installed OpenCompass holds them, or this package's own for LeetCode questions.
+The presets are ``'default'``, this package's own wording, and ``'opencompass'``, the wording of the
+installed OpenCompass for LiveMathBench. Both exist in Chinese and English, with and without a
+request for reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked
+examples: Minerva's, from the installed OpenCompass, or this package's own for LeetCode questions.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 __all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'make_prompt']
 
 EXAMPLES = ('math', 'leetcode')
-STOP = 'Problem:'  # a model that goes on after its answer poses itself another problem
+STOP = 'Problem:'  # a model that continues after its answer writes another problem
 MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_research'
 OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
 
 
 def few_shot_prompt(question: str, examples: str) -> str:
-    """Return four worked examples and the question, to be continued with its solution.
+    """Return four worked examples and the question, which the model continues with its solution.
 
     Raises:
-        ValueError: If the examples are unknown, or the installed OpenCompass has them no longer.
+        ValueError: If the examples are unknown, or the installed OpenCompass no longer has them.
     """
     if examples not in EXAMPLES:
         raise ValueError(f'examples is {examples!r}; choose one of {", ".join(EXAMPLES)}')
@@ -73,11 +73,11 @@ def make_prompt(
     """Return the prompt for a question.
 
     Args:
-        question: The problem.
+        question: The problem's text.
         language: ``'en'`` or ``'cn'``.
-        preset: Whose words.
-        cot: Ask for reasoning step by step; examples always show some.
-        examples: Of the preset ``'4-shot'``; see :mod:`opencompass_gpassk.datasets.prompts`.
+        preset: The wording; see :mod:`opencompass_gpassk.datasets.prompts`.
+        cot: Ask for reasoning step by step; worked examples always show reasoning.
+        examples: The worked examples of the preset ``'4-shot'``: ``'math'`` or ``'leetcode'``.
 
     Raises:
         ValueError: If the preset or the language is unknown.

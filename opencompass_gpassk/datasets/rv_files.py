@@ -1,4 +1,4 @@
-"""Files of RV-Bench: this package's own rows, and those of others."""
+"""Files of RV-Bench problems, in this package's format and in others'."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ['read_posed', 'write_line']
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
 GROUP = ('group', 'group_id', 'qf_id', 'question_id')
-# As JSON, tables and people write them.
+# The spellings of true and false in JSON, tables and hand-written files.
 TRUE, FALSE = ('true', '1', '1.0', 'yes'), ('false', '0', '0.0', 'no', '', 'none', 'nan')
 FLAGS = ('original', 'is_original')
 
@@ -32,15 +32,15 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     """Read versions and originals.
 
     Args:
-        path: JSON lines, JSON, Parquet or CSV with ``question``, ``answer`` and ``group``, or the
-            names that others have for them: ``problem``, ``qf_id`` …; optional are ``original``
-            (true, false), ``source``, ``subject``, ``level`` and ``language``. Rows that are not
-            flagged are versions, numbered in their order.
-        originals: A further file, all of whose rows are originals.
+        path: JSON lines, JSON, Parquet or CSV with ``question``, ``answer`` and ``group``, or other
+            names for these: ``problem``, ``qf_id`` …; optional are ``original`` (true, false),
+            ``source``, ``subject``, ``level`` and ``language``. Rows without ``original`` are
+            versions, numbered in order.
+        originals: Another file, in which all rows are originals.
 
     Raises:
-        ValueError: If a row lacks a field, naming file, line and field; if a group has two
-            originals or another number of versions than the others, or an original has no group.
+        ValueError: If a row lacks a field (with file, line and field), a group has two originals,
+            groups have different numbers of versions, or an original's group has no version.
     """
     rows = [_posed(row, None) for row in _rows(path)]
     if originals:
@@ -104,8 +104,8 @@ def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
     if len(sizes) > 1:
         told = ', '.join(f'{count} of {size}' for size, count in sorted(sizes.items()))
         raise ValueError(
-            f'{files}: groups have different numbers of versions ({told}), so that GA@m is of no '
-            'one m; give each group as many'
+            f'{files}: groups have different numbers of versions ({told}), but GA@m needs one m; '
+            'give each group the same number'
         )
     return ordered
 

@@ -43,17 +43,16 @@ class RVBench(GPassKDataset):
 
         Args:
             source: ``math``, ``leetcode`` or ``all``.
-            per_group: Versions of each question, at least 2; of a file it is what stands there.
-            seed: Of the versions; another seed is another, equally hard, set of problems.
-            keep: ``all``, ``versions`` alone or ``originals`` alone. CR, OOR and the drop from
+            per_group: Versions of each question, at least 2; a file determines its own number.
+            seed: Seed of the versions; another seed gives another, equally hard, set of problems.
+            keep: ``all``, only ``versions`` or only ``originals``. CR, OOR and the drop from
                 originals to versions need both in one data set.
-            names: Questions to take, of those that ``gpassk rv list`` or the file has; by default
-                all.
+            names: Names of questions to load, from ``gpassk rv list`` or the file; by default all.
             path: A file of RV-Bench problems in place of the generated ones; see
-                :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` is then that of
-                rows that name none, which worked examples of prompts depend on.
-            originals: A file of their originals, where ``path`` doesn't hold them.
-            benchmark: The name that results are joined and shown by.
+                :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` then applies to
+                rows that name none; the worked examples of prompts depend on it.
+            originals: A file of the originals, if ``path`` doesn't contain them.
+            benchmark: The name under which results are joined and shown.
             prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
             cot: Ask for reasoning step by step.
 
@@ -102,7 +101,7 @@ def _kept(row: PosedQuestion, keep: str) -> bool:
 
 
 def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str:
-    """Return a name that says which problems these are."""
+    """Return a benchmark name that describes the selected problems."""
     name = Path(path).stem if path else NAMES[source]
     if names:
         name += f', {len(names)} of {len(questions(source))} questions' if not path else ', a part'

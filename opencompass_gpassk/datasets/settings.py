@@ -6,9 +6,9 @@ GPASSK_N          samples of each problem: 16 on sample and RV-Bench, else 48
 GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these two, else 4,8,16
 GPASSK_DATA       a folder or file with the data
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP  of RV-Bench: the seed of the versions (42), and how many (5)
-GPASSK_MATCH      exact, for answers that must be the gold answer's text; see judging/settings.py
+GPASSK_MATCH      exact, if answers must equal the gold answer's text; see judging/settings.py
 
-Configs call this module through ``__import__``, since names that a config imports can't be called.
+Configs call this module through ``__import__``, since a config can't call names that it imports.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 SPLITS = ('CNMO', 'CCEE', 'AMC', 'WLPMC')
 COUNTS_202412 = {'CNMO': 18, 'CCEE': 44, 'AMC': 46, 'WLPMC': 11}
-# Problems of each part, None where the authors publish no figure.
+# Problems of each part, None if the authors publish no number.
 PART_SIZES: dict[str, dict[tuple[str, str], int | None]] = {
     'sample': {(split, language): 6 for split in SPLITS for language in ('cn', 'en')},
     '202412': {
@@ -44,12 +44,12 @@ PART_SIZES: dict[str, dict[tuple[str, str], int | None]] = {
     '202505-hard': {('hard', 'en'): None},
 }
 
-# Of LiveMathBench, with their languages.
+# Versions of LiveMathBench, with their languages.
 VERSIONS = {
     version: tuple(dict.fromkeys(language for _, language in parts))
     for version, parts in PART_SIZES.items()
 }
-PAPER = (48, (4, 8, 16))  # of arXiv 2412.13147
+PAPER = (48, (4, 8, 16))  # n and the k of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
@@ -58,10 +58,10 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
 
     Args:
         greedy: One sample of each problem, for greedy decoding.
-        default: The version where GPASSK_VERSION isn't set.
+        default: The version if GPASSK_VERSION isn't set.
 
     Raises:
-        ValueError: If an environment variable makes no sense, naming it.
+        ValueError: If an environment variable has an invalid value; it names the variable.
     """
     version = os.environ.get('GPASSK_VERSION', '').strip() or default
     if version not in VERSIONS:
@@ -89,8 +89,8 @@ def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
 def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
 
-    Edition ``'2024-45'`` is called AIME2024-30 where GPASSK_DATA has no list of 45 problems, since
-    the 30 of AIME 2024 are loaded then.
+    Edition ``'2024-45'`` is called AIME2024-30 if GPASSK_DATA has no list of 45 problems, since
+    the 30 problems of AIME 2024 are loaded then.
     """
     path = _data_path()
     name = f'AIME{edition}'
@@ -124,7 +124,7 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
 
 
 def forty_five_file(path: str | None) -> str | None:
-    """Return the user's own list: a file, or ``aime2024-45.*`` in a folder or its aime/."""
+    """Return the user's own list: a file, or ``aime2024-45.*`` in a folder or its ``aime``."""
     if path is None or Path(path).is_file():
         return path
     for file in sorted([*Path(path).glob('*'), *Path(path).glob('aime/*')]):
@@ -134,7 +134,7 @@ def forty_five_file(path: str | None) -> str | None:
 
 
 def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
-    """Return abbr, n and k; where GPASSK_K isn't set, the usual k that are not above n."""
+    """Return abbr, n and k; if GPASSK_K isn't set, the usual k up to n."""
     if greedy:
         return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1}
     usual_n, usual_ks = usual
@@ -161,7 +161,7 @@ def _languages(version: str) -> list[str]:
 
 
 def _data_path() -> str | None:
-    """Return what GPASSK_DATA names, absolute: tasks may run in another folder."""
+    """Return the path in GPASSK_DATA as an absolute one, since tasks may run in another folder."""
     given = os.environ.get('GPASSK_DATA', '').strip()
     if not given:
         return None

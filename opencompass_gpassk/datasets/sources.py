@@ -1,7 +1,7 @@
-"""Where a data set's rows come from: a local path, a hub, or OpenCompass's own files.
+"""Sources of a data set's rows: a local path, a hub, or OpenCompass's own files.
 
-A hub is asked for a sign of life before its library is, because libraries try again for minutes
-where there is no network.
+A hub's address is tested before its library is called, because libraries retry for minutes without
+a network.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PROBE_SECONDS = 4.0
 
 
 def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
-    """Read all parts from the HuggingFace hub, or from its cache where that is out of reach.
+    """Read all parts from the HuggingFace hub, or from its local cache if it can't be reached.
 
     Raises:
-        Exception: What the libraries raise, or ConnectionError.
+        Exception: Errors of the libraries, or ConnectionError.
     """
     import datasets
     from huggingface_hub import constants
@@ -44,7 +44,7 @@ def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
         for part, config in _configs(parts):
             try:
                 rows = datasets.load_dataset(repository, config, split=part.hub_split)
-            except Exception as error:  # whatever the library raises without its hub
+            except Exception as error:  # without its hub the library may raise anything
                 if unreachable:
                     raise ConnectionError(
                         f'{unreachable}, and {part.name} is not in the local cache'
@@ -59,7 +59,7 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> dict[str, list[Ro
 
     Raises:
         ImportError: If modelscope isn't installed.
-        Exception: What the library raises, or ConnectionError.
+        Exception: Errors of the library, or ConnectionError.
     """
     try:
         from modelscope import MsDataset
@@ -77,10 +77,10 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> dict[str, list[Ro
 
 
 def opencompass_download(known: str) -> Path:
-    """Let OpenCompass download its archive of a data set and return where the files then are.
+    """Let OpenCompass download its archive of a data set; return the path of the files.
 
     Raises:
-        Exception: What OpenCompass raises, or ConnectionError.
+        Exception: Errors of OpenCompass, or ConnectionError.
     """
     from opencompass.utils.datasets import download_dataset
     from opencompass.utils.datasets_info import DATASETS_MAPPING, DATASETS_URL
@@ -89,7 +89,7 @@ def opencompass_download(known: str) -> Path:
     urls = [entry['url'] for name, entry in DATASETS_URL.items() if name in local]
     if not urls:
         raise LookupError('OpenCompass knows no archive of it')
-    unreachable = _unreachable(urls[-1])  # the one that OpenCompass takes
+    unreachable = _unreachable(urls[-1])  # the URL that OpenCompass uses
     if unreachable:
         raise ConnectionError(unreachable)
     cache = os.environ.get('COMPASS_DATA_CACHE', '')
@@ -109,7 +109,7 @@ def _unreachable(url: str) -> str:
 
 @contextmanager
 def _offline(config: Any, offline: bool) -> Iterator[None]:
-    """Let the library look into its cache alone."""
+    """Let the library use only its cache."""
     before = config.HF_HUB_OFFLINE
     config.HF_HUB_OFFLINE = before or offline
     try:
@@ -136,19 +136,19 @@ class DataNotFoundError(ValueError):
 
 @dataclass(frozen=True)
 class Sources:
-    """A data set's parts, and where they are looked for in turn.
+    """A data set's parts, and the sources to try in order.
 
     Attributes:
         title: Its name in messages.
-        parts: What is to be loaded.
-        path: A file or folder of the user's. If given, nothing else is tried.
-        subfolders: Where in a folder the files may lie, beside directly in it.
+        parts: The parts to load.
+        path: A file or folder of the user's. If given, no other source is tried.
+        subfolders: Subfolders that may contain the files, besides the folder itself.
         hub: Its repository on the HuggingFace hub, None to leave the hub out.
-        modelscope: Its repository on ModelScope, which takes the hub's place where the environment
-            variable DATASET_SOURCE is ``ModelScope``; None if it isn't there.
+        modelscope: Its repository on ModelScope, used instead of the hub if the environment
+            variable DATASET_SOURCE is ``ModelScope``; None if it has none.
         opencompass: Its id in OpenCompass's table of data sets, None to leave its files out.
-        download: Let OpenCompass download what it hasn't got.
-        narrowing: How the user may ask for less, for the message about a missing file.
+        download: Let OpenCompass download missing files.
+        narrowing: How the user can select fewer parts, for the message about a missing file.
     """
 
     title: str
@@ -166,8 +166,8 @@ def load_rows(sources: Sources) -> RowsByPart:
     """Return the rows of each part by its name, from the first source that has them.
 
     Raises:
-        ValueError: If the user's own path is not there or lacks a part.
-        DataNotFoundError: If no source has the data, naming each and why.
+        ValueError: If the user's own path doesn't exist or lacks a part.
+        DataNotFoundError: If no source has the data; it names each source with the reason.
     """
     if sources.path:
         return _read_path(sources, Path(sources.path).expanduser())
@@ -175,7 +175,7 @@ def load_rows(sources: Sources) -> RowsByPart:
     for name, attempt in _attempts(sources):
         try:
             return attempt()
-        # Hubs and downloads fail in too many ways to list; each is reported to the user.
+        # Hubs and downloads can raise any error; each one is reported to the user.
         except Exception as error:
             failures.append(f'{name}: {_one_line(error)}')
     tried = '\n'.join(f'  - {failure}' for failure in failures) or '  - nothing: all are turned off'
@@ -212,7 +212,7 @@ def _attempts(sources: Sources) -> Iterator[tuple[str, Callable[[], RowsByPart]]
 
 
 def _cache_folders(known: str) -> list[Path]:
-    """Return the places where OpenCompass looks before it downloads anything."""
+    """Return the folders where OpenCompass looks before it downloads anything."""
     from opencompass.utils.datasets import DEFAULT_DATA_FOLDER
     from opencompass.utils.datasets_info import DATASETS_MAPPING
 
@@ -236,7 +236,7 @@ def _read_path(sources: Sources, path: Path) -> RowsByPart:
 
 
 def _read_file(sources: Sources, path: Path) -> RowsByPart:
-    """Read a single file that holds one part, or all with their labels as fields."""
+    """Read a single file that holds one part, or all parts with their labels as fields."""
     rows = read_rows(path)
     if len(sources.parts) == 1 and not (
         sources.parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set())
@@ -246,7 +246,7 @@ def _read_file(sources: Sources, path: Path) -> RowsByPart:
     for part in sources.parts:
         if (path.stem,) in part.layouts:
             raise ValueError(
-                f'{path} holds {part.name} alone, of {len(sources.parts)} parts that are selected. '
+                f'{path} holds only {part.name}, but {len(sources.parts)} parts are selected. '
                 f'{sources.narrowing or "Give the folder"}'
             )
     names = list(sources.parts[0].labels)
@@ -255,8 +255,8 @@ def _read_file(sources: Sources, path: Path) -> RowsByPart:
         missing = [name for name in names if name not in row.fields]
         if missing:
             raise ValueError(
-                f'{row.place}: field {" and ".join(missing)} is missing, by which a file that '
-                f'holds several parts is told apart; add it, or give a folder with '
+                f'{row.place}: field {" and ".join(missing)} is missing, which tells the part of a '
+                f'row in a file with several parts; add it, or give a folder with '
                 f'{_file_names(sources)}'
             )
         for part in sources.parts:
