@@ -1,1 +1,1 @@
-"""Answers: from a response to its final answer, and whether that is the gold answer."""
+"""Answers: extract a response's final answer, and compare it with the gold answer."""

@@ -14,7 +14,7 @@ OPEN, CLOSE = frozenset('([{') | {'\\{'}, frozenset(')]}') | {'\\}'}
 def command_spans(text: str, commands: frozenset[str]) -> list[tuple[int, int, int]]:
     """Find ``\\command{…}`` with balanced braces: (start of the command, start, end of content).
 
-    Ordered by start; the braces of content are outside the span of content. Linear in the text.
+    Spans are ordered by start; the content excludes its braces. The time is linear in the text.
     """
     spans = []
     stack: list[tuple[int, int]] = []
@@ -40,7 +40,7 @@ def command_spans(text: str, commands: frozenset[str]) -> list[tuple[int, int, i
 
 
 def depth(text: str) -> int:
-    """Return how deep brackets of any kind are nested, whether or not they match."""
+    """Return the depth of nested brackets of any kind, whether or not they match."""
     deepest = level = 0
     for token in BRACKET.finditer(text):
         if token.group() in OPEN:
@@ -52,7 +52,7 @@ def depth(text: str) -> int:
 
 
 def split_top(text: str, separator: re.Pattern[str]) -> list[str]:
-    """Split at the separators that stand outside brackets and environments."""
+    """Split at the separators outside brackets and environments."""
     parts, start, level, position = [], 0, 0, 0
     while position < len(text):
         match = separator.match(text, position) if level == 0 else None
@@ -74,7 +74,7 @@ def split_top(text: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def balanced(text: str) -> bool:
-    """Tell whether brackets of all kinds close, whichever kind closes which."""
+    """Tell whether all brackets close; one kind may close another."""
     level = 0
     for token in re.finditer(r'\\.|[][(){}]', text):
         word = token.group()

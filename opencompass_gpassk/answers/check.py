@@ -1,4 +1,4 @@
-"""Is it the gold answer? Same, different, or unknown where no rule can tell."""
+"""Compare an answer with the gold answer: same, different, or unknown if no rule can tell."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = [
 
 
 def is_plain_form(form: Form) -> bool:
-    """Tell whether neither the form nor its parts need computer algebra."""
+    """Tell whether the form and all its parts can be compared without computer algebra."""
     if form.kind in (Kind.EXPRESSION, Kind.RELATION):
         return False
     return all(is_plain_form(part) for part in form.parts)
 
 
 def canonical_form(form: Form) -> str:
-    """Return the canonical text of an answer that was taken apart."""
+    """Return the canonical text of a parsed answer."""
     if form.number:
         return _canonical_number(form.number)
     if form.kind is Kind.EXPRESSION:
@@ -56,7 +56,7 @@ def _canonical_number(number: Number) -> str:
 
 SENTENCE_LIMIT = 600
 NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|cannot|false|incorrect|wrong)\b|n't|不|非|没")
-# What makes of "5" a bound, a guess or another number: at least 5, more than 5, minus 5, 5 dozen.
+# Words that turn "5" into a bound, a guess or another number: at least 5, minus 5, 5 dozen.
 HEDGE = re.compile(
     r'\b(?:at (?:least|most)|(?:more|less|fewer|greater|larger|smaller|bigger|higher|lower|other'
     r'|rather) than|up to|about|around|approximately|roughly|nearly|almost|between|above|below'
@@ -66,7 +66,7 @@ HEDGE = re.compile(
 )
 MATH = re.compile(r'\$\$([^$]+)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]', re.DOTALL)
 BOLD = re.compile(r'\*\*([^*]+)\*\*')
-# A number, a fraction or a percentage, and the unit behind it if it is a known one.
+# A number, a fraction or a percentage, with a known unit after it if there is one.
 NUMBER = re.compile(r'(?<![a-zA-Z\d.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?\s?(?:\\?%)?')
 UNIT = re.compile(rf'\s?(?:{WORDS})(?:\^?[23²³])?(?![a-zA-Z])')
 BRACKETS = re.compile(r'\[([^\][]+)\]')
@@ -80,10 +80,10 @@ LAST_MATH = re.compile(r'(?:\b(?:is|are)|[为是])\s{0,2}\$([^$]{1,200})\$$')
 
 
 def stated_value(sentence: str) -> str | None:
-    """Return the one value that a sentence states, None if there is none or more than one.
+    """Return the one value that a sentence states; None if it states none or several.
 
     A sentence with a negation or a bound states none: *the number is not 10*, *at least 10*.
-    A known unit behind the value is kept: *the rope is 5 m long* states 5 m.
+    A known unit after the value is kept: *the rope is 5 m long* states 5 m.
     """
     sentence = last_statement(sentence).strip().rstrip('.。!！,; ')
     sentence = sentence[-SENTENCE_LIMIT:]
@@ -110,7 +110,7 @@ def stated_value(sentence: str) -> str | None:
 
 
 def _stands_alone(sentence: str, number: re.Match[str]) -> bool:
-    """Tell whether a number is no part of a calculation or a name: 5x, 5!, x^5, 5^2, n=5k."""
+    """Tell whether a number is not part of a calculation or a name: 5x, 5!, x^5, 5^2, n=5k."""
     before, after = sentence[: number.start()].rstrip(), sentence[number.end() :]
     unit = UNIT.match(after)
     after = after[unit.end() :] if unit else after
@@ -123,25 +123,25 @@ def _unit(sentence: str, end: int) -> str:
     unit = UNIT.match(sentence, end)
     if not unit:
         return ''
-    # people and books count what the question asks for; only measures are kept
+    # words such as people and books repeat the question; keep only measures
     return '' if UNITS.get(unit.group().strip()) == '1' else f' {unit.group().strip()}'
 
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
-PAIRS_LIMIT = 10_000  # pairs of elements that are compared without a time limit
+PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 
 
 def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
-    """Compare what :func:`compare_quickly` couldn't decide, with computer algebra.
+    """Compare two answers with computer algebra, if :func:`compare_quickly` couldn't decide.
 
-    Nothing here is protected against an input that hangs a parser or eats the memory: for answers
-    of a model use :func:`opencompass_gpassk.answers.pool.check_pairs`.
+    An input may hang a parser or exhaust the memory here: for a model's answers use
+    :func:`opencompass_gpassk.answers.pool.check_pairs`.
 
     Returns:
-        The relation and, if it is unknown, the reason.
+        The relation; and the reason if it is unknown, else None.
     """
     left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
     try:
@@ -161,7 +161,7 @@ def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
 
 
 def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | None:
-    """Decide what needs no computer algebra, in little time for any texts; None of all else."""
+    """Compare two answers without computer algebra, fast for any texts; None if undecided."""
     if not gold.strip():
         return Relation.UNKNOWN, 'gold empty'
     if not answer.strip():
@@ -189,13 +189,13 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
 
 
 def canonical(answer: str) -> str:
-    """Return a form that equivalent answers share where that can be told."""
+    """Return a text that is equal for equivalent answers, as far as rules can tell."""
     form = _taken_apart(answer)
     return canonical_form(form) if form else ' '.join(answer.split())
 
 
 def canonical_quickly(answer: str) -> str | None:
-    """Return the canonical form if it needs no computer algebra, in little time; else None."""
+    """Return the canonical form if it needs no computer algebra (this is fast); else None."""
     form = _taken_apart(answer)
     if form is None:
         return ' '.join(answer.split())
@@ -203,7 +203,7 @@ def canonical_quickly(answer: str) -> str | None:
 
 
 def _taken_apart(answer: str) -> Form | None:
-    """Return the parts of an answer, None if it is too long or too deeply nested."""
+    """Return a parsed answer; None if it is too long or too deeply nested."""
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
         return None
     return parse_form(normalise(answer))
@@ -217,13 +217,13 @@ def _states(gold: Form, value: str) -> bool:
 
 
 def _comma_decimal(gold: str, answer: str) -> bool:
-    """Tell whether one is the other with a decimal comma; 12,345 is twelve thousand."""
+    """Tell whether one answer is the other with a decimal comma; 12,345 is twelve thousand."""
     pairs = ((gold, answer), (answer, gold))
     return any(COMMA_DECIMAL.fullmatch(a) and a.replace(',', '.') == b for a, b in pairs)
 
 
 def _respaced(gold: str, answer: str) -> bool:
-    """Tell whether spaces at commas alone differ: 100,200 and 100, 200, one number or two?"""
+    """Tell whether only spaces at commas differ: 100,200 and 100, 200, one number or two?"""
     return COMMA_SPACE.sub(',', normalise(gold)) == COMMA_SPACE.sub(',', normalise(answer))
 
 

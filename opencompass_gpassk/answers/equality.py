@@ -1,4 +1,4 @@
-"""Comparing answers that were taken apart: of one kind or of several, in order or in any order."""
+"""Comparison of parsed answers, of the same or different kinds, ordered or unordered."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ LIST_LIMIT = 200
 
 
 def compare_ordered(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
-    """Compare coordinates and the like."""
+    """Compare parts in order, such as coordinates."""
     if len(gold) != len(answer):
         return Relation.DIFFERENT
     return all_of(compare(a, b) for a, b in zip(gold, answer, strict=True))
 
 
 def compare_unordered(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
-    """Compare solutions and the like, whose order says nothing."""
+    """Compare parts in any order, such as the solutions of an equation."""
     if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
         return Relation.UNKNOWN
     if len(gold) != len(answer):
@@ -78,7 +78,7 @@ def compare_lists(gold: Form, answer: Form, compare: Compare) -> Relation:
 
 
 def spread(form: Form) -> list[Form]:
-    """Return the elements of a list or set, of which some may stand for two values (±)."""
+    """Return the elements of a list or set; one with ± gives two."""
     if form.kind not in (Kind.LIST, Kind.SET):
         return [form]
     parts: list[Form] = []
@@ -88,13 +88,13 @@ def spread(form: Form) -> list[Form]:
 
 
 def _by_name(parts: Sequence[Form]) -> dict[str, Form] | None:
-    """Return elements by their names if each has one of its own, else None."""
+    """Return elements by name if each has a name of its own, else None."""
     found = {part.name: part for part in parts}
     return None if '' in found or len(found) < len(parts) else found
 
 
 def _compare_repeated(gold: Sequence[Form], answer: Sequence[Form], compare: Compare) -> Relation:
-    """Compare lists of different lengths: a solution may stand there twice."""
+    """Compare lists of different lengths, since a solution may be listed twice."""
     for first, second in ((gold, answer), (answer, gold)):
         for part in first:
             relations = {compare(part, other) for other in second}
@@ -109,7 +109,7 @@ COORDINATES = re.compile(r"\(([\w\\,']+)\)")
 
 
 def names_agree(gold: str, answer: str) -> bool:
-    """Tell whether two names may mean the same: f(x) and f(t) or y, but not x and y."""
+    """Tell whether two names may mean the same: f(x) and f(t) or y may, x and y may not."""
     first, second = FUNCTION.fullmatch(gold), FUNCTION.fullmatch(answer)
     if first and second:
         return first[1] == second[1]
@@ -117,11 +117,11 @@ def names_agree(gold: str, answer: str) -> bool:
 
 
 def renamed(gold: Form, answer: Form) -> Form:
-    """Return the answer with the argument of its function called as in the gold answer."""
+    """Return the answer with its function's argument renamed to the gold answer's."""
     first, second = FUNCTION.fullmatch(gold.name), FUNCTION.fullmatch(answer.name)
     if not first or not second or first[2] == second[2] or answer.kind is not Kind.EXPRESSION:
         return answer
-    # a letter that is no part of a command; where the new one is taken, it would be confused
+    # rename letters outside commands, unless the new name is already used
     if re.search(rf'(?<![a-zA-Z\\]){first[2]}(?![a-zA-Z])', answer.text):
         return answer
     text = re.sub(rf'(?<![a-zA-Z\\]){second[2]}(?![a-zA-Z])', first[2], answer.text)
@@ -129,7 +129,7 @@ def renamed(gold: Form, answer: Form) -> Form:
 
 
 def coordinate_names(name: str) -> list[str]:
-    """Return x and y of ``(x,y)``; nothing of any other name."""
+    """Return x and y of ``(x,y)``; an empty list for any other name."""
     match = COORDINATES.fullmatch(name)
     return match[1].split(',') if match else []
 
@@ -141,14 +141,14 @@ QUANTITY = re.compile(
     r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
     r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
 )
-# Truth values, which 0 and 1 are.
+# Truth values; 0 and 1 count as such.
 TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
 
 Compare = Callable[[Form, Form], Relation]
 
 
 def compare_kinds(gold: Form, answer: Form, compare: Compare) -> Relation:
-    """Compare answers of two kinds; ``compare`` compares their parts."""
+    """Compare answers of different kinds; ``compare`` compares their parts."""
     pair = frozenset({gold.kind, answer.kind})
     if Kind.SET in pair and Kind.LIST not in pair and len(gold.parts or answer.parts) == 1:
         one = [form.parts[0] if form.kind is Kind.SET else form for form in (gold, answer)]
@@ -179,7 +179,7 @@ def _column(gold: Form, answer: Form, compare: Compare) -> Relation:
 
 
 def _named(gold: Form, answer: Form, compare: Compare) -> Relation:
-    """Compare coordinates or an interval with a list; only names tell the order of a list."""
+    """Compare coordinates or an interval with a list; only names give a list an order."""
     listed, point = (gold, answer) if gold.kind is Kind.LIST else (answer, gold)
     names = [part.name for part in listed.parts]
     if point.text != '()' or listed.text or len(set(names)) < len(names) or '' in names:
@@ -190,7 +190,7 @@ def _named(gold: Form, answer: Form, compare: Compare) -> Relation:
 
 
 def _bracketed(gold: Form, answer: Form, compare: Compare) -> Relation:
-    """Compare a set with coordinates or an interval, for which it may have been taken."""
+    """Compare a set with coordinates or an interval, which one may write for it."""
     relation = compare_ordered(gold.parts, answer.parts, compare)
     return Relation.DIFFERENT if relation is Relation.DIFFERENT else Relation.UNKNOWN
 
@@ -228,7 +228,7 @@ PAIRS: dict[frozenset[Kind], Callable[[Form, Form, Compare], Relation]] = {
 
 
 def _equation(form: Form) -> Form | None:
-    """Read ``y = 2x`` and ``x < 3``, which were taken for a value and an interval, as relations."""
+    """Read ``y = 2x`` and ``x < 3``, which were parsed as a value and an interval, as relations."""
     if form.kind is Kind.RELATION:
         return form
     name = Form(Kind.EXPRESSION, form.name)
@@ -275,7 +275,7 @@ NEGATIVE = frozenset({'no', 'false', 'incorrect', 'wrong', '否', '错', '错误
 
 
 def compare_forms(gold: Form, answer: Form) -> Relation:
-    """Compare two answers that were taken apart.
+    """Compare two parsed answers.
 
     Raises:
         UnreadableError: If an expression in one of them cannot be read.
@@ -324,7 +324,7 @@ def _compare_scalars(gold: Form, answer: Form) -> Relation:
 
 
 def _same_form(gold: str, answer: str) -> bool:
-    """Tell whether the letters for any whole number alone differ: k\\pi and n\\pi."""
+    """Tell whether only the letters for any whole number differ: k\\pi and n\\pi."""
     found = [set(WHOLE.findall(text)) for text in (gold, answer)]
     return all(len(letters) == 1 for letters in found) and (
         WHOLE.sub('n', unspaced(gold)) == WHOLE.sub('n', unspaced(answer))
@@ -332,7 +332,7 @@ def _same_form(gold: str, answer: str) -> bool:
 
 
 def _in_radians(gold: Form, answer: Form) -> tuple[str, str] | None:
-    """Return both in radians if one is in degrees and the other, without a unit, holds π."""
+    """Return both in radians if one is in degrees and the other has π and no unit, else None."""
     for one, other in ((gold, answer), (answer, gold)):
         if one.unit == 'degree' and not other.unit and RADIANS.search(other.text):
             degrees = f'({one.latex()}) \\cdot \\frac{{\\pi}}{{180}}'
@@ -369,7 +369,7 @@ def _compare_tuples(gold: Form, answer: Form) -> Relation:
 
 
 def _compare_ratios(gold: Sequence[Form], answer: Sequence[Form]) -> Relation:
-    """Leave it open whether 2:4 will do for 1:2."""
+    """Compare ratios in other terms: whether 2:4 will do for 1:2 is unknown."""
     first = [part.number.value for part in gold if part.number]
     second = [part.number.value for part in answer if part.number]
     if len(first) == len(second) == len(gold) and any(first) and any(second):

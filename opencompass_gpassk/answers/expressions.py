@@ -1,7 +1,7 @@
-"""Comparing expressions by their values at fixed points.
+"""Comparison of expressions by their values at fixed points.
 
-Two expressions whose values agree to many digits at several generic points, negative ones among
-them, are the same function; this neither hangs as simplification does, nor takes 10^-20 for 0.
+Two expressions are the same function if their values agree to many digits at several generic
+points, including negative ones. Unlike simplification this never hangs; 10^-20 is not taken for 0.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = [
     'values_at_points',
 ]
 
-# The characters of what math-verify reads; it skips others, such as the prime of f'.
+# The characters that math-verify reads; it skips others, such as the prime of f'.
 ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
-# A root before a power, of which the parser would take the power into the root.
+# A root before a power: the parser would take the power into the root.
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
 # A power and a number after a space: 2^3 5^2 is a product.
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
@@ -56,7 +56,7 @@ class UnreadableError(ValueError):
     """An expression that cannot be read.
 
     Attributes:
-        text: Its text.
+        text: The expression's text.
     """
 
     def __init__(self, text: str) -> None:
@@ -87,7 +87,7 @@ def read(text: str) -> Any:
         expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))
     except (MemoryError, RecursionError):
         raise
-    except Exception as error:  # a parser of a parser generator: it raises whatever it likes
+    except Exception as error:  # a generated parser may raise anything
         raise UnreadableError(text) from error
     if not isinstance(expression, (Basic, MatrixBase)):
         raise UnreadableError(text)
@@ -105,9 +105,9 @@ def read(text: str) -> Any:
 
 
 def _converter() -> Any:
-    """Return math-verify's converter, told that X is not x, and 2(3) not the mixed number 2 + 3.
+    """Return math-verify's converter, for which X is not x, and 2(3) not the mixed number 2 + 3.
 
-    Its own `parse` would also take the m of 2m for metres, and drop it.
+    Its own `parse` would also read the m of 2m as metres, and drop it.
     """
     from latex2sympy2_extended.latex2sympy2 import ConversionConfig, _Latex2Sympy
 
@@ -117,7 +117,7 @@ def _converter() -> Any:
             self.known: dict[Any, Any] = {}
 
         def convert_postfix(self, node: Any) -> Any:
-            if node not in self.known:  # asked for twice, at each of many levels
+            if node not in self.known:  # each node is converted twice at each of many levels
                 self.known[node] = super().convert_postfix(node)
             return self.known[node]
 
@@ -145,7 +145,7 @@ def _as_sum(match: re.Match[str]) -> str:
 
 
 def is_scalar(text: str) -> bool:
-    """Tell whether an expression is read as a single value and can be no vector."""
+    """Tell whether an expression is a single value and can't be a vector."""
     from sympy import Expr
 
     if VECTOR.search(text):
@@ -157,7 +157,7 @@ def is_scalar(text: str) -> bool:
 
 
 def has_decimal(text: str) -> bool:
-    """Tell whether an expression holds a decimal, which may be rounded."""
+    """Tell whether an expression contains a decimal, which may be rounded."""
     return bool(re.search(r'\d\.\d', text))
 
 
@@ -174,7 +174,7 @@ POINTS = (
 
 
 def values_at_points(expression: Any, other: Any) -> list[Any]:
-    """Return the values of an expression at the points, None where it has none."""
+    """Return the values of an expression at the points; None where it has no value."""
     import mpmath  # type: ignore[import-untyped]  # it ships no types
     from sympy import Symbol, sympify
 
@@ -197,7 +197,7 @@ def values_at_points(expression: Any, other: Any) -> list[Any]:
 
 
 def as_number(text: str) -> Number | None:
-    """Return a constant's value to many digits, None if it is none or not real."""
+    """Return a constant's value to many digits; None if it isn't a real constant."""
     try:
         expression = read(text)
     except UnreadableError:
@@ -213,7 +213,7 @@ def as_number(text: str) -> Number | None:
 
 
 def fingerprint(text: str) -> str | None:
-    """Return the rounded values of an expression at the points, None if it has none."""
+    """Return the rounded values of an expression at the points; None if it has no value."""
     try:
         expression = read(text)
     except UnreadableError:
@@ -235,7 +235,7 @@ def _shown(value: Any) -> str:
 
 
 def _digits(part: Any) -> str:
-    """Return a number as a fraction of small numbers if it is one, else rounded."""
+    """Return a number as a fraction if it is one of small numbers, else rounded."""
     import mpmath
 
     if abs(part) < 10**DENOMINATOR_DIGITS:
@@ -252,10 +252,10 @@ def names_of(expression: Any) -> list[str]:
 
 
 TOLERANCE = 1e-100
-NOISE = 1e-115  # what is left of 0 computed to so many digits
+NOISE = 1e-115  # greatest rounding error of 0 at this precision
 DECIMAL_TOLERANCE = 1e-6
 DECIMAL_DOUBT = 2e-3
-DIGITS_LIMIT = 2000  # before the point; more than that is not computed
+DIGITS_LIMIT = 2000  # digits before the point; larger numbers are not computed
 # A numeral with its base: 1010_2.
 BASE = re.compile(r'(\d{1,1000})\s?_\s?\{?\s?(\d+)\s?\}?')
 
@@ -280,9 +280,9 @@ def compare_equations(
 ) -> Relation:
     """Compare two equations or, unless ``flips``, two inequalities that point the same way.
 
-    With ``rounded`` a number in them may be a rounded one.
-
     They are the same if the differences of their sides are proportional.
+
+    With ``rounded``, a number in them may be rounded.
     """
     left = read(f'({gold[0]})-({gold[1]})')
     right = read(f'({answer[0]})-({answer[1]})')
@@ -307,7 +307,7 @@ def compare_read(gold: Any, answer: Any) -> Relation:
     """Compare two expressions of sympy."""
     from sympy import MatrixBase, MatrixExpr, nan, zoo
 
-    if gold.has(nan, zoo) or answer.has(nan, zoo):  # 1/0, which is not itself plus 1
+    if gold.has(nan, zoo) or answer.has(nan, zoo):  # 1/0 would equal 1/0 + 1
         return Relation.UNKNOWN
     if gold == answer:
         return Relation.SAME
@@ -339,21 +339,21 @@ def _agree(first: Any, second: Any) -> bool:
 
 
 def _confirmed(gold: Any, answer: Any) -> Relation:
-    """Look closer at constants: 2^{400} \\sqrt{2} - 1 and 2^{400} \\sqrt{2} agree to 120 digits."""
+    """Check constants again: 2^{400} \\sqrt{2} - 1 and 2^{400} \\sqrt{2} agree to 120 digits."""
     from sympy import Rational, log
 
     size = abs(gold).evalf(5)
     digits = max(0, int(log(size, 10).evalf(5))) if size.is_positive else 0
     if digits > DIGITS_LIMIT:
         return Relation.UNKNOWN
-    # of two roots of large numbers that differ by 1, the values differ late behind the point
+    # roots of large numbers that differ by 1 differ only in late digits after the point
     precision = PRECISION + 4 * digits
     error = abs(gold.evalf(precision) - answer.evalf(precision))
     return Relation.SAME if error <= Rational(1, 10 ** (100 + 2 * digits)) else Relation.DIFFERENT
 
 
 def _compare_roughly(gold: Any, answer: Any) -> Relation:
-    """Compare expressions with decimals in them, which may be rounded."""
+    """Compare expressions that contain decimals, which may be rounded."""
     pairs = list(zip(values_at_points(gold, answer), values_at_points(answer, gold), strict=True))
     if any(None in pair for pair in pairs):
         return Relation.DIFFERENT
@@ -364,14 +364,14 @@ def _compare_roughly(gold: Any, answer: Any) -> Relation:
 
 
 def _verified(gold: Any, answer: Any) -> Relation:
-    """Ask math-verify, gold first, about what has no values, such as an unknown function."""
+    """Compare expressions without values, such as unknown functions, by math-verify, gold first."""
     from math_verify import verify
 
     return Relation.SAME if verify(gold, answer, timeout_seconds=None) else Relation.UNKNOWN
 
 
 def _alternates(gold: Any, answer: Any) -> bool:
-    """Tell whether one holds what agrees with something else at whole numbers alone."""
+    """Tell whether one contains a term, such as a sine, that may equal another only at integers."""
     from sympy import Pow, ceiling, cos, floor, sin
 
     return any(
@@ -386,7 +386,7 @@ def _is_polynomial(expression: Any) -> bool:
 
 
 def compare_rounded(gold: Number | str, answer: Number | str) -> Relation | None:
-    """Compare a decimal with the constant it may round; None if neither is a decimal."""
+    """Compare a decimal with a constant that it may be rounded from; None if neither is one."""
     left = gold if isinstance(gold, Number) else as_number(gold)
     right = answer if isinstance(answer, Number) else as_number(answer)
     if left is None or right is None or not (left.digits or right.digits):
@@ -399,7 +399,7 @@ def compare_rounded(gold: Number | str, answer: Number | str) -> Relation | None
 def _compare_bases(
     gold: str, answer: str, first: re.Match[str] | None, second: re.Match[str] | None
 ) -> Relation:
-    """Compare numerals such as ``204_5``; a missing base leaves it open."""
+    """Compare numerals such as ``204_5``; with a missing base the result is unknown."""
     if first and second:
         same = (int(first[1]), first[2]) == (int(second[1]), second[2])
         return Relation.SAME if same else Relation.DIFFERENT

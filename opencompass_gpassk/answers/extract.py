@@ -1,4 +1,4 @@
-"""From a response to its final answer."""
+"""Extract the final answer of a response."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ THINK_TAG = re.compile(
     r'|◁(/?)think▷',
     re.IGNORECASE,
 )
-# Replies in channels, of which the last one called final is meant for the user.
+# Replies in channels; the last channel called final is meant for the user.
 CHANNEL = re.compile(r'<\|channel\|>\s{0,3}(\w{1,40})[^<>]{0,80}<\|message\|>')
 CHANNEL_END = re.compile(r'<\|(?:end|return|start|channel)\|>')
 
 
 def spoken(response: str) -> str:
-    """Return the text outside thinking blocks, of which the last may be open at either end.
+    """Return the text outside thinking blocks; the opening or closing tag of one may be missing.
 
-    A block that was never closed swallows the rest; of a reply in channels the last final one is
-    spoken. The time taken is linear in the length of the response.
+    A block that is never closed extends to the end. Of a reply in channels the last final channel
+    is returned. The time is linear in the length of the response.
     """
     response = _final_channel(response)
     kept: list[str] = []
@@ -37,7 +37,7 @@ def spoken(response: str) -> str:
         elif level:
             level -= 1
             position = tag.end()
-        else:  # the opening tag stands in the prompt
+        else:  # the opening tag is in the prompt
             kept.clear()
             position = tag.end()
     if level == 0:
@@ -46,7 +46,7 @@ def spoken(response: str) -> str:
 
 
 def _final_channel(response: str) -> str:
-    """Return the last final channel of a reply in channels, '' if none is; else all of it."""
+    """Return a reply's last final channel, '' if there is none; without channels, all of it."""
     channels = list(CHANNEL.finditer(response))
     if not channels:
         return response
@@ -58,7 +58,7 @@ def _final_channel(response: str) -> str:
 
 
 BOXES = frozenset({'\\boxed', '\\fbox'})
-# What may stand between the boxes of one list of answers.
+# Text that may separate the boxes of one list of answers.
 BETWEEN_BOXES = re.compile(
     r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
     r'(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?'
@@ -70,7 +70,7 @@ PERCENT = re.compile(r'\s?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
 BETWEEN_LIMIT = 60
-# What announces a final answer: #### of GSM8K, <answer>, "the final answer is", "correct option:",
+# Phrases before a final answer: #### of GSM8K, <answer>, "the final answer is", "correct option:",
 # a heading that says "Answer", 答案是, 答：, 故选.
 PHRASE = re.compile(
     r'####|<answer>'
@@ -105,10 +105,10 @@ SPECIAL_TOKEN = re.compile(r'<\|')
 def extract_answer(response: str) -> str | None:
     """Return the final answer of a response, LaTeX or plain text, or None if it gives none.
 
-    Taken are, outside thinking blocks: the last box ``\\boxed{…}`` or ``\\fbox{…}`` whose braces
-    are balanced (with its neighbours, where boxes follow one another as a list), else what follows
-    the last of the usual phrases (*the answer is*, *答案是*, …). A thinking block that was never
-    closed swallows the rest. The time taken is linear in the length of the response.
+    The answer is in the last box ``\\boxed{…}`` or ``\\fbox{…}`` with balanced braces outside
+    thinking blocks (with its neighbours, if boxes form a list); without a box, it is the text after
+    the last of the usual phrases (*the answer is*, *答案是*, …). A thinking block that is never
+    closed extends to the end. The time is linear in the length of the response.
     """
     text = spoken(response)
     answer = boxed(text)
@@ -118,12 +118,12 @@ def extract_answer(response: str) -> str | None:
 
 
 def boxed(text: str) -> str | None:
-    """Return the content of the last balanced box, or of the last list of boxes; None if none."""
+    """Return the content of the last balanced box or list of boxes; None if there is none."""
     found: list[tuple[int, int, str]] = []
     for command, start, end in command_spans(text, BOXES):
-        if found and command < found[-1][1]:  # inside the box before
+        if found and command < found[-1][1]:  # inside the previous box
             continue
-        content = text[start:end].strip()  # after the check: a nest would be copied again and again
+        content = text[start:end].strip()  # after the check, so that nested boxes aren't copied
         if content:
             percent = PERCENT.match(text, end + 1)  # \\boxed{50}\\%
             behind = percent.end() if percent else end + 1
@@ -131,7 +131,7 @@ def boxed(text: str) -> str | None:
     if not found and (bare := BARE_BOX.findall(text)):
         return str(bare[-1])
     if not found:
-        # a response that went through one JSON encoder too many
+        # a response that was JSON-encoded once too often
         return boxed(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
     listed = [found.pop()]
     while found:
@@ -147,7 +147,7 @@ def boxed(text: str) -> str | None:
 
 
 def last_statement(response: str) -> str:
-    """Return the last sentence outside thinking blocks, whatever it says; '' if there is none."""
+    """Return the last sentence outside thinking blocks; '' if there is none."""
     text = SPECIAL_TOKEN.split(spoken(response).strip(), maxsplit=1)[0]
     text = COURTESY.sub('', text)
     return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Kind(str, Enum):
-    """What an answer is."""
+    """The kind of an answer."""
 
     NUMBER = 'number'
     EXPRESSION = 'expression'
@@ -45,16 +45,16 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Form:
-    """An answer taken apart.
+    """A parsed answer.
 
     Attributes:
-        kind: What it is.
+        kind: Its kind.
         text: LaTeX of an expression, words of a text, letter of a choice, the outer brackets of a
             tuple such as ``[)``, the operators of a relation, rows x columns of a matrix.
         parts: The elements.
         number: The value of a number.
-        name: The variable it is said to be the value of, as in ``x = 5``; '' if none.
-        unit: The unit behind it, '' if none.
+        name: The variable that has this value, as in ``x = 5``; '' if none.
+        unit: The unit after it, '' if none.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class Form:
     unit: str = ''
 
     def named(self, name: str) -> Form:
-        """Return the same value under a name, or under none if it is ''."""
+        """Return the same value with a name, or without one if it is ''."""
         return replace(self, name=name)
 
     def latex(self) -> str:
@@ -85,12 +85,12 @@ class Form:
 
 Parse = Callable[[str], Form]
 
-# What separates the elements of a list: a comma, *and*, *or*, or their Chinese words.
+# Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.
 LIST = re.compile(
     r'[,;]\s*(?:\\text\{\s*(?:and|or)\s*\}|(?:and|or)(?![a-zA-Z]))?'
     r'|\\text\{\s*,?\s*(?:and|or|,)\s*\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|和|或者?|以及|及'
 )
-# What separates the elements of a list whose elements are lists: 1,2; 3,4.
+# Separators of a list whose elements are lists: 1,2; 3,4.
 SEMICOLON = re.compile(
     r';|\\text\{\s?(?:and|or)\s?\}|(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|或者?|和'
 )
@@ -100,7 +100,7 @@ RATIO = re.compile(r':')
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
 # An environment of a matrix, with the columns of an array, and its content.
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
-# The end of a row, with the space LaTeX may be told to leave below it.
+# The end of a row, with an optional LaTeX length for the space below it.
 ROW = re.compile(r'\\\\(?:\[[^\]]*\])?')
 CELL = re.compile(r'&')
 POINT = re.compile(r'[A-Z]\s?\(')  # A(1, 2)
@@ -108,7 +108,7 @@ PM = re.compile(r'\\pm(?![a-zA-Z])|\+/-|\+-')
 
 
 def read_list(text: str, parse: Parse) -> Form | None:
-    """Read elements without brackets around them; a name before the first is the list's own."""
+    """Read elements without outer brackets; a name before the first belongs to the list."""
     outer = split_top(text, SEMICOLON)
     counts = {len(split_top(piece, COMMA)) for piece in outer}
     nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
@@ -172,7 +172,7 @@ def read_bracketed(text: str, parse: Parse) -> Form | None:
 
 
 def read_matrix(text: str, parse: Parse) -> Form | None:
-    """Read a matrix, whose shape must be a rectangle."""
+    """Read a matrix; all rows must have the same length."""
     inner = text
     bracketed = len(text) > 1 and text[0] in '([' and text[-1] in ')]'
     if bracketed and text[1:].lstrip().startswith('\\begin'):
@@ -190,7 +190,7 @@ def read_matrix(text: str, parse: Parse) -> Form | None:
 
 
 def read_signs(text: str, parse: Parse) -> Form | None:
-    """Read one ± as the two values it stands for."""
+    """Read a value with one ± as two values."""
     if len(PM.findall(text)) != 1:
         return None
     parts = tuple(parse(PM.sub(sign, text)) for sign in '+-')
@@ -268,7 +268,7 @@ def _named(value: str, name: str, parse: Parse) -> Form:
 
 
 def _interval(sides: list[str], operators: list[str], parse: Parse) -> Form | None:
-    """Read ``a < x <= b``, ``x > a`` and the like, with bounds that are numbers."""
+    """Read an interval such as ``a < x <= b`` or ``x > a``, with numbers as bounds."""
     if not set(operators) <= ORDER or len(sides) > 3:
         return None
     if operators[0] in FLIP and all(o in FLIP for o in operators):
@@ -297,15 +297,15 @@ def _interval(sides: list[str], operators: list[str], parse: Parse) -> Form | No
 TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 # The letter of a choice alone: A, (A), [A], A., (A):
 CHOICE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
-# A choice before what it stands for: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice called one.
+# A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
 CHOICE_LEAD = re.compile(
     r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*\S'
     r'|(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?$'
 )
-# Three letters or more that are no command, or a letter of another script but Greek.
+# Three letters or more that aren't a command, or a letter of another script except Greek.
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
-# What is no part of words; a point, comma or colon between digits is: 1.5 is not 15.
+# Characters outside words; a point, comma or colon between digits is kept: 1.5 is not 15.
 PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]|'%!-])+")
 CLOCK = re.compile(r'\d\s?[ap]\.?m\.?$', re.IGNORECASE)
 FUNCTIONS = frozenset(
@@ -324,7 +324,7 @@ ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 
 
 def parse_form(text: str, level: int = 0) -> Form:
-    """Take an answer in its normal spelling apart."""
+    """Parse an answer in its normal spelling."""
     text = _unwrapped(text.strip())
     whole = TEXT_COMMAND.fullmatch(text)
     if whole:
@@ -376,7 +376,7 @@ def _is_words(text: str) -> bool:
 
 
 def _unwrapped(text: str) -> str:
-    """Take away braces and parentheses around the whole of a single value."""
+    """Remove braces and parentheses around a whole single value."""
     while len(text) > 1 and text[0] in '{(' and text[-1] == {'{': '}', '(': ')'}[text[0]]:
         inner = text[1:-1]
         if not balanced(inner) or len(split_top(inner, LIST)) > 1:

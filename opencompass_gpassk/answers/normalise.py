@@ -1,4 +1,4 @@
-"""One spelling for what is written in several ways: characters, spacing, LaTeX synonyms."""
+"""Normalise the spelling of answers: characters, spacing, LaTeX synonyms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHARACTERS = str.maketrans(
         '\u200b': '', '\ufeff': '', '〈': '(', '〉': ')',
     }
 )  # fmt: skip
-# Applied one after another, to every answer.
+# Replacements, applied one after another to every answer.
 COMMANDS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -75,18 +75,18 @@ COMMANDS = [
          r'\\'),
     )
 ]  # fmt: skip
-# A root sign and what stands below it: a number, a letter or a pair of brackets.
+# A root sign and its content: a number, a letter or a pair of brackets.
 ROOT = re.compile(r'√\s?(\d+(?:\.\d+)?|[a-zA-Z]|\([^()]{0,200}\))')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
 SPACE = re.compile(r'\s+')
-# Spaces that say nothing: not between two letters, not between two digits, not behind a comma.
+# Meaningless spaces: not between two letters, not between two digits, not after a comma.
 IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d])\s(?=\d)')
 
 
 def normalise(text: str) -> str:
-    """Return an answer in one spelling; the outermost box is opened. Linear in the text."""
+    """Return an answer in its normal spelling, without an outer box, in time linear in the text."""
     text = ROOT.sub(r'\\sqrt{\1}', text)
     text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
     text = ''.join(_halfwidth(char) for char in text) if not text.isascii() else text
@@ -107,7 +107,7 @@ def normalise(text: str) -> str:
 
 
 def unspaced(text: str) -> str:
-    """Return a text without the spaces that say nothing; those of 1 2 and x y stay."""
+    """Return a text without meaningless spaces; those of 1 2 and x y stay."""
     return IDLE_SPACE.sub('', text)
 
 

@@ -1,4 +1,4 @@
-"""Numbers as they are written in answers: exact values, decimals that round others, percent."""
+"""Numbers as written in answers: exact values, rounded decimals, percentages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ['Number', 'Relation', 'all_of', 'compare_numbers', 'parse_number']
 
 
 class Relation(str, Enum):
-    """Whether an answer is the gold answer; ``unknown`` where no rule can tell."""
+    """Whether an answer equals the gold answer; ``unknown`` if no rule can tell."""
 
     SAME = 'same'
     DIFFERENT = 'different'
@@ -21,7 +21,7 @@ class Relation(str, Enum):
 
 
 def all_of(relations: Iterable[Relation]) -> Relation:
-    """Return what holds of a whole whose parts compare like this."""
+    """Return the relation of two wholes from the relations of their parts."""
     found = Relation.SAME
     for relation in relations:
         if relation is Relation.DIFFERENT:
@@ -31,7 +31,7 @@ def all_of(relations: Iterable[Relation]) -> Relation:
     return found
 
 
-# No answer has so many, and what is computed of it stays below the 4300 that Python will print.
+# No answer has as many digits, and results stay below the 4300 digits that Python will print.
 DIGITS_LIMIT = 1000
 
 GROUPED = re.compile(r'[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?')
@@ -61,8 +61,8 @@ class Number:
 
     Attributes:
         value: Its exact value; a percentage of 28 is 28.
-        digits: Significant digits of a decimal with a fractional part, 0 of any other number.
-        places: Digits behind the decimal point.
+        digits: Significant digits of a decimal with a fractional part, 0 for any other number.
+        places: Digits after the decimal point.
         percent: Whether a percent sign follows.
     """
 
@@ -73,7 +73,7 @@ class Number:
 
 
 def parse_number(text: str) -> Number | None:
-    """Read a number: integer, decimal, fraction, mixed, scientific, grouped; None if it isn't."""
+    """Read a number: integer, decimal, fraction, mixed, scientific, grouped; None if it is none."""
     if not text or len(text) > DIGITS_LIMIT:
         return None
     percent = text.endswith('%')
@@ -136,7 +136,7 @@ def _repeating(text: str) -> Number | None:
 def compare_numbers(gold: Number, answer: Number) -> Relation:
     """Compare two numbers; ``28%`` is both 28 and 0.28, decimals may be rounded.
 
-    A decimal with few digits that fits is neither: whether it is exact enough, no rule tells.
+    A matching decimal with few digits is unknown: no rule tells whether it is exact enough.
     """
     if gold.percent != answer.percent:
         pct, other = (gold, answer) if gold.percent else (answer, gold)
@@ -148,7 +148,7 @@ def compare_numbers(gold: Number, answer: Number) -> Relation:
 
 
 def rounds(gold: Number, answer: Number) -> Relation:
-    """Tell whether one of two unequal numbers is the other rounded or cut off."""
+    """Return whether one of two unequal numbers is the other rounded or truncated."""
     decimal, exact = (gold, answer) if gold.digits else (answer, gold)
     if gold.digits and answer.digits and answer.places < gold.places:
         decimal, exact = answer, gold
@@ -162,6 +162,6 @@ def rounds(gold: Number, answer: Number) -> Relation:
         return Relation.DIFFERENT
     if decimal is gold and not answer.digits and rounded:  # the gold answer was rounded
         return Relation.SAME if decimal.digits >= 4 else Relation.UNKNOWN
-    if decimal is answer and gold.digits:  # a decimal gold answer asks for its own digits
+    if decimal is answer and gold.digits:  # a decimal gold answer requires its own digits
         return Relation.UNKNOWN
     return Relation.SAME if decimal.digits >= 5 else Relation.UNKNOWN

@@ -1,7 +1,7 @@
-"""Checking in worker processes that can be stopped.
+"""Check answers in worker processes that can be stopped.
 
-Workers are programs of their own, started with ``subprocess``: that works inside threads and
-daemonic processes, and forks nothing. A pair that hangs or crashes its worker costs itself alone.
+Workers are separate programs, started with ``subprocess``: that works inside threads and daemonic
+processes, without a fork. A pair that hangs or crashes its worker does not affect other pairs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ['CheckResult', 'canonical_forms', 'check_pairs']
 
 GIB = 1 << 30
 START_LIMIT = 120.0  # seconds for a worker to load its libraries
-TASKS_A_WORKER = 16  # tasks that are worth the start of one more worker
+TASKS_A_WORKER = 16  # number of tasks that justifies one more worker
 REPLY_LIMIT = 1 << 20
 
 
 class CheckResult(NamedTuple):
-    """What a check says; ``reason`` tells why it is unknown."""
+    """The result of a check; ``reason`` tells why a relation is unknown."""
 
     relation: Relation
     reason: str | None
@@ -49,10 +49,10 @@ def check_pairs(
     """Check distinct (gold, answer) pairs once each.
 
     Args:
-        pairs: (gold, answer), in any number of copies.
-        workers: Worker processes at most; by default one a CPU.
-        time_limit: Seconds for a pair, after which it is unknown for ``timeout``.
-        memory_limit: Bytes of address space of a worker; a pair that needs more is unknown.
+        pairs: (gold, answer) pairs; they may repeat.
+        workers: Greatest number of worker processes; by default one per CPU.
+        time_limit: Seconds per pair; a slower pair is unknown with the reason ``timeout``.
+        memory_limit: Bytes of address space per worker; a pair that needs more is unknown.
         progress: Show a bar on standard error.
     """
     results: dict[tuple[str, str], CheckResult] = {}
@@ -81,7 +81,7 @@ def canonical_forms(
 ) -> dict[str, str]:
     """Return the canonical form of each answer; one that fails is its own form.
 
-    The arguments are those of :func:`check_pairs`.
+    The other arguments are those of :func:`check_pairs`.
     """
     forms: dict[str, str] = {}
     hard = []
@@ -103,7 +103,7 @@ class _WorkerError(Exception):
 
 
 class _Worker:
-    """One worker process, started when there is something to do and again after it was killed."""
+    """One worker process, started for its first task and again after it was killed."""
 
     def __init__(self, memory_limit: int) -> None:
         self.memory_limit = memory_limit
@@ -120,7 +120,7 @@ class _Worker:
         except _WorkerError as failure:
             self.stop()
             return {'reason': failure.args[0]}
-        if reply.get('reason') == 'memory':  # its allocator may be in pieces
+        if reply.get('reason') == 'memory':  # its allocator may be corrupt
             self.stop()
         return reply
 
@@ -132,7 +132,7 @@ class _Worker:
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
-                with suppress(OSError):  # what was not written yet is lost with the process
+                with suppress(OSError):  # unwritten data are lost with the process
                     pipe.close()
         self.process, self.unread = None, b''
 
@@ -143,7 +143,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(),
-            cwd=Path(__file__).parents[2],  # Python imports from where it starts, before all else
+            cwd=Path(__file__).parents[2],  # Python imports from its start folder first
         )
         if not self._read(START_LIMIT).get('ready'):
             raise _WorkerError('worker did not start')
@@ -177,7 +177,7 @@ class _Worker:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a worker: the package importable, one thread a library."""
+    """Return the environment of a worker: the package importable, one thread per library."""
     import opencompass_gpassk
 
     root = Path(opencompass_gpassk.__path__[0]).resolve().parent
@@ -192,7 +192,7 @@ def _run(
     memory_limit: int,
     progress: bool,
 ) -> list[dict[str, Any]]:
-    """Return the replies to tasks, in their order."""
+    """Return the replies to tasks, in order."""
     if workers is not None and workers < 1:
         raise ValueError(f'workers is {workers}; it must be at least 1')
     if time_limit <= 0:

@@ -1,4 +1,4 @@
-"""Units behind a value."""
+"""Units before or after a value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ['UNITS', 'WORDS', 'split_unit']
 
-# Spelling → the unit's one name.
+# Spelling → the unit's name.
 NAMES = {
     'cm': 'cm centimeter centimeters centimetre centimetres 厘米 公分',
     'mm': 'mm millimeter millimeters millimetre millimetres 毫米',
@@ -45,7 +45,7 @@ UNITS = {spelling: name for name, spellings in NAMES.items() for spelling in spe
 LEADING = ('USD', '¥', '€', '£')
 WORDS = '|'.join(re.escape(word) for word in sorted(UNITS, key=len, reverse=True))
 # The power of a unit, cm^2; a unit at the end; one with its power in words, square cm; and
-# \\text{…} at the end, of whatever words.
+# \\text{…} at the end, with any words.
 POWER = r'(?:\^\s?\{?\s?([23])\s?\}?)?'
 SUFFIX = re.compile(rf'(?<=[\d\s)}}.])({WORDS}){POWER}$')
 PRE_POWER = re.compile(rf'(?<=[\d\s)}}.])(square|sq\.?|cubic|cu\.?|平方|立方)\s?({WORDS})$')
@@ -61,9 +61,9 @@ POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立
 
 
 def split_unit(text: str) -> tuple[str, str]:
-    """Return (value, unit) of a value with a unit before or behind it; (text, '') if none.
+    """Return (value, unit) of a value with a unit before or after it; (text, '') if none.
 
-    A unit in ``\\text{…}`` may be any words; elsewhere it is a known one.
+    A unit in ``\\text{…}`` may be any words; elsewhere only known units count.
     """
     for leading in LEADING:
         if text.startswith(leading):
@@ -103,7 +103,7 @@ def _is_value(text: str) -> bool:
 
 
 def _is_unit_place(text: str, match: re.Match[str]) -> bool:
-    """Tell ``5 m`` and ``15N`` from the variables of ``5m + 3`` and ``2h``."""
+    """Distinguish the units of ``5 m`` and ``15N`` from the variables of ``5m + 3`` and ``2h``."""
     word = match.group(1)
     before = text[: match.start()].rstrip()
     if len(word) > 1 or not word.isascii():

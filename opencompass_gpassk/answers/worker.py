@@ -24,18 +24,18 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     replies = os.fdopen(os.dup(1), 'w', encoding='ascii')
-    os.dup2(2, 1)  # nothing else that is printed may reach the pool
+    os.dup2(2, 1)  # keep all other output away from the pool
     import logging
 
     logging.disable(logging.CRITICAL)
-    import math_verify  # noqa: F401  loaded before the pool's clock runs
+    import math_verify  # noqa: F401  loaded before the pool's time limit starts
 
     from opencompass_gpassk.answers.check import canonical, compare_thoroughly
 
     _reply(replies, {'ready': True})
     for line in sys.stdin:
         task = json.loads(line)
-        # the pool kills a worker that is late; if the pool is gone, this does
+        # the pool kills a late worker; if the pool is gone, this does
         signal.setitimer(signal.ITIMER_REAL, task['time_limit'] + GRACE)
         try:
             if 'gold' in task:
@@ -47,7 +47,7 @@ def main() -> None:
             reply = {'reason': 'memory'}
         except RecursionError:
             reply = {'reason': 'too deeply nested'}
-        except Exception as error:  # whatever a parser throws at us costs this pair alone
+        except Exception as error:  # a parser may raise anything; only this pair is lost
             reply = {'reason': f'failed: {type(error).__name__}'}
         signal.setitimer(signal.ITIMER_REAL, 0)
         _reply(replies, reply)
