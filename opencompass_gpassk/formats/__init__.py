@@ -1,1 +1,1 @@
-"""Texts at rest and on show: files of bounded size, JSON lines, hashes of content, escapes."""
+"""Formats of stored and shown texts: files of bounded size, JSON lines, hashes, escapes."""

@@ -1,4 +1,4 @@
-"""What is shown: names, warnings and exceptions from outside, made safe; and progress."""
+"""Safe display of names, warnings and exceptions from outside; progress bars."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
-# What moves text about, hides it or ends a line where a reader sees none.
+# Characters that move or hide text, or end a line invisibly.
 UNSEEN = re.compile(
     '[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff'
     '\ud800-\udfff\U000e0000-\U000e01ef]'
@@ -38,26 +38,26 @@ def one_line(text: str) -> str:
 
 
 def short_line(text: str, most: int = 1000) -> str:
-    """Return a text as one such line, of which no more characters than that are left."""
+    """Return a text as :func:`one_line` does, cut to at most ``most`` characters."""
     line = one_line(text[: 2 * most])
     return line if len(line) <= most else f'{line[: most - 1]}…'
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text as one line that Markdown shows as it stands: no markup, no HTML."""
-    # An underscore inside a word is no markup, and headings such as G-Pass@4_0.5 hold one.
+    """Return a text as one line that Markdown shows literally: no markup, no HTML."""
+    # An underscore inside a word is no markup; headings such as G-Pass@4_0.5 contain one.
     escaped = MARKUP.sub(r'\\\1', one_line(text).translate(ENTITIES))
     return re.sub(r'(?<=\w)\\_(?=\w)', '_', escaped)
 
 
 def spreadsheet_text(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet reads as a formula."""
     line = one_line(text)
     return f"'{line}" if line.startswith(('=', '+', '-', '@')) else line
 
 
 def visible_text(text: str) -> str:
-    """Return a text in which what nobody sees is spelled out: U+202E as ``⟨U+202E⟩``.
+    """Return a text with invisible characters spelled out: U+202E as ``⟨U+202E⟩``.
 
     Tabs and line breaks remain; CR LF is one line break.
     """
@@ -65,15 +65,15 @@ def visible_text(text: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """Return a name, cut off where it has more than so many characters."""
+    """Return a name, cut to at most ``most`` characters."""
     return name if len(name) <= most else f'{name[: most - 1]}…'
 
 
 def progress_bar(total: int, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:
-    """Return a bar on standard error; one that isn't shown takes the same calls."""
+    """Return a progress bar on standard error; a hidden one takes the same calls."""
     from tqdm import tqdm
 
-    often = 0.1 if sys.stderr.isatty() else 30.0  # in a log each redrawing is a line
+    often = 0.1 if sys.stderr.isatty() else 30.0  # in a log each update is a line
     return tqdm(
         total=total, desc=name, unit=unit, initial=initial, mininterval=often, disable=not shown
     )

@@ -1,4 +1,4 @@
-"""Hashes that are the same in every process and on every machine."""
+"""Hashes that are equal in every process and on every machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ['stable_hash', 'text_hash']
 
 
 def stable_hash(value: Any) -> str:
-    """Return the hexadecimal SHA-256 of a value as JSON, where what JSON lacks is its text."""
+    """Return the hexadecimal SHA-256 of a value as JSON; what JSON can't hold becomes a text."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 

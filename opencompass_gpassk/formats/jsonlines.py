@@ -1,4 +1,4 @@
-"""Lines of JSON that users give us, gzipped or not, from a file or standard input; and get."""
+"""JSON lines: read from users' files (gzipped or not) or standard input, and written."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
-UNDECODED = re.compile('[\udc80-\udcff]')  # what surrogateescape makes of bytes that aren't UTF-8
+UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of a file's lines that aren't blank; ``-`` is standard input.
 
-    Lines end at ``\\n`` alone: a response may hold U+2028 or U+0085. A byte order mark is left out.
-    Bytes that aren't UTF-8 are for :func:`parse_row` to refuse, so that others' lines can be read.
+    Only ``\\n`` ends a line: a response may contain U+2028 or U+0085. A byte order mark is removed.
+    :func:`parse_row` refuses bytes that aren't UTF-8, so that the other lines can be read.
 
     Raises:
         ValueError: If the file is gzipped and damaged.
@@ -62,9 +62,9 @@ def at_line(
 
     Args:
         path: The file.
-        number: The line's.
-        skip_bad: Go on behind the block instead, if the user wants that; None where none can.
-        report: Is told of each line left out.
+        number: The line's number.
+        skip_bad: Whether to suppress the error and go on; None if the command has no such option.
+        report: Takes a message on each line left out.
     """
     try:
         yield
@@ -78,7 +78,7 @@ def at_line(
 
 
 def input_name(path: str | Path) -> str:
-    """Return what messages call a file, or ``-``."""
+    """Return the name of a file, or of ``-``, in messages."""
     return 'standard input' if str(path) == '-' else str(path)
 
 
@@ -100,9 +100,9 @@ def parse_row(line: str) -> dict[str, Any]:
 
 
 def row_line(row: Mapping[str, Any]) -> str:
-    """Return a row as a line that people can read, in whatever script its texts are.
+    """Return a row as a line that people can read, with texts of any script unescaped.
 
-    Escaped is what UTF-8 has no bytes for, and what some readers take for the end of a line.
+    Characters that UTF-8 can't encode, or that some programs take for a line end, are escaped.
     """
     text = json.dumps(row, ensure_ascii=False)
     return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
@@ -113,7 +113,7 @@ def _refuse(constant: str) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value with None in place of every number that JSON has no word for."""
+    """Return a value with None in place of every number that JSON can't hold."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Files of a run folder, which somebody else may have written: regular ones, of bounded size.
+"""Files of a run folder, perhaps made by someone else: only regular files of bounded size are read.
 
 A pipe never ends, a gzip file of megabytes may hold gigabytes, and JSON may take twenty times its
-size in memory. What is read of a result, its trials, its predictions or a config is read here.
-Files that appear whole or not at all are written here.
+size in memory. All results, trials, predictions and configs are read here. Files that must be
+written whole or not at all are written here.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ MIB = 1 << 20
 
 
 class LineBounds(NamedTuple):
-    """How large a file of JSON lines may be.
+    """Bounds of a file of JSON lines.
 
     Attributes:
         size: Bytes of all lines, unpacked.
-        lines: Their number.
-        longest: Bytes of one.
+        lines: Number of lines.
+        longest: Bytes of one line.
     """
 
     size: int
@@ -51,34 +51,34 @@ class LineBounds(NamedTuple):
     longest: int
 
 
-# Whatever files of these sizes hold, a gigabyte of memory is enough to read one.
-CONFIG_BYTES = 16 * MIB  # each data set stands in it twice, or thrice
+# A gigabyte of memory is enough to read any file of these sizes.
+CONFIG_BYTES = 16 * MIB  # a config contains each data set two or three times
 RESULT_BYTES = 32 * MIB  # JSON such as "[[],[],…" takes 21 times its size
-# In a text with an emoji every character takes four bytes. Half a million trials have 160 MiB.
+# Python stores a text with an emoji at 4 bytes per character. Half a million trials have 160 MiB.
 TRIALS = LineBounds(160 * MIB, 1_000_000, 4 * MIB)
-MOST_PROBLEMS = 200_000  # of a result and its trials; a page of so many takes a minute
-# Of what follows, one record or line at a time is in memory, and what a caller keeps.
+MOST_PROBLEMS = 200_000  # of a result and its trials; a page of this many takes a minute
+# Of the following files only one record or line at a time is in memory, besides what callers keep.
 PREDICTIONS_BYTES = 4096 * MIB  # 100,000 responses of 40,000 characters
 PREDICTIONS = 1_000_000
 RECORD_CHARACTERS = 16 * MIB
 SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
 
 GZIP = b'\x1f\x8b'
-MEMBERS = 1000  # of a gzip file; empty ones would take minutes
-PIECE = MIB  # bytes that are read at once
+MEMBERS = 1000  # of a gzip file; reading many empty ones would take minutes
+PIECE = MIB  # bytes read at once
 BLANK = re.compile(r'[ \t\n\r]*')
 DECODER = json.JSONDecoder()
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read its bytes. A link to a regular file is one.
+    """Open a regular file, or a link to one, to read its bytes.
 
     Raises:
-        FileNotFoundError: If there is none.
-        ValueError: If it is something else, such as a pipe or a device, or can't be opened.
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it isn't regular, such as a pipe or a device, or can't be opened.
     """
     try:
-        # Without a writer, a pipe would be waited for.
+        # Opening a pipe without a writer would block.
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         raise
@@ -92,11 +92,11 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Return what a file holds.
+    """Return the bytes of a file.
 
     Raises:
-        FileNotFoundError: If there is none.
-        ValueError: If it is no regular file, or holds more bytes than that.
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it isn't a regular file, or has more than ``most`` bytes.
     """
     with open_regular(path) as file:
         data = file.read(most + 1)
@@ -109,8 +109,8 @@ def read_json(path: Path, most: int = RESULT_BYTES) -> Any:
     """Return the value of a JSON file.
 
     Raises:
-        FileNotFoundError: If there is none.
-        ValueError: If it can't be read, holds more bytes than that, or isn't JSON.
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it can't be read, has more than ``most`` bytes, or isn't JSON.
     """
     data = read_bytes(path, most)
     try:
@@ -120,7 +120,7 @@ def read_json(path: Path, most: int = RESULT_BYTES) -> Any:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Return the object of a JSON file, such as a result; errors are those of :func:`read_json`."""
+    """Return the object in a JSON file, such as a result; errors are those of :func:`read_json`."""
     found = read_json(path)
     if not isinstance(found, dict):
         raise _unreadable(path, f'it holds no object {{…}}, but a {type(found).__name__}')
@@ -131,8 +131,8 @@ def read_members(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each member of a JSON object, which may be larger than memory.
 
     Raises:
-        FileNotFoundError: If there is no file.
-        ValueError: If it can't be read, isn't such an object, or is too large.
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it can't be read, isn't a JSON object, or is too large.
     """
     number = 0
     with open_regular(path) as file:
@@ -150,7 +150,7 @@ def read_members(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
-    """Yield the lines of a file, gzipped or not, once all of it is known to be within the bounds.
+    """Yield the lines of a file, gzipped or not, after checking the whole file against the bounds.
 
     Raises:
         ValueError: If there is no file, it can't be read, is damaged, or is too large.
@@ -173,16 +173,16 @@ def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give the name of a new file, which takes the place of another when the block ends.
+    """Yield the path of a temporary file, which replaces ``path`` when the block ends.
 
-    If the block fails, or the process is killed, the file stays as it was, or away.
+    If the block fails or the process is killed, ``path`` stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():  # a device or a pipe, such as /dev/stdout
         yield path
         return
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
-    part.unlink(missing_ok=True)  # a link that somebody put there
+    part.unlink(missing_ok=True)  # it may be a planted link
     try:
         yield part
         with part.open('rb') as file:
@@ -195,14 +195,14 @@ def written_whole(path: Path) -> Iterator[Path]:
 def _members(file: BinaryIO) -> Iterator[tuple[str, Any]]:
     decoder = codecs.getincrementaldecoder('utf-8')('surrogatepass')
     text = decoder.decode(file.read(PIECE))
-    at = _skip(text, 0)  # the place of the brace or comma before a member
+    at = _skip(text, 0)  # position of the brace or comma before a member
     if text[at : at + 1] != '{':
         raise ValueError('it is no JSON object')
     while text[at] != '}':
         try:
             member, at = _member(text, at)
         except (ValueError, RecursionError):
-            # What is there of a member is read again with what follows, twice as much each time.
+            # Parse an incomplete member again with more text, twice as much each time.
             data = file.read(max(PIECE, len(text) - at))
             if not data or len(text) - at > RECORD_CHARACTERS:
                 raise
@@ -214,7 +214,7 @@ def _members(file: BinaryIO) -> Iterator[tuple[str, Any]]:
 
 
 def _member(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
-    """Return the member behind a brace or comma, none at the end; and the place behind it."""
+    """Return the member after a brace or comma (none at the end), and the position after it."""
     at = _skip(text, at + 1)
     if text[at : at + 1] == '}':
         return [], at
@@ -230,13 +230,13 @@ def _member(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the place of the next character that is not blank."""
+    """Return the position of the next character that is not blank."""
     match = BLANK.match(text, at)
     return match.end() if match else at
 
 
 def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> None:
-    """Raise a ValueError above a bound; no line is too long that lies within a piece."""
+    """Raise a ValueError above a bound; a line within one piece is never too long."""
     size = lines = line = 0
     for piece in pieces:
         first = piece.find(b'\n')
@@ -255,7 +255,7 @@ def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> Non
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what a file holds; of a gzipped one, what is packed in it."""
+    """Yield a file's bytes in pieces, unpacked if it is gzipped."""
     data = file.read(PIECE)
     if not data.startswith(GZIP):
         while data:
