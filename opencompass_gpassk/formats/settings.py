@@ -20,12 +20,12 @@ def parse_settings(
     Args:
         kind: A dataclass that validates itself.
         given: One of its instances, a dictionary of its fields, or a text.
-        name: What the config calls them, for messages.
-        text_is: The field that a text alone gives.
-        example: Settings that a message can suggest.
+        name: The settings' name in the config, for messages.
+        text_is: The field that a plain text sets.
+        example: Example settings for messages.
 
     Raises:
-        ValueError: If it is none of these, a field is unknown, or a value is out of its range.
+        ValueError: If ``given`` has another type, a field is unknown, or a value is out of range.
     """
     if isinstance(given, kind):
         return given
@@ -38,7 +38,7 @@ def parse_settings(
 
 
 def check_names(given: Collection[Any], known: Collection[str], name: str) -> None:
-    """Raise a ValueError that suggests the nearest known name if one of those given is unknown."""
+    """Raise a ValueError if a given name is unknown; it suggests the nearest known name."""
     for one in given:
         if one not in known:
             alike = difflib.get_close_matches(str(one), known, 1)
