@@ -83,7 +83,7 @@ def judge_replica(
         details = details_of(_score(evaluator, wanted, range(size)))
         judgements = _judgements(evaluator, details, wanted, range(size))
         fault = 'its details do not hold a verdict of every response in the order of the responses'
-    except Exception as error:  # whatever the user's evaluator raises
+    except Exception as error:  # the user's evaluator may raise anything
         judgements, fault = None, f'it failed: {error!r}'
     if judgements is not None:
         if unread_judge(evaluator, details):
@@ -111,7 +111,7 @@ def _judge_row(
     evaluator = make_evaluator(row)
     try:
         result = _score(evaluator, wanted, [row])
-    except Exception as error:  # whatever the user's evaluator raises
+    except Exception as error:  # the user's evaluator may raise anything
         return Judgement(Verdict.UNJUDGED, reason=f'{FAILED} {error!r}')
     details = details_of(result)
     if drops_rows and not details:

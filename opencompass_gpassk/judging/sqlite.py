@@ -125,8 +125,8 @@ VERDICTS = Schema(
     },
     variable='GPASSK_VERDICT_STORE',
     name='verdicts.sqlite',
-    loss="what it held will be asked for again. To save what is sound in it, people's verdicts "
-    'too: gpassk verdicts export {moved} -o saved.jsonl, then gpassk verdicts import saved.jsonl '
+    loss="its verdicts will be asked for again. To save its undamaged verdicts, people's included: "
+    'gpassk verdicts export {moved} -o saved.jsonl, then gpassk verdicts import saved.jsonl '
     '--store {path}',
     require_sound=require_sound,
 )
@@ -562,7 +562,7 @@ class StoreFile:
             self._require_unchanged()
             return StoreError(
                 f'{self.path}: the verdict store is damaged ({error}); gpassk verdicts export '
-                f'{shlex.quote(str(self.path))} writes what is sound in it'
+                f'{shlex.quote(str(self.path))} writes its undamaged verdicts'
             )
         note_damage(self.path, self._inode, str(error))
         return StoreError(

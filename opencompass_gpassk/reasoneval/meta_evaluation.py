@@ -351,7 +351,7 @@ def _require_same(solutions: Sequence[LabelledSolution], recorded: RecordedScore
         if found:
             raise ValueError(
                 f'{whose}: {problem} {min(found)} ({len(found)} in all); score this set, with null '
-                'for what is refused'
+                'for refused solutions'
             )
 
 

@@ -88,7 +88,7 @@ SCORES = Schema(
     },
     variable='GPASSK_SCORE_STORE',
     name='step_scores.sqlite',
-    loss='what it held is scored again.',
+    loss='its solutions are scored again.',
     require_sound=_require_whole,
 )
 
@@ -239,7 +239,7 @@ def score_solutions(
             if solution in scores:
                 raise ValueError(
                     f'{type(scorer).__name__}.stream() gave scores of solution {index} twice; '
-                    'give those of each once'
+                    'give the scores of each once'
                 )
             scores[solution] = found
             if kept is not None:

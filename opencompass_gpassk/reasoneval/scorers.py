@@ -190,7 +190,7 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
         raise ValueError('model_kwargs of reasoning: with type, give options alone')
     try:
         inspect.signature(kind).bind(**settings.options)
-    except (TypeError, ValueError) as error:  # the latter of what is built in
+    except (TypeError, ValueError) as error:  # built-in scorers raise ValueError
         raise ValueError(f'options of reasoning do not fit {named(kind)}: {error}') from error
     scorer = kind(**settings.options)
     if not hasattr(scorer, 'settings') or not hasattr(scorer, 'stream'):

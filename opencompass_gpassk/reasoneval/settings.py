@@ -199,7 +199,7 @@ def configured(**settings: Any) -> dict[str, Any]:
             chosen['model'] = str(Path(named).resolve())
         elif named.startswith(('.', '/', '~')):
             raise ValueError(
-                f'GPASSK_STEP_MODEL is {named!r}, where there is no folder; give that of a step '
+                f'GPASSK_STEP_MODEL is {named!r}, which is no folder; give the folder of a step '
                 'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
             )
     if configured_gpus() and not settings.get('judge'):

@@ -228,10 +228,10 @@ def _responses(path: Path) -> Iterator[Response]:
 
 Identity = tuple[str, int]
 RESUME = (
-    'run the inference to its end with opencompass CONFIG -r, which keeps what is there. If that '
-    'has nothing left to do, delete these prediction files and infer with --max-num-workers 1: '
-    'among workers OpenCompass leaves out rows of a test_range, or of a data set that has grown '
-    'since .cache/dataset_size.json was written'
+    'run the inference to its end with opencompass CONFIG -r, which keeps finished responses. If '
+    'nothing is left to do, delete these prediction files and infer with --max-num-workers 1: '
+    'with several workers OpenCompass leaves out rows of a test_range, or of a data set that has '
+    'grown since .cache/dataset_size.json was written'
 )
 
 
