@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from datasets import Dataset
@@ -92,9 +93,10 @@ class GPassKEvaluator(BaseEvaluator):
         of_opencompass = isinstance(judge, dict) and 'type' in judge
         self.judge_config = judge if isinstance(judge, dict) and of_opencompass else None
         self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
-        self.taus = tuple(float(tau) for tau in taus)
-        self.complete = complete
-        self.collapsed = collapsed
+        sound = self.reasoning.threshold if self.reasoning else None
+        taus = tuple(float(tau) for tau in taus)
+        # n, k and the groups are known when a task is read.
+        self.protocol = Protocol(1, taus=taus, complete=complete, collapsed=collapsed, sound=sound)
 
     def score(
         self,
@@ -133,8 +135,7 @@ class GPassKEvaluator(BaseEvaluator):
         """
         task = read_task(self, self.task_settings, original_dataset, score_kwargs)
         ks = (k,) if isinstance(k, int) else tuple(k)
-        sound = self.reasoning.threshold if self.reasoning else None
-        protocol = Protocol(n, ks, self.taus, task.groups, self.complete, self.collapsed, sound)
+        protocol = replace(self.protocol, n=n, k=ks, groups=task.groups)
         if versions := find_groups(task.problems):
             protocol.check_versions(versions.size)
         # Scores first: they are kept, which the verdicts of OpenCompass's evaluators are not.
