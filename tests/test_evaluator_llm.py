@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,6 @@ from opencompass_gpassk.report.tables.table import to_text
 
 DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'
-TESTS = Path(__file__).parent
 
 
 @pytest.fixture
@@ -152,51 +148,3 @@ def test_a_refused_key_is_told_at_once(
         evaluate(tmp_path, prepared(tmp_path, sums(judge, max_concurrency=1)))
     assert KEY not in str(error.value)
     assert judge.calls == 1
-
-
-def test_two_tasks_share_one_store(
-    tmp_path: Path, judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Processes at once: none loses a verdict, none keeps two, none waits for the other's lock.
-
-    The key that they use stands in nothing that they write.
-    """
-    monkeypatch.setenv('OC_JUDGE_API_KEY', KEY)
-    monkeypatch.setenv('PYTHONPATH', str(TESTS))
-    judge.key, judge.latency = KEY, 0.02
-    names = ['sums_a', 'sums_b']
-    tasks = []
-    for name in names:
-        dataset = prepared(tmp_path, sums(judge, abbr=name, max_concurrency=3))
-        script = f'from eval_task import *; evaluate(Path({str(tmp_path)!r}), {dataset_code(name)})'
-        (tmp_path / f'{name}.json').write_text(json.dumps(plain(dataset)))
-        tasks.append(
-            subprocess.Popen(
-                [sys.executable, '-c', script.replace('TMP', str(tmp_path))],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-    screens = [task.communicate(timeout=60)[0] for task in tasks]
-    for task, screen, name in zip(tasks, screens, names, strict=True):
-        assert task.returncode == 0, screen
-        assert 'locked' not in screen
-        found = json.loads((tmp_path / f'results/demo/{name}.json').read_text())
-        assert counts(found) == COUNTS
-    with VerdictStore(tmp_path / 'verdicts.sqlite') as store:
-        assert sum(1 for _ in records(store)) == DISTINCT
-    written = [path for path in tmp_path.rglob('*') if path.is_file()]
-    assert written and not [path for path in written if KEY.encode() in path.read_bytes()]
-    assert KEY not in ''.join(screens)
-
-
-def plain(value: Any) -> Any:
-    """A config as JSON: classes by name."""
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    return f'{value.__module__}.{value.__name__}' if isinstance(value, type) else value
-
-
-def dataset_code(name: str) -> str:
-    return f"json.loads(Path('TMP/{name}.json').read_text())"
