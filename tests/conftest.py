@@ -55,3 +55,11 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     logger = SimpleNamespace(warning=messages.append, info=lambda text: None)
     monkeypatch.setattr(opencompass_gpassk.inference.inferencer, 'get_logger', lambda: logger)
     return messages
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write summaries without figures, whose drawing takes most of the time and has its tests."""
+    monkeypatch.setattr(
+        'opencompass_gpassk.report.summarizer.write_figures', lambda *args, **settings: []
+    )

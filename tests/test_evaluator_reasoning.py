@@ -255,7 +255,7 @@ def test_settings_are_json() -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_figures: None) -> Path:
     """A finished run whose reasoning nobody scored."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / 'outputs' / '20260101_000000'

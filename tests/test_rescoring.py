@@ -20,6 +20,9 @@ from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 
+pytestmark = pytest.mark.usefixtures('no_figures')
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A finished run by rule."""

@@ -19,6 +19,8 @@ from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.prompted_judge import make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
+pytestmark = pytest.mark.usefixtures('no_figures')
+
 JUDGED = {'mode': 'cascade', 'model': 'stub'}
 
 
