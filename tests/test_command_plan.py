@@ -145,14 +145,20 @@ def test_one_answer_of_each_problem_is_no_pilot(
     ('rates', 'told', 'lacks'),
     [
         (['--alpha', '1e9', '--beta', '1e-9'], 'There is no variance that n could shrink', 'nan'),
-        (['--mean', '0.5', '--spread', '0.0001'], 'Not even n = 16384 makes', 'No n makes'),
+        (['--mean', '0.5', '--spread', '0.0001'], 'Not even n = 256 makes', 'No n makes'),
         (['--mean', '0.5', '--spread', '0.3'], 'for a population of problems like these', 'No n'),
     ],
 )
 def test_what_is_said_of_samples_is_true(
-    rates: list[str], told: str, lacks: str, capsys: pytest.CaptureFixture[str]
+    rates: list[str],
+    told: str,
+    lacks: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And JSON has no word for NaN."""
+    for module in ('metrics.planning', 'compare.plan'):
+        monkeypatch.setattr(f'opencompass_gpassk.{module}.MOST_SAMPLES', 256)
     arguments = ['plan', *rates, '-k', '4', '-n', '4', '--tau', '1']
     assert main(arguments) == 0
     out = capsys.readouterr().out

@@ -92,14 +92,17 @@ def test_solutions_are_true_equations() -> None:
 
 
 def test_no_training_prompt_is_a_sample_prompt() -> None:
-    """No training prompt holds a question of `sample`, nor asks one with its numbers permuted."""
+    """None holds a question of `sample`, nor asks one with its numbers permuted.
+
+    An eighth of them is drawn again here; the filter that all pass is tested below.
+    """
     from tools.demo.train import BATCH, STEPS, STREAM
 
     texts = {re.sub(r'\s', '', question) for question in SAMPLE_QUESTIONS}
     asked = {masked(question) for question in SAMPLE_QUESTIONS}
     assert len(texts) == len(asked) == len(SAMPLE_QUESTIONS) >= 48
     seen = set()
-    for problem in problems(STREAM, STEPS * BATCH):
+    for problem in problems(STREAM, STEPS * BATCH // 8):
         prompt = re.sub(r'\s', '', problem.prompt)
         assert not any(text in prompt for text in texts)
         assert masked(problem.question) not in asked
@@ -247,7 +250,7 @@ def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any,
     from tools.demo.evaluate import is_right, respond
 
     model, tokenizer = checkpoint
-    drawn = list(problems('test', 96, held_out=True))
+    drawn = list(problems('test', 48, held_out=True))
     prompts = [problem.prompt for problem in drawn]
     responses = respond(model, tokenizer, prompts)
     assert responses == respond(model, tokenizer, prompts)
@@ -264,13 +267,13 @@ def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
 
 
 def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
-    """At least 8 problems of `sample` are right in some draws and wrong in others."""
+    """At least 5 problems of `sample` are right in some of four draws and wrong in others."""
     from tools.demo.evaluate import sample_counts
 
-    counts = sample_counts(*checkpoint)
+    counts = sample_counts(*checkpoint, n=4)
     assert len(counts) == 48
-    assert sum(0 < count < 16 for count in counts) >= 8
-    assert max(counts) == 16
+    assert sum(0 < count < 4 for count in counts) >= 5
+    assert max(counts) == 4
     assert min(counts) == 0
 
 

@@ -19,7 +19,6 @@ from opencompass_gpassk.judging.judge import Failure, Triple
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
-
 pytestmark = pytest.mark.usefixtures('no_figures')
 
 
