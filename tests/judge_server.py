@@ -106,7 +106,6 @@ class JudgeServer:
         bodies: The last thousand requests as they were read.
         headers: Of the last request.
         most_at_once: Requests that were being worked at, at most.
-        times: When requests arrived, on ``time.monotonic``.
     """
 
     def __init__(
@@ -146,7 +145,6 @@ class JudgeServer:
         self.bodies: deque[dict[str, Any]] = deque(maxlen=1000)
         self.headers: dict[str, str] = {}
         self.most_at_once = 0
-        self.times: deque[float] = deque(maxlen=10_000)
         self._random = random.Random(f'faults {seed}')
         self._working = 0
         self._dead = False
@@ -217,7 +215,6 @@ class JudgeServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         self.calls += 1
-        self.times.append(time.monotonic())
         if self.dies_after is not None and self.calls > self.dies_after:
             await self._die()
         body = json.loads(await request.read())

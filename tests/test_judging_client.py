@@ -465,22 +465,6 @@ def test_work_moves_away_from_an_endpoint_that_is_not_there() -> None:
     assert ledger.failures['unreachable'] > 0
 
 
-def test_retry_after_keeps_every_request_away() -> None:
-    """Nothing arrives before the time is over, of this prompt or any other."""
-    first = iter([True])
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        if next(first, False):
-            return web.Response(status=429, headers={'Retry-After': '0.3'})
-        return None
-
-    with JudgeServer(echo, respond=respond) as server:
-        found, _ = asked(server.url, map(str, range(5)), max_concurrency=1)
-        times = list(server.times)
-    assert len(found) == 5
-    assert times[1] - times[0] >= 0.29
-
-
 def test_a_server_that_wants_a_day_is_given_up() -> None:
     """Though another request was answered after it had said so."""
     first = iter([True])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import time
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,8 @@ def test_a_response_means_one_thing(case: dict[str, Any]) -> None:
     outcome, *tokens = read_completion(case['status'], headers, raw.encode())
     assert isinstance(outcome, Fault)
     assert (outcome.kind, outcome.remedy) == (case['kind'], Remedy(case['remedy']))
-    assert outcome.detail == case.get('detail', outcome.detail) != ''
+    assert outcome.detail
+    assert case.get('quoted', '') in outcome.detail
     assert 's3cret' not in outcome.detail
     assert tokens == [0, 0]
 
@@ -76,31 +76,28 @@ REQUEST = RequestInfo(URL('http://h/t0ken-s3cret'), 'POST', CIMultiDictProxy(CIM
 
 
 @pytest.mark.parametrize(
-    ('error', 'detail'),
+    ('error', 'told'),
     [
         (
             aiohttp.ClientOSError(1, 'no way to http://user:s3c/ret@proxy.example:3128 today'),
-            'ClientOSError: [Errno 1] no way to http://… today',
+            '[Errno 1]',
         ),
-        (
-            aiohttp.ConnectionTimeoutError('Connection timeout to host https://h/t0ken-s3cret'),
-            'ConnectionTimeoutError: Connection timeout to host https://…',
-        ),
+        (aiohttp.ConnectionTimeoutError('Timeout: host https://h/t0ken-s3cret'), 'Timeout: host'),
         (
             aiohttp.ClientResponseError(REQUEST, (), status=400, message='X-Echo: Bearer sk-s3cr'),
-            'ClientResponseError: 400',
+            '400',
         ),
-        (
-            aiohttp.ClientHttpProxyError(REQUEST, (), status=407, message='s3cret'),
-            'ClientHttpProxyError: 407',
-        ),
-        (aiohttp.ClientPayloadError('not enough data: s3cret'), 'ClientPayloadError'),
-        (aiohttp.InvalidURL('http://user:s3c/ret@h'), 'InvalidURL'),
+        (aiohttp.ClientHttpProxyError(REQUEST, (), status=407, message='s3cret'), '407'),
+        (aiohttp.ClientPayloadError('not enough data: s3cret'), ''),
+        (aiohttp.InvalidURL('http://user:s3c/ret@h'), ''),
     ],
 )
-def test_exceptions_are_not_quoted_where_they_quote(error: Exception, detail: str) -> None:
+def test_exceptions_are_not_quoted_where_they_quote(error: Exception, told: str) -> None:
     """They may hold half a key that a server repeats, a proxy's password, or a token in a path."""
-    assert exception_fault(error).detail == detail
+    detail = exception_fault(error).detail
+    assert type(error).__name__ in detail
+    assert told in detail
+    assert 's3c' not in detail and 'ret@' not in detail
 
 
 @pytest.mark.parametrize(
@@ -122,10 +119,11 @@ def test_retry_after_is_read(headers: dict[str, str], seconds: float) -> None:
     assert wait_asked_for(CIMultiDict(headers)) == seconds
 
 
-def test_retry_after_may_be_a_date() -> None:
+def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
     """A date ahead is as many seconds as it lies ahead."""
-    date = formatdate(time.time() + 90, usegmt=True)
-    assert 85 < wait_asked_for(CIMultiDict({'Retry-After': date})) <= 90
+    monkeypatch.setattr('time.time', lambda: 1_800_000_000.0)
+    date = formatdate(1_800_000_090, usegmt=True)
+    assert wait_asked_for(CIMultiDict({'Retry-After': date})) == 90
 
 
 @pytest.mark.parametrize(
@@ -143,7 +141,6 @@ def test_retry_after_may_be_a_date() -> None:
         ),
         ({'content': 'y\ud800s'}, Reply('y?s', prompt_tokens=1, completion_tokens=1)),
         ({'content': '', 'refusal': 'no'}, Fault('filtered', Remedy.SKIP, 'no')),
-        ({'content': 7}, Fault('bad reply', Remedy.RETRY, 'the content is no text')),
     ],
 )
 def test_a_message_is_read(message: dict[str, Any], expected: Reply | Fault) -> None:
@@ -183,9 +180,13 @@ def test_a_missing_usage_counts_nothing(usage: Any) -> None:
     assert read({**reply_body('yes'), 'usage': usage}) == Reply('yes')
 
 
-@pytest.mark.parametrize('raw', [b'', b'{"choi', b'\xff\xfe', b'[' * 100_000, b'nil'])
-def test_a_body_that_is_no_json_is_a_bad_reply(raw: bytes) -> None:
-    """Cut off, empty, no UTF-8 or nested without end."""
+@pytest.mark.parametrize(
+    'raw',
+    [b'', b'{"choi', b'\xff\xfe', b'[' * 100_000, b'nil', reply_body('one', content=7)],
+    ids=['empty', 'cut', 'no UTF-8', 'nested', 'no JSON', 'a number'],
+)
+def test_a_body_that_holds_no_text_is_a_bad_reply(raw: Any) -> None:
+    """Cut off, empty, no UTF-8, nested without end, or with a number as the message."""
     assert read(raw).kind == 'bad reply'
 
 
