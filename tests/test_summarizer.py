@@ -21,7 +21,7 @@ SAMPLED, GREEDY = 'sample-n8', 'sample-greedy-n1'
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> MadeRun:
+def run(tmp_path: Path, no_figures: None) -> MadeRun:
     """Return a run of two models on two of our data sets and one of OpenCompass's."""
     made = MadeRun(tmp_path / '20260101_000000', ['good', 'bad'], [SAMPLED, GREEDY, 'gsm8k'])
     counts = {'AMC_en': [8, 4], 'AMC_cn': [0, 8]}
