@@ -30,6 +30,7 @@ MODEL = 'gpassk-demo'
 SAMPLED, GREEDY = 'sample-en-n4', 'sample-en-greedy-n1'
 PROBLEMS, N = 24, 4
 SECONDS = 240
+LOOKS = 5000
 KEY = 'sk-never-to-be-written'
 
 # Small batches, so that there is a middle of inference to be killed in.
@@ -100,7 +101,9 @@ def finish(folder: Path, *arguments: str) -> str:
 
 def kill_when(job: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
     """Kill a job and its tasks at once when it has come to a point."""
-    while not reached():
+    for _ in range(LOOKS):
+        if reached():
+            break
         assert job.poll() is None, 'the job ended before it could be killed'
         time.sleep(0.05)
     os.killpg(job.pid, signal.SIGKILL)
