@@ -15,6 +15,10 @@ alone and by percentiles alone. What is outside 93 to 97 % is marked.
 Differences are of two models of one true figure on the same problems, so that the truth is 0: one
 model in two runs of one n, or of other n, each problem of one rate in both; and two models whose
 rates are independent, U-shaped and of a high peak (α + β = 20), with one n.
+
+``--others`` measures the methods that have no cells: intervals for fixed problems, of differences
+of ratios and of shares in clusters of trials that are alike, of which about 95 % hold the truth;
+and sign-flip tests and rank intervals, of which 5 % at most are wrong where nothing differs.
 """
 
 from __future__ import annotations
@@ -24,8 +28,10 @@ import dataclasses
 import json
 import math
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -33,9 +39,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
+from scipy.stats import binom
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
+from opencompass_gpassk.metrics.intervals import effective_size, wilson
+from opencompass_gpassk.metrics.paired import rank_intervals, ratio_differences, sign_flip_test
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figures import parse_figure
 
@@ -144,6 +155,78 @@ def measured(cell: Cell, simulations: int, resamples: int) -> dict[str, object]:
     return row
 
 
+def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generator) -> float:
+    """Return the share of runs on the same 100 problems whose interval holds their true mean."""
+    estimator, rate = parse_figure(metric).estimator(), rng.beta(0.7, 0.7, 100)
+    of_count = estimator(n, np.arange(n + 1))  # whose expectation is the true value
+    truth = (of_count @ binom.pmf(np.arange(n + 1)[:, None], n, rate)).mean()
+    counts, problems = np.full(100, n), [range(100)]
+    held = 0
+    for _ in range(simulations):
+        found = fixed_problems_intervals(estimator, counts, rng.binomial(n, rate), problems)[0]
+        held += found.low <= truth <= found.high
+    return held / simulations
+
+
+def ratios(share: float, simulations: int, rng: np.random.Generator) -> float:
+    """Return the share of runs of 40 clusters whose interval holds the difference of two ratios."""
+    shape, sums = (40, simulations), []
+    for true in (share, share / 2):
+        counts = rng.binomial(16, rng.beta(1, 1, shape))
+        hits = rng.binomial(counts, rng.beta(4 * true, 4 * (1 - true), shape))
+        sums.append(ClusterSums(hits.astype(float), counts.astype(float)))
+    found = ratio_differences(*sums, resamples=500)
+    return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
+
+
+def alike(truth: float, simulations: int, rng: np.random.Generator) -> float:
+    """Return the share of runs of 40 problems, of 8 equal trials each, that Wilson's holds."""
+    clusters, held = np.repeat(np.arange(40), 8), 0
+    for _ in range(simulations):
+        hits = np.repeat(rng.random(40) < truth, 8)
+        size = effective_size(hits, clusters=clusters)
+        low, high = wilson(hits.mean() * size, size)
+        held += bool(low <= truth <= high)
+    return held / simulations
+
+
+def sign_flips(problems: int, simulations: int, rng: np.random.Generator) -> float:
+    """Return the share of comparisons of a model with itself whose p-value is at most 0.05."""
+    rate = rng.beta(0.6, 0.8, (problems, simulations))
+    counts = rng.binomial(16, rate, (2, problems, simulations)) / 16
+    return float((sign_flip_test(counts[0] - counts[1], flips=2000) <= 0.05).mean())
+
+
+def ranks(models: int, simulations: int, rng: np.random.Generator) -> float:
+    """Return the share of leaderboards of equal models that exclude one from any rank."""
+    wrong = 0
+    for _ in range(simulations):
+        values = rng.binomial(16, rng.beta(0.4, 0.5, 60), (models, 60)) / 16
+        wrong += bool((rank_intervals(values, flips=400) != [1, models]).any())
+    return wrong / simulations
+
+
+OTHERS: dict[str, Callable[[int, np.random.Generator], float]] = {
+    **{
+        f'fixed problems: {metric}, n {n}': partial(fixed_problems, metric, n)
+        for metric, n in (('accuracy', 16), ('mG-Pass@4', 16), ('G-Pass@4_1.0', 6))
+    },
+    **{f'differences of ratios: {share:g}': partial(ratios, share) for share in (0.05, 0.3)},
+    **{f'trials that are alike: {share:g}': partial(alike, share) for share in (0.5, 0.85)},
+    **{f'p-values up to 0.05: {size} problems': partial(sign_flips, size) for size in (10, 60)},
+    **{f'wrong ranks: {models} models': partial(ranks, models) for models in (2, 6)},
+}
+
+
+def other_methods(simulations: int) -> str:
+    """Return a table of the methods without cells."""
+    lines = ['| method | % |', '|---|---:|']
+    for name, share in OTHERS.items():
+        found = share(simulations, np.random.default_rng([*name.encode(), 0]))
+        lines.append(f'| {name} | {100 * found:.1f} |')
+    return '\n'.join(lines)
+
+
 def marked(coverage: float) -> str:
     """Return a coverage with its mark, if it is out of range."""
     mark = '▼' if coverage < LEAST else '▲' if coverage > MOST else ''
@@ -212,9 +295,13 @@ def main() -> None:
     parser.add_argument('--resamples', type=int, default=4000)
     parser.add_argument('--processes', type=int, default=1)
     parser.add_argument('--differences', action='store_true', help='measure these alone')
+    parser.add_argument('--others', action='store_true', help='measure the other methods alone')
     parser.add_argument('--markdown', type=Path)
     parser.add_argument('--json', type=Path)
     args = parser.parse_args()
+    if args.others:
+        print(other_methods(args.simulations))
+        return
     cells, start = all_cells(), time.perf_counter()
     if args.differences:
         cells = [cell for cell in cells if cell.shape in DIFFERENCES]

@@ -1,4 +1,4 @@
-"""Agreement and kappa: by hand, by exact fractions, by simulation, and by identities."""
+"""Agreement and kappa: by hand, by exact fractions, and by identities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -87,15 +86,6 @@ def test_kappa_and_its_error_are_those_of_exact_arithmetic(table: list[list[int]
     else:
         assert kappa == pytest.approx(float(expected))
         assert error**2 == pytest.approx(exact_variance(table), abs=1e-9)
-
-
-def test_the_error_is_that_of_repeated_draws() -> None:
-    """The standard deviation of kappa over 2000 samples of 400 trials."""
-    shares = [0.55, 0.08, 0.12, 0.25]
-    rng = np.random.default_rng(3)
-    draws = [of(counted(rng.multinomial(400, shares).reshape(2, 2))).kappa for _ in range(2000)]
-    error = of(counted([[220, 32], [48, 100]])).kappa_error
-    assert np.std(draws) == pytest.approx(error, rel=0.08)
 
 
 @given(verdicts)

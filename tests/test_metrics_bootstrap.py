@@ -169,15 +169,14 @@ def test_few_differences_are_as_wide_as_their_gains_and_losses() -> None:
 
 
 # α + β of rates → their mean, at which G-Pass@16_1.0 is 2 %.
-MEANS = {0.3: 0.04847301668902811, 8.0: 0.6259850332534649, 20.0: 0.7115451091916655}
+MEANS = {0.3: 0.04847301668902811, 20.0: 0.7115451091916655}
 
 
-@pytest.mark.parametrize(('first', 'second'), [(0.3, 20.0), (8.0, 0.3)])
-def test_rare_differences_are_covered(first: float, second: float) -> None:
+def test_rare_differences_are_covered() -> None:
     """Two models of one true figure, 2 %, and other rates: 93 of 100 intervals hold 0."""
     estimator, rng = parse_figure('G-Pass@16_1.0').estimator(), np.random.default_rng(1)
     values = []
-    for strength in (first, second):
+    for strength in (0.3, 20.0):
         rates = Rates.of(MEANS[strength] * strength, (1 - MEANS[strength]) * strength)
         assert rates.mean_of(estimator) == pytest.approx(0.02)
         chance = rng.beta(rates.alpha[0], rates.beta[0], (45, 400))
@@ -246,19 +245,16 @@ def test_bad_arguments_are_named() -> None:
         bootstrap_means(values, ['a', 'b', 'c'])
 
 
-@pytest.mark.parametrize(('rate', 'least'), [(0.3, 93.0), (0.02, 93.0), (0.003, 93.0)])
-def test_intervals_cover_the_truth(rate: float, least: float) -> None:
-    """1000 simulated runs of 119 problems with U-shaped chances, 16 samples each: G-Pass@16_0.5's
+def test_intervals_cover_the_truth() -> None:
+    """500 simulated runs of 119 problems with U-shaped chances, 16 samples each: G-Pass@16_0.5's
     interval holds the true value about as often as it says."""
     rng = np.random.default_rng(11)
-    strengths = rng.beta(0.3 * rate, 0.3 * (1 - rate), 2_000_000)
+    strengths = rng.beta(0.3 * 0.3, 0.3 * 0.7, 200_000)
     truth = stats.binom.sf(7, 16, strengths).mean()
-    correct = rng.binomial(16, rng.choice(strengths, (119, 1000)))
-    found = bootstrap_means((correct >= 8).astype(float), resamples=1000)
-    covered = 100 * ((found.low <= truth) & (truth <= found.high)).mean()
-    assert covered >= least
-    if rate > 0.1:
-        assert covered <= 97.5
+    correct = rng.binomial(16, rng.choice(strengths, (119, 500)))
+    found = bootstrap_means((correct >= 8).astype(float), resamples=500)
+    covered = ((found.low <= truth) & (truth <= found.high)).mean()
+    assert 0.93 <= covered <= 0.975
 
 
 def test_weights_are_as_many_problems() -> None:

@@ -108,11 +108,10 @@ def test_undefined_and_mixed_numbers_of_samples() -> None:
     assert found[2] == within_problem_variance(estimator, 6, 3)[0]
 
 
-@pytest.mark.parametrize(('name', 'n'), [('accuracy', 16), ('mG-Pass@4', 16), ('G-Pass@4_1.0', 6)])
-def test_interval_covers_what_these_problems_have(name: str, n: int) -> None:
-    """100 problems of known rates, sampled 300 times: the interval holds their true mean."""
-    rng = np.random.default_rng(7)
-    estimator, strength = parse_figure(name).estimator(), rng.beta(0.7, 0.7, 100)
+def test_interval_covers_what_these_problems_have() -> None:
+    """100 problems of known rates, sampled 150 times: the interval holds their true mean."""
+    rng, n = np.random.default_rng(7), 16
+    estimator, strength = parse_figure('mG-Pass@4').estimator(), rng.beta(0.7, 0.7, 100)
     k = estimator.k
     outcomes = [math.comb(k, j) * strength**j * (1 - strength) ** (k - j) for j in range(k + 1)]
     truth = (np.array([float(kernel(estimator, j)) for j in range(k + 1)]) @ outcomes).mean()
@@ -120,10 +119,10 @@ def test_interval_covers_what_these_problems_have(name: str, n: int) -> None:
         fixed_problems_intervals(
             estimator, np.full(100, n), rng.binomial(n, strength), [range(100)]
         )[0]
-        for _ in range(300)
+        for _ in range(150)
     ]
     covered = np.mean([run.low <= truth <= run.high for run in runs])
-    assert (0.91 if n >= 2 * k else 0.88) < covered < 0.99
+    assert 0.91 < covered < 0.99
     errors = np.array([run.estimate for run in runs]) - truth
     assert np.mean([run.variance for run in runs]) == pytest.approx((errors**2).mean(), rel=0.25)
 

@@ -30,15 +30,15 @@ def test_parts_of_accuracy_are_known() -> None:
 @pytest.mark.parametrize('name', ['G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4', 'pass@4'])
 @pytest.mark.parametrize('n', [4, 12])
 def test_variances_are_those_of_simulated_runs(name: str, n: int) -> None:
-    """Mean, and variance in both parts, of 400,000 problems drawn from the rates."""
+    """Mean, and variance in both parts, of 100,000 problems drawn from the rates."""
     estimator, rates = parse_figure(name).estimator(), Rates.of([0.5, 2.0], [0.8, 2.0], [0.7, 0.3])
     rng = np.random.default_rng(0)
-    part = rng.choice(2, 400_000, p=rates.weights)
+    part = rng.choice(2, 100_000, p=rates.weights)
     strength = rng.beta(rates.alpha[part], rates.beta[part])
     values = estimator(n, rng.binomial(n, strength))
     found = plan(estimator, rates)
     assert found.figure == pytest.approx(values.mean(), abs=4e-3)
-    assert found.between + found.within(n) == pytest.approx(values.var(), rel=0.01)
+    assert found.between + found.within(n) == pytest.approx(values.var(), rel=0.02)
     within = within_problem_variance(estimator, 12, rng.binomial(12, strength)).mean()
     assert found.within(12) == pytest.approx(within, rel=0.02)
 
