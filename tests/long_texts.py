@@ -34,7 +34,7 @@ BAIT = (
     # what is no text
     '\x00', '\ud800', '\ue000',
 )  # fmt: skip
-SIZE = 5_000
+SIZE = 2_500
 SEARCHES = {'find', 'rfind', 'startswith', 'endswith'}  # which may end at once
 
 
@@ -73,7 +73,7 @@ def is_linear(function: Callable[[str], Any], *parts: str) -> bool:
 
     Args:
         function: Takes the text.
-        parts: Each is repeated, to 5,000 characters and to 10,000, before the next one begins.
+        parts: Each is repeated, to 2,500 characters and to 5,000, before the next one begins.
     """
 
     def work(size: int) -> int:

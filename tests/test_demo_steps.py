@@ -253,7 +253,7 @@ def test_responses_of_the_demonstration_model_are_told_apart(scorer: StepScorer)
     from tools.demo.corpus import problems
     from tools.demo.evaluate import is_right, load, respond
 
-    drawn = [each for each in problems('test', 200, held_out=True) if each.family in FAMILIES]
+    drawn = [each for each in problems('test', 100, held_out=True) if each.family in FAMILIES]
     responses = respond(*load(), [each.question for each in drawn])
     right = [is_right(r, problem.answer) for r, problem in zip(responses, drawn, strict=True)]
     steps = [split_steps(response, delimiter=DELIMITER) for response in responses]

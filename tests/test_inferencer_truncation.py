@@ -42,7 +42,7 @@ def test_responses_end_where_the_model_has_no_more_positions(
     model = build(kind, checkpoint, **({'batch_padding': True} if kind is HuggingFace else {}))
     monkeypatch.setattr(model.model.config, 'max_position_embeddings', 60)
     recorder = Recorder(monkeypatch, model)
-    records = run(model, tmp_path, max_out_len=64, replicas=12, dataset=UnequalProblems)
+    records = run(model, tmp_path, max_out_len=64, replicas=6, dataset=UnequalProblems)
     prompts = [
         int(length) for call in recorder.calls for length in call['attention_mask'].sum(dim=1)
     ]
@@ -56,7 +56,7 @@ def test_responses_end_where_the_model_has_no_more_positions(
     assert set(lengths['long']) == {1}
     assert max(lengths['short']) == longest
     monkeypatch.setattr(model.model.config, 'rope_scaling', {'factor': 4.0})
-    records = run(model, tmp_path, 'scaled', max_out_len=64, replicas=12)
+    records = run(model, tmp_path, 'scaled', max_out_len=64, replicas=6)
     assert max(record['num_tokens'] for record in records) == 64
 
 

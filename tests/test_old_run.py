@@ -16,8 +16,9 @@ import opencompass_gpassk
 from opencompass_gpassk.commands.main import main
 
 CASE = Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz'  # sample-en, greedy and n = 4
+GREEDY = 'sample-en-greedy-n1'
 PACKAGE = Path(opencompass_gpassk.__file__).parent
-NAMES = ('sample-en-greedy-n1', 'sample-en-n4')
+NAMES = (GREEDY, 'sample-en-n4')
 
 
 @pytest.fixture
@@ -41,11 +42,10 @@ def figures(run: Path, name: str) -> dict[str, Any]:
 
 
 def test_it_is_resumed(run: Path) -> None:
-    """What is missing is inferred and evaluated again, by the paths of classes in its config."""
+    """What is missing is inferred and evaluated, by the paths of classes in its config."""
     job, before = run.parent.parent / 'job.py', {name: figures(run, name) for name in NAMES}
-    (run / 'predictions/gpassk-demo/sample-en-greedy-n1.json').unlink()
-    for name in NAMES:
-        (run / f'results/gpassk-demo/{name}.json').unlink()
+    for folder in ('predictions', 'results'):
+        (run / f'{folder}/gpassk-demo/{GREEDY}.json').unlink()
     (config,) = (run / 'configs').glob('*.py')
     job.write_text(config.read_text('utf-8'), 'utf-8')
     command = [Path(sys.executable).with_name('opencompass'), job, '-w', 'outputs', '-r', run.name]
