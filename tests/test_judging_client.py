@@ -307,7 +307,7 @@ def test_a_refusal_waits_for_the_deadline_with_all_others() -> None:
     with JudgeServer() as server:
         by_prompt(server, {'bad': 'refuse', 'What': 'hang'})
         found, ledger = asked(server.url, ['bad'], deadline=0.2)
-    assert found['bad'] == Failure('deadline', False, '0.2 s are over')
+    assert (found['bad'].kind, found['bad'].permanent) == ('deadline', False)
     assert ledger.failures == {'refused': 1, 'deadline': 1}
 
 
@@ -439,7 +439,8 @@ def test_retries_are_bounded() -> None:
     with JudgeServer(echo, respond=respond, latency=0.002) as server:
         prompts = ['poison', *map(str, range(200))]
         found, ledger = asked(server.url, prompts, retries=3)
-    assert found['poison'] == Failure('server error', False, '500: oops')
+    assert (found['poison'].kind, found['poison'].permanent) == ('server error', False)
+    assert 'oops' in found['poison'].detail
     assert sum(isinstance(outcome, Reply) for outcome in found.values()) == 200
     assert ledger.failures == {'server error': 4}
 
@@ -488,7 +489,7 @@ def test_the_rest_is_given_up_where_nobody_replies(base: str | None) -> None:
     kind = 'unreachable' if base else 'overloaded'
     assert len(found) == 500
     assert {(outcome.kind, outcome.permanent) for outcome in found.values()} == {(kind, False)}
-    assert 'no reply for 0.2 s; http://127.0.0.1:' in found['0'].detail
+    assert 'http://127.0.0.1:' in found['0'].detail
     assert 0 < ledger.calls < 250  # and most of them unasked
 
 
@@ -507,7 +508,7 @@ def test_a_deadline_ends_everything() -> None:
     late = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
     assert len(replies) + len(late) == 100
     assert len(late) >= 84 - 16
-    assert set(late) == {Failure('deadline', False, '0.3 s are over')}
+    assert {outcome.kind for outcome in late} == {'deadline'}
     assert ledger.failures['deadline'] == ledger.calls - len(replies)
     assert server.judged.total() <= 16  # those that take a minute were not waited for
 
@@ -517,7 +518,7 @@ def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr('opencompass_gpassk.judging.http_judge.LONGEST_RESPONSE', 1000)
     with JudgeServer(lambda prompt: 'x' * 2000) as server:
         found, ledger = asked(server.url, ['a'], retries=1)
-    assert found['a'] == Failure('bad reply', False, 'more than 1000 bytes')
+    assert (found['a'].kind, found['a'].permanent) == ('bad reply', False)
     assert ledger.calls == 2
 
 
@@ -664,5 +665,5 @@ def test_a_judge_that_fails_again_and_again_is_told_of(caplog: pytest.LogCapture
     """Once an endpoint, while it is still being tried."""
     asked(NOWHERE, map(str, range(30)), give_up_after=0.1)
     (record,) = caplog.records
-    assert record.getMessage().startswith('the judge at http://127.0.0.1:9 fails again and again')
-    assert 'it is tried for 0.1 s more' in record.getMessage()
+    assert 'http://127.0.0.1:9' in record.getMessage()
+    assert '0.1 s more' in record.getMessage()

@@ -129,9 +129,7 @@ def test_a_prompt_that_fails_costs_itself_alone() -> None:
     }  # fmt: skip
     assert all(o.permanent for o in outcomes.values() if isinstance(o, Failure))
     assert 'inf, key [key]' in outcomes['bad'].detail
-    assert (
-        outcomes['e' * 200].detail == 'the prompt has 200 tokens, max_seq_len of the model is 200'
-    )
+    assert '200 tokens' in outcomes['e' * 200].detail
     assert ledger.failures == {'refused': 1, 'too long': 1}
 
 
