@@ -113,14 +113,10 @@ def test_lost_predictions_are_unjudged_and_told(tmp_path: Path, report: str) -> 
     assert [row['n'] for row in result['details']] == [6, 6, *[7] * 8]
     assert (result['counts']['lost'], result['counts']['unjudged']) == (12, 12)
     assert result['coverage'] == 85.0
-    assert '12 of 80 responses are lost (inference failed)' in ' '.join(result['warnings'])
-    remedy = (
-        'delete predictions/demo/sums_en.json and, if it is there, results/demo/sums_en.json, '
-        'then resume with opencompass CONFIG -r'
-    )
-    for told in ('12 of 80 responses are lost', remedy):
+    remedy = 'delete predictions/demo/sums_en.json', 'opencompass CONFIG -r'
+    for told in ('12 of 80 responses are lost', *remedy):
         assert told in ' '.join(messages)
-    assert remedy in ' '.join(result['warnings'])
+        assert told in ' '.join(result['warnings'])
 
 
 def test_a_gold_answer_that_changed_since_the_inference_is_an_error(tmp_path: Path) -> None:
