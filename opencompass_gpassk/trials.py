@@ -10,7 +10,7 @@ import gzip
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -172,21 +172,6 @@ class TrialTable:
         n = np.bincount(self.problem_index[self.judged], minlength=size)
         c = np.bincount(self.problem_index[self.correct], minlength=size)
         return n.astype(np.int64), c.astype(np.int64)
-
-    def accuracy(self) -> NDArray[np.float64]:
-        """Return c / n of each problem, shape (P,); NaN where no trial is judged."""
-        n, c = self.counts()
-        return np.divide(c, n, out=np.full(len(n), np.nan), where=n > 0)
-
-    def settled(self, verdict: Verdict) -> TrialTable:
-        """Return the table in which every unjudged trial has this verdict."""
-        return TrialTable(
-            self.problems,
-            [
-                replace(trial, verdict=verdict) if trial.verdict is Verdict.UNJUDGED else trial
-                for trial in self.trials
-            ],
-        )
 
     def values(self, name: str) -> NDArray[np.float64]:
         """Return a number of every trial, shape (T,), such as ``validity``; NaN where none is."""

@@ -40,11 +40,6 @@ def test_counts_leave_out_unjudged_trials() -> None:
     assert c.tolist() == [2, 0, 0]
 
 
-def test_accuracy_is_undefined_without_judged_trials() -> None:
-    """A problem of which nothing is judged has no accuracy."""
-    np.testing.assert_array_equal(make_table(a='0+ 1- 0+ 1-', c='0? 0?').accuracy(), [0.5, np.nan])
-
-
 @pytest.mark.parametrize(
     ('marks', 'vote'),
     [

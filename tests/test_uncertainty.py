@@ -86,7 +86,8 @@ def test_translations_are_drawn_together() -> None:
     """As by the bootstrap over clusters, which is wider than that over problems."""
     table = translated(60)
     made = figure_intervals(FigureValues(table, PROTOCOL), IntervalSettings())['intervals']
-    accuracy = table.accuracy()[:, None]
+    n, c = table.counts()
+    accuracy = (c / n)[:, None]
     clusters = [problem.cluster for problem in table.problems]
     expected = bootstrap_means(accuracy, clusters)
     assert made['accuracy (4 runs average)'] == pytest.approx(

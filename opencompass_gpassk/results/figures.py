@@ -41,7 +41,6 @@ __all__ = [
     'SCORED',
     'SHARES',
     'SP_ACCURACY',
-    'VALID',
     'Counted',
     'Family',
     'Figure',
@@ -478,7 +477,6 @@ REASONING = {
     for name in (VALIDITY, REDUNDANCY)
     for of in ('', 'right', 'wrong')
 }
-VALID, REDUNDANT = REASONING[VALIDITY, ''], REASONING[REDUNDANCY, '']
 FALSE_POSITIVES = Family(
     key='false-positive rate',
     about='share of right responses whose reasoning is not valid',

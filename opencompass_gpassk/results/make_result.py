@@ -25,7 +25,7 @@ from opencompass_gpassk.results.figures import (
     SP_ACCURACY,
     Side,
 )
-from opencompass_gpassk.results.protocol import NOBODY, Protocol
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.versions import VersionGroups
 from opencompass_gpassk.results.warnings import result_warnings
@@ -202,7 +202,7 @@ def make_result(
         'n': protocol.n,
         **({'k': list(protocol.ks)} if protocol.judged else {}),
         'sampling': sampling[0] if len(sampling) == 1 else {'mixed': len(sampling)},
-        'judge': judge if protocol.judged else NOBODY,
+        'judge': judge,
         'prompt': prompt,
     }
     if protocol.judged:
