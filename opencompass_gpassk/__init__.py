@@ -1,4 +1,12 @@
-"""Stability of language models on reasoning benchmarks: G-Pass@k, RV-Bench, ReasonEval."""
+"""Stability of language models on reasoning benchmarks: G-Pass@k, RV-Bench, ReasonEval.
+
+>>> from opencompass_gpassk import g_pass_at_k, summarize
+>>> g_pass_at_k(n=8, c=6, k=4, tau=0.75)  # at least 3 of 4 samples are right
+0.7857142857142857
+>>> summary = summarize(n=8, c=[8, 6, 0])  # three problems: figures with intervals
+>>> round(summary['G-Pass@4_0.75'].value, 3)
+0.595
+"""
 
 from __future__ import annotations
 
@@ -30,4 +38,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *PLACES})
+    return [*__all__, '__doc__', '__file__', '__name__', '__path__']

@@ -219,7 +219,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
         return []
     first, second = block.values
     of_both = ~np.isnan(first) & ~np.isnan(second)
-    reach = np.array([1.0 - figure.least for figure in block.figures])
+    reach = np.array([figure.most - figure.least for figure in block.figures])
     if block.weights is None:
         figures = [
             [percent(np.where(of_both[:, i], row[:, i], np.nan)) for i in range(len(reach))]

@@ -113,12 +113,12 @@ def _population_intervals(
     columns: Columns, settings: IntervalSettings
 ) -> Iterator[tuple[str, list[float], str]]:
     """Yield key, ends in percent and method of each figure that has an interval."""
-    least = [figure.least for figure in columns.figures]
+    least, most = zip(*((figure.least, figure.most) for figure in columns.figures), strict=True)
     made = bootstrap_means(
-        np.clip(columns.values, least, 1.0),  # rounding may leave a share a hair outside
+        np.clip(columns.values, least, most),  # rounding may leave a share a hair outside
         columns.clusters,
         weights=columns.weights,
-        bounds=(least, 1.0),
+        bounds=(least, most),
         **asdict(settings),
     )
     for figure, low, high, method in zip(

@@ -87,7 +87,7 @@ class Family:
         key: Its key in the result JSON, in which ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for
             numbers: samples drawn, threshold, samples of a problem, versions of a question.
         about: What it means, in a sentence; may have the same places.
-        values: Trials and figure to the values that it averages, each in [``least``, 1], NaN where
+        values: Trials and figure to the values that it averages, from ``least`` to 1, NaN where
             undefined: shape (P,), (G,) or (T,), as ``over`` says. Over right originals, the value
             and its weight.
         over: What it averages.
@@ -190,7 +190,13 @@ class Figure:
     @property
     def least(self) -> float:
         """Its least possible value."""
-        return -1.0 if self.side is Side.DROP else self.family.least
+        return -self.most if self.side is Side.DROP else self.family.least
+
+    @property
+    def most(self) -> float:
+        """Its greatest possible value: 1, but (k - 1)/k for mG-Pass@k with odd k > 1."""
+        odd = self.family is MG_PASS and self.k and self.k % 2 and self.k > 1
+        return (self.k - 1) / self.k if odd and self.k else 1.0
 
     @property
     def lower_is_better(self) -> bool:

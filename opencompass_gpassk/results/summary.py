@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import problem_counts
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
-from opencompass_gpassk.results.figures import result_figures
+from opencompass_gpassk.results.figures import Figure, result_figures
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
 __all__ = ['Estimated', 'Summary', 'summarize']
@@ -37,41 +38,52 @@ class Estimated:
 
 
 @dataclass(frozen=True, repr=False)
-class Summary:
-    """What :func:`summarize` returns; ``summary['G-Pass@8_1.0']`` is one figure.
+class Summary(Mapping[str, Estimated]):
+    """What :func:`summarize` returns: a mapping from the name of a figure to its estimate.
+
+    ``pandas.DataFrame.from_dict(summary.to_dict()['figures'], orient='index')`` is a table of it.
 
     Attributes:
-        figures: Name of a figure to its value and interval.
-        problems: How many problems there are.
+        figures: Name, such as ``G-Pass@8_1.0``, to value and interval.
+        problems: Number of problems.
+        clusters: Number of clusters, which the intervals resample.
         confidence: The chance with which an interval covers the truth.
     """
 
     figures: dict[str, Estimated]
     problems: int
+    clusters: int
     confidence: float
 
     def __getitem__(self, name: str) -> Estimated:
         return self.figures[name]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.figures)
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain dictionaries and numbers."""
-        return asdict(self)
+        """Return all of it as dictionaries and numbers that JSON can hold: None is undefined."""
+        found: dict[str, Any] = without_nan(asdict(self))
+        return found
 
     def __repr__(self) -> str:
         width = max(map(len, self.figures))
-        lines = [
-            f'{self.problems} problems; {100 * self.confidence:g} % intervals for {ESTIMAND}',
-            f'{"":{width}}   value     low    high  problems',
-        ]
+        header = (
+            f'{self.problems} problems in {self.clusters} clusters; {100 * self.confidence:g} % '
+            f'intervals for {ESTIMAND}'
+        )
+        lines = [header, f'{"":{width}}   value     low    high  problems']
         lines += [
             f'{name:{width}}  {_told(one.value)}  {_told(one.low)}  {_told(one.high)}  '
             f'{one.problems:8}'
             for name, one in self.figures.items()
             if one.problems
         ]
-        undefined = [name for name, one in self.figures.items() if not one.problems]
-        if undefined:
-            lines.append(f'undefined, since no problem has enough samples: {", ".join(undefined)}')
+        if undefined := sum(not one.problems for one in self.figures.values()):
+            lines.append(f'{undefined} more figures are undefined: no problem has k samples')
         return '\n'.join(lines)
 
 
@@ -79,55 +91,57 @@ def summarize(
     n: ArrayLike,
     c: ArrayLike,
     k: int | Sequence[int] = (4, 8, 16),
-    taus: Sequence[float] = DEFAULT_TAUS,
+    taus: float | Sequence[float] = DEFAULT_TAUS,
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Summary:
     """Return average@n, pass@k, G-Pass@k_τ and mG-Pass@k of P problems, with intervals.
 
-    Intervals are for a population of problems like these (BCa bootstrap over clusters; Wilson's
-    where too few problems differ), as in a result of the evaluator.
+    Each figure is a mean over the problems that have the k samples it needs. Intervals are for a
+    population of problems like these: a BCa bootstrap over clusters with a fixed seed, or Wilson's
+    interval where fewer than about 20 clusters deviate from the others.
 
     Args:
         n: Judged samples of each problem, integers of shape (P,), or one number for all.
-        c: Right ones among them, shape (P,).
-        k: Samples drawn, one number or several. A problem with fewer samples is left out.
+        c: Right ones among them, integers of shape (P,). From labels of shape (P, n), 1 for a right
+            sample, they are ``labels.sum(axis=1)``.
+        k: Samples drawn, one number or several.
         taus: The thresholds τ of G-Pass@k, each in [0, 1].
-        clusters: Shape (P,), what problems share that are versions or translations of one
-            question; by default each problem is a cluster of its own.
+        clusters: Shape (P,), the same value for problems that are versions or translations of one
+            question, such as ``['q1', 'q1', 'q2']``. By default each problem is a cluster.
         confidence: Of the intervals, between 0 and 1.
+
+    Returns:
+        The estimates by name: ``average@8`` (``average@n`` where n differs), ``pass@4``,
+        ``G-Pass@4_0.5``, ``mG-Pass@4``.
 
     Raises:
         ValueError: If there is no problem, a count is negative or isn't an integer, c > n, k < 1,
-            a τ is outside [0, 1], clusters are not as many as problems, or confidence is not
-            between 0 and 1.
+            a τ is outside [0, 1], clusters are not as many as problems or not known for all, or
+            confidence is not between 0 and 1.
 
     >>> found = summarize(n=8, c=[8, 8, 8, 6, 8, 0, 2, 8], k=4, taus=[0.5, 1.0])
-    >>> found['G-Pass@4_1.0']  # doctest: +ELLIPSIS
-    Estimated(value=0.651..., low=..., high=..., problems=8)
-    >>> round(found['average@8'].value, 3)
-    0.75
+    >>> round(found['G-Pass@4_1.0'].value, 3)
+    0.652
+    >>> list(found)
+    ['average@8', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4']
     """
-    samples, right = problem_counts(n, c)
-    if not len(samples):
-        raise ValueError('n and c are empty; give the counts of one problem at least')
-    ks = (k,) if isinstance(k, int) else tuple(k)
-    most = int(samples.max())
-    if any(one < 1 for one in ks):
-        raise ValueError(f'k is {min(ks)}; draw at least 1 sample')
-    protocol = Protocol(max(most, 2, *ks), ks, tuple(float(tau) for tau in taus))
-    figures = [one for one in result_figures(protocol) if one.family.estimator]
-    values = np.stack([one.estimator()(samples, right) for one in figures], axis=1)
-    groups = np.arange(len(samples)) if clusters is None else np.asarray(clusters)
-    if groups.shape != samples.shape:
+    if np.ndim(c) != 1 or np.shape(n) not in ((), np.shape(c)) or not np.size(c):
         raise ValueError(
-            f'clusters has shape {groups.shape} for {len(samples)} problems; give one a problem'
+            f'n has shape {np.shape(n)} and c {np.shape(c)}; give one count of each a problem, '
+            'such as c = labels.sum(axis=1)'
         )
-    found = bootstrap_means(values, groups, bounds=(0.0, 1.0), level=confidence)
-    equal = most if (samples == most).all() else None
+    if not 0 < confidence < 1:
+        raise ValueError(f'confidence is {confidence}; it is a chance between 0 and 1')
+    samples, right = problem_counts(n, c)
+    figures = _figures(np.atleast_1d(k), np.atleast_1d(taus), samples)
+    values = np.stack([one.estimator()(samples, right) for one in figures], axis=1)
+    groups = _clusters(clusters, len(samples))
+    bounds = np.zeros(len(figures)), [one.most for one in figures]
+    found = bootstrap_means(values, groups, bounds=bounds, level=confidence)
     return Summary(
         {
-            (one.of_n(equal) if one.n else one).heading: Estimated(
+            one.heading: Estimated(
                 float(found.estimate[i]),
                 float(found.low[i]),
                 float(found.high[i]),
@@ -136,8 +150,40 @@ def summarize(
             for i, one in enumerate(figures)
         },
         len(samples),
+        len(np.unique(groups)),
         confidence,
     )
+
+
+def _figures(k: NDArray[Any], taus: NDArray[Any], samples: NDArray[np.int64]) -> list[Figure]:
+    """Return the figures that n and c give; average@n names n where it is the same for all."""
+    if k.dtype.kind not in 'iu' or (k < 1).any():
+        raise ValueError(f'k is {k.tolist()}; give whole numbers from 1')
+    ks = tuple(k.tolist())
+    protocol = Protocol(max(2, int(samples.max()), *ks), ks, tuple(map(float, taus)))
+    equal = int(samples[0]) if (samples == samples[0]).all() else None
+    return [
+        one.of_n(equal) if one.n else one
+        for one in result_figures(protocol)
+        if one.family.estimator
+    ]
+
+
+def _clusters(given: ArrayLike | None, problems: int) -> NDArray[np.int64]:
+    """Return a number for each problem, the same for those of one cluster."""
+    if given is None:
+        return np.arange(problems)
+    names = np.asarray(given, dtype=object)
+    if names.shape != (problems,):
+        raise ValueError(f'clusters has shape {names.shape} for {problems} problems; give one each')
+    unknown = [i for i, name in enumerate(names) if name is None or name != name]
+    if unknown:
+        raise ValueError(
+            f'clusters is {names[unknown[0]]} for problem {unknown[0]}; name a cluster for each, '
+            'its own where it shares none'
+        )
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def _told(value: float) -> str:
