@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 import subprocess
@@ -18,6 +19,7 @@ from made_results import figures
 
 import opencompass_gpassk
 from opencompass_gpassk import summarize
+from opencompass_gpassk.results import summary
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.protocol import Protocol
@@ -132,3 +134,9 @@ def test_the_package_loads_nothing_until_a_function_is_used() -> None:
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert float(done.stdout) == pytest.approx(5 / 6), done.stderr
     assert {'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'summarize'} <= {*dir(opencompass_gpassk)}
+
+
+@pytest.mark.parametrize('module', [opencompass_gpassk, summary], ids=lambda one: one.__name__)
+def test_the_examples_hold(module: Any) -> None:
+    """Those of the docstrings."""
+    assert doctest.testmod(module).failed == 0
