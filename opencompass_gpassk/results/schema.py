@@ -89,7 +89,6 @@ def _is_box(value: Any) -> bool:
 BOX_NUMBERS = ('q1', 'med', 'q3', 'whislo', 'whishi', 'mean')
 TEXT = Kind(lambda value: isinstance(value, str), 'a text')
 OBJECT = Kind(lambda value: isinstance(value, Mapping), 'an object')
-ANY = Kind(lambda value: True, 'a text or a number')  # each row is checked by itself
 SCALAR = Kind(_is_scalar, 'a text or a number')
 COUNT = Kind(_is_whole(0), 'a whole number')
 MANY = Kind(lambda value: type(value) is int and value >= 0, 'a whole number')
@@ -194,12 +193,19 @@ FIELDS: dict[str, Field] = {
     'details[].gold': Field(SCALAR, 'the reference answer'),
     'details[].cluster': Field(SCALAR, 'shared by versions and translations of one question'),
     'details[].version': Field(SCALAR, 'which version of its question it is'),
-    'details[].*': Field(ANY, 'the value of a group field, such as split or language'),
+    'details[].*': Field(SCALAR, 'the value of a group field, such as split or language'),
     'details[].answers': Field(ROWS, 'the distinct answers, the most frequent first'),
     'details[].answers[].answer': Field(SCALAR, 'the final answer; null where there is none'),
     'details[].answers[].count': Field(COUNT, 'responses that gave it'),
     'details[].answers[].verdict': Field(TEXT, '`correct`, `incorrect` or `unjudged`'),
     'details[].answers[].source': Field(TEXT, 'who judged it'),
+}
+
+
+ROW, ANSWER = 'details[].', 'details[].answers[].'
+OF_ROW = {path.removeprefix(ROW): one.kind for path, one in FIELDS.items() if path.startswith(ROW)}
+OF_ANSWER = {
+    path.removeprefix(ANSWER): one.kind for path, one in FIELDS.items() if path.startswith(ANSWER)
 }
 
 
@@ -220,6 +226,8 @@ def check_result(result: Result) -> None:
             _demand(name, value, _brief(longest), BRIEF.format(longest))
     _demand('signature, n', result['signature']['n'], *POSITIVE)
     for path, field in FIELDS.items():
+        if path.startswith(ROW):  # of which there may be very many
+            continue
         for name, value in _values(result, path.replace('[]', '.[]').split('.'), ''):
             _demand(name, value, *field.kind)
     for row in result.get('details') or []:
@@ -256,12 +264,17 @@ def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]
 def _check_row(row: Mapping[str, Any]) -> None:
     if not {'problem_id', 'n', 'c'} <= row.keys():
         raise ValueError('field details: a row holds no problem_id, n and c')
-    place = f'details, {str(row["problem_id"])[:80]}'
     for name, value in row.items():
-        if name != 'answers':
-            _demand(f'{place}, {name}', value, *SCALAR)
-    _demand(f'{place}, n', row['n'], *COUNT)
-    _demand(f'{place}, c', row['c'], lambda c: COUNT.test(c) and c <= row['n'], 'no more than n')
+        kind = OF_ROW.get(name, OF_ROW['*'])
+        if not kind.test(value):
+            _demand(f'details, {str(row["problem_id"])[:80]}, {name}', value, *kind)
+    if row['c'] > row['n']:
+        raise ValueError(f'field details: {str(row["problem_id"])[:80]} has c above n')
+    for answer in row.get('answers') or []:
+        for name, value in answer.items():
+            kind = OF_ANSWER.get(name, SCALAR)
+            if not kind.test(value):
+                _demand(f'details, {str(row["problem_id"])[:80]}, answers, {name}', value, *kind)
 
 
 def _check_sizes(result: Result) -> None:
