@@ -202,7 +202,7 @@ def configured(**settings: Any) -> dict[str, Any]:
                 f'GPASSK_STEP_MODEL is {named!r}, which is no folder; give the folder of a step '
                 'classifier, or an id of the hub such as GAIR/ReasonEval-7B'
             )
-    if configured_gpus() and not settings.get('judge'):
+    if configured_gpus() and not (settings.get('judge') or settings.get('type')):
         chosen['model_kwargs'] = {'dtype': 'bfloat16', 'device_map': 'auto'}
     chosen |= settings
     ReasoningSettings.of(chosen)

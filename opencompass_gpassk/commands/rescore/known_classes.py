@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets import MODULES
 from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
@@ -41,13 +42,9 @@ EVALUATORS = {
 }
 DATA_SETS = {
     f'opencompass_gpassk.datasets{module}.{name}'
-    for home, name in (
-        ('aime', 'AIME'),
-        ('livemathbench', 'LiveMathBench'),
-        ('math500', 'MATH500L5'),
-        ('rvbench', 'RVBench'),
-    )
+    for name, home in MODULES.items()
     for module in ('', f'.{home}')
+    if name != 'GPassKDataset'  # which loads nothing by itself
 }
 # OpenCompass's own, for models that think aloud: it takes two texts and only cuts.
 POSTPROCESSORS = {'opencompass.utils.text_postprocessors.extract_non_reasoning_content'}

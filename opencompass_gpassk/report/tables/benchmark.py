@@ -118,7 +118,8 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
         taus = [tau for tau in benchmark.taus if tau > 0]
         for family in (one for one in FAMILIES if one.tabulated):
             for tau in taus if family.has('tau') else [None]:
-                figure = family(k=k, tau=tau)  # type: ignore[arg-type]  # headings may call it k
+                # Headings may call k by its letter.
+                figure = family(k=k if family.has('k') else None, tau=tau)  # type: ignore[arg-type]
                 headline = family is not PASS and tau in (None, max(taus, default=None))
                 columns.append(_Column(figure.heading, figure, headline))
     return columns
