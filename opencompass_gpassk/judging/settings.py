@@ -305,9 +305,9 @@ class JudgeSettings:
         own = [name for name, menu in MENUS.items() if self.prompt in menu.prompts]
         if self.prompt in BUILT_IN and self.menu not in own:
             raise ValueError(
-                f'menu of judge is {self.menu!r}, but prompt {self.prompt!r} asks for replies of menu '
-                f'{" or ".join(own)}; leave menu out, or name the file that holds the prompt of your '
-                'judge model: prompt=PATH'
+                f'menu of judge is {self.menu!r}, but prompt {self.prompt!r} asks for replies of '
+                f'menu {" or ".join(own)}; leave menu out, or name the file that holds the prompt '
+                'of your judge model: prompt=PATH'
             )
 
     def _check_secrets(self) -> None:

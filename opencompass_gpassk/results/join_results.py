@@ -161,7 +161,8 @@ class Benchmark:
     def problems(self) -> list[int]:
         """The numbers of problems that occur: one, unless results are of different data."""
         counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
-        return sorted({int(count['problems']) for count in counts if 'problems' in count})
+        known = (count.get('problems') for count in counts)
+        return sorted({int(number) for number in known if number is not None})
 
     def label(self, entry: Entry) -> str:
         """Return the model's name, with the data set where the name alone would be ambiguous."""

@@ -86,8 +86,15 @@ def _is_box(value: Any) -> bool:
     return numbers and _is_whole(1)(value['n'])
 
 
+def _is_versions(value: Any) -> bool:
+    names = ('per_group', 'groups', 'incomplete', 'originals', 'excluded')
+    known = isinstance(value, Mapping) and all(value.get(name) is not None for name in names)
+    return known or value == {}
+
+
 BOX_NUMBERS = ('q1', 'med', 'q3', 'whislo', 'whishi', 'mean')
 TEXT = Kind(lambda value: isinstance(value, str), 'a text')
+VERSIONS = Kind(_is_versions, 'an object of per_group, groups, incomplete, originals, excluded')
 OBJECT = Kind(lambda value: isinstance(value, Mapping), 'an object')
 SCALAR = Kind(_is_scalar, 'a text or a number')
 COUNT = Kind(_is_whole(0), 'a whole number')
@@ -154,7 +161,7 @@ FIELDS: dict[str, Field] = {
     'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` are intervals of'),
     'uncertainty.other_methods': Field(OBJECT, 'which intervals were made in another way'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
-    'versions': Field(OBJECT, 'the versions of questions, as in RV-Bench'),
+    'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(POSITIVE, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
     'versions.incomplete': Field(COUNT, 'questions that lack versions'),

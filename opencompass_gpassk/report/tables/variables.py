@@ -90,8 +90,8 @@ class VariableResult:
         """Return the number of questions behind each figure of :meth:`headline`."""
         known = self.result['versions']
         left = known['excluded']
-        group_accuracy = left[GROUP_ACCURACY(m=self.versions).key]
-        whole = [left[SP_ACCURACY().key], 0, group_accuracy, left[CR().key], left[OOR().key]]
+        figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR())
+        whole = [left.get(one.key, 0) if one else 0 for one in figures]
         return [known['groups'] - count for count in whole]
 
 
