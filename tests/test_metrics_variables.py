@@ -22,7 +22,6 @@ from opencompass_gpassk.metrics import understanding as understanding_module
 from opencompass_gpassk.metrics import variables
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.understanding import (
-    UnderstandingShares,
     complete_ratio,
     original_only_ratio,
     understanding,
@@ -118,13 +117,6 @@ def test_three_groups_by_hand(name: str) -> None:
     assert [exactly(x) for x in values] == expected
 
 
-def test_shares_of_the_three_groups_by_hand() -> None:
-    """Shares and score are over groups whose original is right, here two and a half."""
-    shares = understanding(HAND['n'], HAND['c'], HAND['original_n'], HAND['original_c']).shares()
-    got = {name: exactly(value) for name, value in dataclasses.asdict(shares).items()}
-    assert got == {name: Fraction(value) for name, value in HAND['shares'].items()}
-
-
 def test_single_samples_give_the_published_definitions() -> None:
     """At n = 1 every figure counts groups: here 8 of them, with each outcome that matters."""
     right = [5, 4, 3, 1, 0, 5, 2, 0]
@@ -135,9 +127,9 @@ def test_single_samples_give_the_published_definitions() -> None:
     assert group_accuracy(n, c).tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
     assert complete_ratio(n, c, original_n, original).mean() == 2 / 8
     assert original_only_ratio(n, c, original_n, original).mean() == 2 / 8
-    shares = understanding(n, c, original_n, original).shares()
-    assert shares == UnderstandingShares(5, 13 / 25, 2 / 5, 1 / 5, 2 / 5)
-    assert shares.score == 2 / 5 + 0.5 * 1 / 5  # Eq. 5: inconsistent below 0.6
+    found = understanding(n, c, original_n, original)
+    assert found.score.tolist() == [1, 1, 0.5, 0, 0, 0, 0, 0]  # Eq. 5
+    assert found.right_versions.sum() == pytest.approx(13 / 5)
 
 
 def test_pooling_is_no_group_accuracy() -> None:
@@ -250,12 +242,9 @@ def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     parts = found.complete, found.partial, found.collapsed
     assert all(part[0] >= 0 for part in parts)
     assert sum(part[0] for part in parts) == pytest.approx(found.original[0], abs=1e-15)
-    shares = found.shares()
-    if original_c:
-        assert shares.complete + shares.partial + shares.collapsed == pytest.approx(1)
-        # One group: its share is the chance, whatever the original's is.
-        assert shares.right_versions == pytest.approx(accuracy([n], [c])[0])
-        assert shares.score == pytest.approx(shares.complete + shares.partial / 2)
+    right = found.original[0] * accuracy([n], [c])[0]
+    assert found.right_versions[0] == pytest.approx(right)
+    assert found.score[0] == found.complete[0] + found.partial[0] / 2
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=8))
@@ -392,7 +381,6 @@ def test_a_version_not_judged_leaves_its_group_undefined() -> None:
     ):
         assert np.isnan(values).tolist() == [True, False, True]
     assert found.original.tolist() == [1, 1, 1]
-    assert found.shares() == UnderstandingShares(1, 1, 1, 0, 0)
 
 
 def test_an_original_not_judged_leaves_what_needs_it_undefined() -> None:
@@ -404,15 +392,6 @@ def test_an_original_not_judged_leaves_what_needs_it_undefined() -> None:
         *dataclasses.asdict(understanding(n, c, original, original)).values(),
     ):
         assert np.isnan(values).tolist() == [True, False]
-    assert understanding(n, c, original, original).shares().groups == 1
-
-
-@pytest.mark.parametrize('original_n', [0, 1], ids=['none judged', 'none right'])
-def test_without_a_right_original_there_are_no_shares(original_n: int) -> None:
-    """Shares of no group are NaN."""
-    shares = understanding([[1] * 5], [[1] * 5], [original_n], [0]).shares()
-    assert shares.groups == 0
-    assert all(np.isnan([shares.score, shares.complete, shares.partial, shares.collapsed]))
 
 
 def test_too_few_samples_or_versions_have_no_variance_split() -> None:
@@ -449,7 +428,6 @@ def test_no_groups_and_undefined_ones_are_quiet() -> None:
             ):
                 assert values.shape == (len(n),)
                 assert np.isnan(values).all()
-            assert np.isnan(found.shares().complete)
 
 
 @pytest.mark.parametrize('case', CASES['ceilings'], ids=lambda case: case['id'])

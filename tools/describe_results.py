@@ -58,7 +58,8 @@ def _over(over: Over) -> str:
 
 
 def _direction(family: Family) -> str:
-    return '; lower is better' if family.lower_is_better else ''
+    told = '; never rises with τ' if family.falls_with_tau else ''
+    return told + ('; lower is better' if family.lower_is_better else '')
 
 
 def _arguments(record: type) -> Iterator[list[str]]:

@@ -17,7 +17,6 @@ from opencompass_gpassk.metrics.variables import ratio, upper_tails, version_cou
 
 __all__ = [
     'Understanding',
-    'UnderstandingShares',
     'complete_ratio',
     'original_only_ratio',
     'understanding',
@@ -95,30 +94,6 @@ def original_only_ratio(
 
 
 @dataclass(frozen=True)
-class UnderstandingShares:
-    """How well questions are understood, over the groups whose original is right.
-
-    Attributes:
-        groups: Number of these groups; an average if there are several samples.
-        right_versions: Mean share of right versions in them, in [0, 1].
-        complete: Share of groups with at least ⌈complete · m⌉ right versions, in [0, 1].
-        partial: Share of groups in between.
-        collapsed: Share of groups with at most ⌈collapsed · m⌉ right versions.
-    """
-
-    groups: float
-    right_versions: float
-    complete: float
-    partial: float
-    collapsed: float
-
-    @property
-    def score(self) -> float:
-        """Eq. 5, in [0, 1]: complete + 0.5 · partial; below 0.6 understanding is inconsistent."""
-        return self.complete + 0.5 * self.partial
-
-
-@dataclass(frozen=True)
 class Understanding:
     """Each group's understanding: the averages over one sample of the original and each version.
 
@@ -144,21 +119,6 @@ class Understanding:
     def score(self) -> Shares:
         """Eq. 5 of each group, complete + 0.5 · partial, joint with a right original."""
         return self.complete + 0.5 * self.partial
-
-    def shares(self) -> UnderstandingShares:
-        """Return the shares among the groups whose original is right.
-
-        Sums over groups are divided by the sum of ``original``: each share is a ratio of unbiased
-        estimates. Groups with a NaN are left out. If no original is right, all but ``groups`` is
-        NaN.
-        """
-        known = ~np.isnan(self.complete)
-        groups = float(self.original[known].sum())
-        shares = (
-            float(joint[known].sum()) / groups if groups else float('nan')
-            for joint in (self.right_versions, self.complete, self.partial, self.collapsed)
-        )
-        return UnderstandingShares(groups, *shares)
 
 
 def understanding(
@@ -187,8 +147,8 @@ def understanding(
             is outside [0, 1], or ⌈collapsed · m⌉ isn't below ⌈complete · m⌉.
 
     >>> one = [[1, 1, 1, 1, 1]]
-    >>> understanding(one * 3, [[1] * 5, [1, 1, 0, 0, 0], [0] * 5], [1] * 3, [1, 1, 0]).shares()
-    UnderstandingShares(groups=2.0, right_versions=0.7, complete=0.5, partial=0.5, collapsed=0.0)
+    >>> understanding(one * 3, [[1] * 5, [1, 1, 0, 0, 0], [0] * 5], [1] * 3, [1, 1, 0]).score
+    array([1. , 0.5, 0. ])
     """
     n, c = version_counts(n, c)
     original = _originals(len(n), original_n, original_c)
