@@ -489,3 +489,17 @@ def test_metrics_that_cannot_be_checked_are_errors() -> None:
 def test_which_figures_should_be_low(name: str, lower: bool) -> None:
     """Drops, errors and redundancy."""
     assert parse_figure(name).lower_is_better is lower
+
+
+def test_verdicts_that_one_model_lacks_leave_its_figures_undefined() -> None:
+    """As where its judge failed: reasoning was scored of both, so both have tables."""
+    protocol = Protocol(n=4, k=(2,), sound=0.5)
+    tables = {'judged': counted([2, 3, 4]), 'scored alone': counted([2, 3, 4])}
+    for table in tables.values():
+        for trial in table.trials:
+            trial.values = {'validity': 0.7}
+    for trial in tables['scored alone'].trials:
+        trial.verdict = U
+    protocols = {'judged': protocol, 'scored alone': replace(protocol, judged=False, sound=None)}
+    found = compare(aligned(tables, protocols))
+    assert found and all(math.isnan(one.difference) for one in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -17,14 +18,15 @@ from test_evaluator_reasoning import evaluated
 from test_evaluator_versions import answered, recited
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.evaluator import ReasonEvalEvaluator
+from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.join_results import figures_of
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.schema import FIELDS, check_result
 from opencompass_gpassk.results.stored_results import read_result
-from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict, read_trials
 from tools.describe_results import PAGE, described
 
 # Their contents depend on the judge or the scorer, or are those of matplotlib.
@@ -162,3 +164,39 @@ def test_a_result_that_contradicts_its_trials_is_marked(
     else:
         assert (marked, on_page) == ([f'bad/{SAMPLED}'], ['bad'])
         assert 'NOT COMPARABLE: the result of B is contradictory' in ' '.join(compared.split())
+
+
+@pytest.mark.parametrize(
+    'fields_',
+    [
+        {'counts': {'correct': None, 'incorrect': None}},
+        {'signature': {'n': 8, 'complete': None}},
+        {'signature': {'n': 8, 'judge': 'none'}},
+        {'CR': []},
+        {'AMC/pass@4': 'abc'},
+        {'G-Pass@4_0.125': 10**400},
+        {'versions': {'per_group': 5}},
+        {'reasoning': {'refusals': {'x': None}}},
+        {'taus': []},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_an_odd_result_costs_itself_alone(
+    fields_: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page is made, and the other model's result has no mark."""
+    run = make_sweep(tmp_path / '1', {'good': 0.5, 'bad': 0.6}).folder
+    change(run / f'results/bad/{SAMPLED}.json', **fields_)
+    document = page_data([run]).document
+    entries = [entry for one in document['benchmarks'] for entry in one['entries']]
+    assert 'good' in [entry['model'] for entry in entries]
+    main(['status', str(run)])
+    assert re.search(rf'^good/{SAMPLED} +finished$', capsys.readouterr().out, re.MULTILINE)
+    assert main(['compare', str(run), '--model-a', 'good', '--model-b', 'bad']) in (0, 2)
+
+
+def test_a_result_without_thresholds_agrees_with_its_trials(tmp_path: Path) -> None:
+    """An evaluator may be told to measure no G-Pass@k."""
+    result = answered(tmp_path, recited, n=2, evaluator={'type': GPassKEvaluator, 'taus': []})
+    table, _ = read_trials(tmp_path / 'results/demo' / result['trials_file'])
+    assert contradiction(result, table) == ''

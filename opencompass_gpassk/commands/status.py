@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,9 @@ __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
 Tell what became of every model on every data set of a run of OpenCompass, which ends with exit
-code 0 whatever happens to its tasks. Of a failed task the last exception in its log is shown. A
-result whose figures are not those of the trials beside it is marked.
-The exit code is 0 if all are finished and none is marked, else 1.
+code 0 whatever happens to its tasks. Of a failed task the last exception in its log is shown. The
+figures of each result are computed again from the trials beside it; a result that has others is
+marked. The exit code is 0 if all are finished and none is marked, else 1.
 """
 
 
@@ -44,21 +45,26 @@ def run(args: argparse.Namespace) -> int:
     folder = find_run(args.run_folder)
     states = task_states(planned_run(folder, read_run_config(folder)))
     finished = [state for state in states if state.state is State.FINISHED]
-    marks = {state.name: mark for state in finished if (mark := _contradiction(folder, state))}
+    marks = {state.name: _contradiction(folder, state) for state in finished}
     if args.json:
         for state in states:
-            print(json.dumps({**state.as_dict(), 'contradiction': marks.get(state.name, '')}))
+            mark = marks.get(state.name)
+            print(json.dumps({**state.as_dict(), 'contradiction': mark}))
     else:
         width = max((len(state.name) for state in states), default=0)
         for state in states:
-            mark = f', BUT {marks[state.name]}' if state.name in marks else ''
+            mark = f', BUT {mark}' if (mark := marks.get(state.name)) else ''
             print(f'{one_line(state.name):{width}}  {one_line(f"{state}{mark}")}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
-    return 0 if len(finished) == len(states) and not marks else 1
+    return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 
 
-def _contradiction(folder: Path, state: TaskState) -> str:
-    """Return in what a result and its trials contradict each other, '' if they agree."""
+def _contradiction(folder: Path, state: TaskState) -> str | None:
+    """Return in what a result and its trials contradict each other, '' if they agree.
+
+    None is unknown: the result is another evaluator's, or its trials can't be read.
+    """
+    from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.results.contradictions import contradiction
     from opencompass_gpassk.results.join_results import is_ours
     from opencompass_gpassk.results.stored_results import read_result, trials_beside
@@ -67,7 +73,13 @@ def _contradiction(folder: Path, state: TaskState) -> str:
     path = folder / 'results' / state.model / f'{state.dataset}.json'
     try:
         result = read_result(path)
-        trials = trials_beside(path, result) if is_ours(result) else None
-        return contradiction(result, read_trials(trials)[0]) if trials else ''
     except (ValueError, OSError) as error:
         return str(error)
+    trials = trials_beside(path, result) if is_ours(result) else None
+    try:
+        return contradiction(result, read_trials(trials)[0]) if trials else None
+    except (ValueError, OSError) as error:
+        print(
+            f'gpassk status: not compared with its trials: {one_line(str(error))}', file=sys.stderr
+        )
+        return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opencompass_gpassk.compare.paired_results import Side
+from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found
@@ -44,7 +44,7 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
     return next(chosen), next(chosen)
 
 
-def cautions(a: Side, b: Side) -> list[str]:
+def cautions(a: ReadResult, b: ReadResult) -> list[str]:
     """Return why the figures of two results are not comparable, as far as the results tell."""
     found = [
         f'different {SERIOUS[name]}: {of_a} and {of_b}'

@@ -24,6 +24,7 @@ from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figure_values import percent
 from opencompass_gpassk.results.figures import Figure, parse_figure
+from opencompass_gpassk.results.groups import in_group
 
 __all__ = [
     'Check',
@@ -78,7 +79,7 @@ class Difference:
     @property
     def key(self) -> str:
         """Under which a result keeps the figure."""
-        return f'{self.group}/{self.name}' if self.group else self.name
+        return in_group(self.group, self.name)
 
     @property
     def figure(self) -> Figure:
@@ -88,7 +89,7 @@ class Difference:
     @property
     def heading(self) -> str:
         """What people read."""
-        return f'{self.group}/{self.figure.heading}' if self.group else self.figure.heading
+        return in_group(self.group, self.figure.heading)
 
     @property
     def gain(self) -> float:

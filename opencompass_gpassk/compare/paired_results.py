@@ -6,21 +6,21 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opencompass_gpassk.results.contradictions import contradiction, stored_protocol
-from opencompass_gpassk.results.join_results import is_greedy, sample_count
+from opencompass_gpassk.results.contradictions import contradiction
+from opencompass_gpassk.results.join_results import is_greedy, sample_count, stored_protocol
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import TrialTable, read_trials
 
-__all__ = ['Side', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at']
+__all__ = ['ReadResult', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at']
 
 Pair = tuple[Found, Found]
 Name = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Side:
+class ReadResult:
     """A result with the trials behind it.
 
     Attributes:
@@ -142,7 +142,7 @@ def pair_data_sets(
     return pairs, unpaired
 
 
-def read_side(found: Found) -> Side:
+def read_side(found: Found) -> ReadResult:
     """Read the trials of a result.
 
     Raises:
@@ -158,7 +158,7 @@ def read_side(found: Found) -> Side:
         protocol = stored_protocol(found.result)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(f'{found.path}: what was measured is not clear: {error}') from error
-    return Side(found, table, protocol, contradiction(found.result, table))
+    return ReadResult(found, table, protocol, contradiction(found.result, table))
 
 
 def _abbr(found: Found) -> Name:

@@ -169,7 +169,7 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
             f'{" and ".join(tables)} have no problem in common{told}; compare results of the same '
             'data'
         )
-    chosen = [protocols[name] for name in tables]
+    chosen = _verdicts_or_reasoning(shared, [protocols[name] for name in tables])
     measured = [_Rows(*one) for one in zip(shared, chosen, strict=True)]
     tested, drawn = _tested(measured, seed)
     several = len({one.n for one in chosen}) > 1
@@ -180,30 +180,33 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
     return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 
-class _Rows:
-    """The values of a model's figures, a row a problem or a group of versions."""
+def _verdicts_or_reasoning(
+    tables: Sequence[TrialTable], protocols: Sequence[Protocol]
+) -> list[Protocol]:
+    """Return protocols that all measure verdicts, or reasoning alone where nobody has verdicts."""
+    scored = any(VALIDITY in trial.values for table in tables for trial in table.trials)
+    judged = any(table.judged.any() for table in tables) or not scored
+    return [replace(one, judged=judged, sound=one.sound if judged else None) for one in protocols]
 
-    def __init__(self, table: TrialTable, protocol: Protocol, scored: bool | None = None) -> None:
-        if scored is None:
-            scored = any(VALIDITY in trial.values for trial in table.trials)
-        self.scored = scored
-        # Reasoning may be scored where nobody judged the answers.
-        alone = scored and not table.judged.any()
-        self.protocol = replace(protocol, judged=not alone, sound=None if alone else protocol.sound)
-        self.values = FigureValues(table, self.protocol)
+
+class _Rows:
+    """The values of a model's figures: of problems, of questions, and of its reasoning."""
+
+    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self.values = FigureValues(table, protocol)
         self.reasoning: dict[Figure, tuple[Row, Row]] = {}
-        columns = self.values.columns.pop(Over.RESPONSES, None)
-        if columns:
+        if columns := self.values.columns.get(Over.RESPONSES):
             size = len(table.problems)
             self.reasoning = {
                 figure: _problem_means(columns.values[:, i], table.problem_index, size)
                 for i, figure in enumerate(columns.figures)
             }
-        self.values.columns.pop(Over.RIGHT_ORIGINALS, None)
 
-    def columns(self, part: Part) -> list[Columns]:
-        """Return the values of these problems, and of the groups of their versions."""
-        return self.values.of(part)
+    def columns(self, part: Part) -> dict[Over, Columns]:
+        """Return the values of these problems, and of the questions of their versions."""
+        found = {columns.figures[0].family.over: columns for columns in self.values.of(part)}
+        return {over: found[over] for over in (Over.PROBLEMS, Over.QUESTIONS) if over in found}
 
 
 def _tested(
@@ -224,8 +227,7 @@ def _tested(
         if unequal:
             drawn[counted.value] = unequal
             found[counted] = [
-                _Rows(table, one.protocol, one.scored)
-                for table, one in zip(fewer, measured, strict=True)
+                _Rows(table, one.protocol) for table, one in zip(fewer, measured, strict=True)
             ]
     return found, drawn
 
@@ -268,7 +270,8 @@ def _blocks(
     }
     of_models = [one.columns(part) for one in measured]
     blocks = []
-    for index, columns in enumerate(zip(*of_models, strict=True)):
+    for over in of_models[0]:
+        columns = [one[over] for one in of_models]
         given = [_named(one, several=several) for one in columns]
         figures = tuple(
             figure
@@ -277,7 +280,7 @@ def _blocks(
         )
         units = len(columns[0].clusters)
         of_test = {
-            counted: [_named(one[index], several=several) for one in found]
+            counted: [_named(one[over], several=several) for one in found]
             for counted, found in of_tests.items()
         }
         values = np.stack([_stacked([row[one] for one in figures], units) for row in given])

@@ -21,6 +21,7 @@ from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.join_results import (
     Estimate,
     Result,
@@ -83,7 +84,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
             for key, (metric, k, tau) in _metrics(result, label, group).items():
-                name = f'{label}/{key}' if label else key
+                name = in_group(label, key)
                 value = estimate(result, name) if name in result else math.nan
                 ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
@@ -171,7 +172,7 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
     def figures(label: str, group: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        names = {key: f'{label}/{key}' if label else key for key in _metrics(result, label, group)}
+        names = {key: in_group(label, key) for key in _metrics(result, label, group)}
         read = {key: estimate(result, name) for key, name in names.items() if name in result}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
         return {'figures': read, 'intervals': ends}

@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.join_results import Result, has_verdicts, sample_count
+from opencompass_gpassk.results.groups import parts_of
+from opencompass_gpassk.results.join_results import Result, figures_of, stored_protocol
 from opencompass_gpassk.results.make_result import table_figures
-from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import SCHEMA, TrialTable, check_schema
 
-__all__ = ['contradiction', 'stored_protocol']
+__all__ = ['contradiction']
 
 ROUNDING = 1e-6  # percent
-
-
-def stored_protocol(result: Result) -> Protocol:
-    """Return what was measured, as a result says.
-
-    Raises:
-        ValueError: If that is impossible.
-    """
-    signature = result['signature']
-    groups: Mapping[str, Mapping[str, object]] = result.get('groups') or {}
-    fields = dict.fromkeys(
-        tuple(f for f in g if f not in ('problems', 'version')) for g in groups.values()
-    )
-    reasoning = result.get('reasoning') or {}
-    judged = has_verdicts(result)
-    return Protocol(
-        n=sample_count(result),
-        k=tuple(result.get('k') or ()),
-        taus=tuple(map(float, result.get('taus') or DEFAULT_TAUS)),
-        groups=tuple(filter(None, fields)),
-        complete=signature.get('complete', Protocol.complete),
-        collapsed=signature.get('collapsed', Protocol.collapsed),
-        sound=reasoning.get('threshold') if judged else None,
-        judged=judged,
-    )
+MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too much memory
 
 
 def contradiction(result: Result, table: TrialTable) -> str:
@@ -56,6 +32,10 @@ def contradiction(result: Result, table: TrialTable) -> str:
     if check_schema(result) != SCHEMA:
         return ''
     try:
+        if differing := _other_parts(result, table):
+            return f'its problems are not those of its trials: {differing}'
+        if len(figures_of(result)) * (len(table.problems) + len(table)) > MOST_VALUES:
+            return ''
         given = table_figures(FigureValues(table, stored_protocol(result)))
     except ValueError as error:
         return f'its trials give no figures: {error}'
@@ -70,12 +50,24 @@ def contradiction(result: Result, table: TrialTable) -> str:
     )
 
 
+def _other_parts(result: Result, table: TrialTable) -> str:
+    """Return where versions or groups differ; figures are computed for as many as a result has."""
+    groups = find_groups(table.problems)
+    stored = (result.get('versions') or {}).get('per_group')
+    if stored != (groups.size if groups else None):
+        return f'{stored or "no"} versions, in the trials {groups.size if groups else "none"}'
+    parts = parts_of(table.problems, stored_protocol(result).groups)
+    if {label for label in parts if label} != set(result.get('groups') or {}):
+        return 'other groups'
+    return ''
+
+
 def _other_counts(result: Result, table: TrialTable) -> str:
     """Return where n and c differ; without details the sums are compared."""
     n, c = table.counts()
     counts = result.get('counts') or {}
     pairs: dict[str, tuple[Any, Any]] = {}
-    if 'correct' in counts and 'incorrect' in counts:
+    if None not in (counts.get('correct'), counts.get('incorrect')):
         right, judged = int(c.sum()), int(n.sum())
         pairs['all problems'] = (
             (counts['correct'] + counts['incorrect'], counts['correct']),

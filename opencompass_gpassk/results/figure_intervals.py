@@ -15,6 +15,7 @@ from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import Side
+from opencompass_gpassk.results.groups import in_group
 
 __all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals']
 
@@ -93,8 +94,8 @@ def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[s
     for label, part in values.parts.items():
         for columns in values.of(part):
             for key, ends, method in _population_intervals(columns, settings):
-                found[_in_group(label, key)] = ends
-                methods.setdefault(method, []).append(_in_group(label, key))
+                found[in_group(label, key)] = ends
+                methods.setdefault(method, []).append(in_group(label, key))
     fixed = dict(_fixed_intervals(values, settings.level)) if values.protocol.judged else {}
     others = {method: keys for method, keys in methods.items() if method != settings.method}
     return {
@@ -150,8 +151,4 @@ def _fixed_intervals(values: FigureValues, level: float) -> Iterator[tuple[str, 
         )
         for label, one in zip(labels, made, strict=True):
             if not math.isnan(one.low):
-                yield _in_group(label, figure.key), [100 * one.low, 100 * one.high]
-
-
-def _in_group(label: str, key: str) -> str:
-    return f'{label}/{key}' if label else key
+                yield in_group(label, figure.key), [100 * one.low, 100 * one.high]

@@ -97,6 +97,7 @@ class Family:
         estimator: The same as an estimator of n and c of a problem; None where it is none.
         counted: Which responses it is computed from.
         least: Its least possible value.
+        most: Figure to its greatest possible value.
         lower_is_better: Less is better.
         bounded: It never falls when a wrong response turns right, so that settling all unjudged
             responses in one way and in the other bounds it.
@@ -120,6 +121,7 @@ class Family:
     estimator: Callable[[Figure], Estimator] | None = None
     counted: Counted = Counted.JUDGED
     least: float = 0.0
+    most: Callable[[Figure], float] = lambda at: 1.0
     lower_is_better: bool = False
     bounded: bool = False
     falls_with_tau: bool = False
@@ -194,9 +196,8 @@ class Figure:
 
     @property
     def most(self) -> float:
-        """Its greatest possible value: 1, but (k - 1)/k for mG-Pass@k with odd k > 1."""
-        odd = self.family is MG_PASS and self.k and self.k % 2 and self.k > 1
-        return (self.k - 1) / self.k if odd and self.k else 1.0
+        """Its greatest possible value."""
+        return self.family.most(self)
 
     @property
     def lower_is_better(self) -> bool:
@@ -294,6 +295,7 @@ MG_PASS = Family(
     name='mG-Pass@k',
     key='mG-Pass@{k}',
     about='mean of G-Pass@{k} over the thresholds τ from 0.5 to 1',
+    most=lambda at: 1 - 1 / at.k if at.k and at.k > 1 and at.k % 2 else 1.0,  # for odd k, Eq. 7
     values=_of_counts,
     estimator=lambda at: Estimator('mG-Pass', at.k or 1),
     bounded=True,
@@ -430,6 +432,7 @@ UNDERSTANDING = tuple(
         values=_understanding(attrgetter(share)),
         over=Over.RIGHT_ORIGINALS,
         lower_is_better=share == 'collapsed',
+        compared=False,
     )
     for share, most in (('complete', 'most'), ('partial', 'some'), ('collapsed', 'hardly any'))
 )
@@ -438,6 +441,7 @@ UNDERSTANDING_SCORE = Family(
     about='complete understanding plus half of the partial (Eq. 5); below 60 it is inconsistent',
     values=_understanding(attrgetter('score')),
     over=Over.RIGHT_ORIGINALS,
+    compared=False,
     on_page=True,
 )
 VERSIONS_RIGHT = Family(
@@ -445,6 +449,7 @@ VERSIONS_RIGHT = Family(
     about='share of right versions among the questions whose original is right',
     values=_understanding(attrgetter('right_versions')),
     over=Over.RIGHT_ORIGINALS,
+    compared=False,
 )
 
 

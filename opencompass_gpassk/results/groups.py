@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['Part', 'group_members', 'headline_problems', 'parts_of']
+__all__ = ['Part', 'group_members', 'headline_problems', 'in_group', 'parts_of']
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) ->
         originals = [i for i, one in enumerate(problems) if one.version == ORIGINAL]
         parts[ORIGINAL] = Part(originals, {'version': ORIGINAL}, versions=False)
     return parts
+
+
+def in_group(label: str, key: str) -> str:
+    """Return the key of a group's figure in a result; '' is the label of the headline."""
+    return f'{label}/{key}' if label else key
 
 
 def headline_problems(problems: Sequence[Problem]) -> list[int]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.results.figures import ACCURACY, Figure, result_figures
-from opencompass_gpassk.results.protocol import NOBODY, Protocol
+from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 
 __all__ = [
     'Benchmark',
@@ -26,6 +27,7 @@ __all__ = [
     'same_data',
     'sample_count',
     'signature_line',
+    'stored_protocol',
     'way_of_decoding',
 ]
 
@@ -235,7 +237,7 @@ def read_figure(result: Result, figure: Figure, group: str = '') -> float | None
 
     It is an :class:`~opencompass_gpassk.results.join_results.Estimate` where it has an interval.
     """
-    key = f'{group}/{figure.key}' if group else figure.key
+    key = in_group(group, figure.key)
     if key not in result:
         return None
     return estimate(result, key)
@@ -273,16 +275,36 @@ def figures_of(result: Result, *, originals: bool = False) -> list[Figure]:
         result: The result of a model on a data set.
         originals: Return those of the group of original problems, where questions have versions.
     """
-    judged = has_verdicts(result)
-    protocol = Protocol(
-        sample_count(result),
-        tuple(result.get('k') or ()),
-        tuple(map(float, result.get('taus') or ())),
-        sound=0.0 if judged and result.get('reasoning') else None,
-        judged=judged,
-    )
+    protocol = stored_protocol(result)
     versions = None if originals else (result.get('versions') or {}).get('per_group')
     return [one for one in result_figures(protocol, versions) if one.key in result]
+
+
+def stored_protocol(result: Result) -> Protocol:
+    """Return what was measured, as a result says.
+
+    Raises:
+        ValueError: If that is impossible.
+    """
+    judged, signature, taus = has_verdicts(result), result['signature'], result.get('taus')
+    groups: Mapping[str, Mapping[str, object]] = result.get('groups') or {}
+    fields = dict.fromkeys(
+        tuple(f for f in g if f not in ('problems', 'version')) for g in groups.values()
+    )
+    shares = {
+        name: signature[name]
+        for name in ('complete', 'collapsed')
+        if signature.get(name) is not None
+    }
+    return Protocol(
+        n=sample_count(result),
+        k=tuple(result.get('k') or ()),
+        taus=DEFAULT_TAUS if taus is None else tuple(map(float, taus)),
+        groups=tuple(filter(None, fields)),
+        sound=(result.get('reasoning') or {}).get('threshold') if judged else None,
+        judged=judged,
+        **shares,
+    )
 
 
 def signature_line(signature: Mapping[str, object]) -> str:

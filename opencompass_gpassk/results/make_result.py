@@ -25,6 +25,7 @@ from opencompass_gpassk.results.figures import (
     SP_ACCURACY,
     Side,
 )
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.versions import VersionGroups
@@ -231,7 +232,7 @@ def table_figures(values: FigureValues) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for label, part in values.parts.items():
         means = values.means(part)
-        found |= {f'{label}/{key}' if label else key: mean for key, mean in means.items()}
+        found |= {in_group(label, key): mean for key, mean in means.items()}
     found |= _counts(values)
     if values.protocol.judged and (groups := values.trials.groups):
         found['versions'] = _versions(values, groups)

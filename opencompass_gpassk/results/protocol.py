@@ -62,8 +62,8 @@ class Protocol:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k that are reported, ascending; none where nothing is repeated."""
-        return tuple(sorted(set(self.k))) if self.n > 1 else ()
+        """The k that are reported, ascending; none where nothing is repeated, or judged."""
+        return tuple(sorted(set(self.k))) if self.n > 1 and self.judged else ()
 
     def check_versions(self, m: int) -> None:
         """Raise a ValueError if understanding can't be told from m versions of a question."""

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
-from opencompass_gpassk.results.figures import SHARES
-from opencompass_gpassk.results.join_results import Result, figures_of
+from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
-__all__ = ['FIELDS', 'Field', 'check_result', 'with_lacks']
+__all__ = ['FIELDS', 'Field', 'check_result', 'with_schema_warning']
 
 MOST = 1_000_000  # samples of a result; whatever holds more was made to do harm
+MOST_VERSIONS = 1000
 MOST_K = 1024  # tables of larger ones fill the memory
 # A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
-MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 500, 50_000, 50
+MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
 OTHER_METRICS = 20  # that go without k: accuracy, those of versions and of reasoning
 LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
@@ -100,6 +100,7 @@ SCALAR = Kind(_is_scalar, 'a text or a number')
 COUNT = Kind(_is_whole(0), 'a whole number')
 MANY = Kind(lambda value: type(value) is int and value >= 0, 'a whole number')
 POSITIVE = Kind(_is_whole(1), 'a whole number from 1')
+VERSIONS_NUMBER = Kind(_is_whole(1, MOST_VERSIONS), f'a whole number from 1 to {MOST_VERSIONS}')
 NUMBER = Kind(_is_number, 'a number')
 SHARE = Kind(_is_share, 'a number from 0 to 1')
 LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or null')
@@ -162,7 +163,7 @@ FIELDS: dict[str, Field] = {
     'uncertainty.other_methods': Field(OBJECT, 'which intervals were made in another way'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
-    'versions.per_group': Field(POSITIVE, 'versions of a question, m'),
+    'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
     'versions.incomplete': Field(COUNT, 'questions that lack versions'),
     'versions.originals': Field(COUNT, 'questions whose original is there'),
@@ -173,7 +174,7 @@ FIELDS: dict[str, Field] = {
     'reasoning': Field(OBJECT, 'the scores of the responses’ reasoning'),
     'reasoning.scorer': Field(TEXT, 'who scored'),
     'reasoning.settings': Field(OBJECT, 'settings of the scorer'),
-    'reasoning.threshold': Field(NUMBER, 'least validity of sound reasoning'),
+    'reasoning.threshold': Field(SHARE, 'least validity of sound reasoning'),
     'reasoning.validity_by': Field(TEXT, 'how the steps’ validity makes a solution’s'),
     'reasoning.redundancy_by': Field(TEXT, 'how the steps’ redundancy makes a solution’s'),
     'reasoning.delimiter': Field(TEXT, 'what the scorer reads between two steps'),
@@ -210,7 +211,11 @@ FIELDS: dict[str, Field] = {
 
 
 ROW, ANSWER = 'details[].', 'details[].answers[].'
-OF_ROW = {path.removeprefix(ROW): one.kind for path, one in FIELDS.items() if path.startswith(ROW)}
+OF_ROW = {
+    path.removeprefix(ROW): one.kind
+    for path, one in FIELDS.items()
+    if path.startswith(ROW) and not path.startswith(ANSWER)
+}
 OF_ANSWER = {
     path.removeprefix(ANSWER): one.kind for path, one in FIELDS.items() if path.startswith(ANSWER)
 }
@@ -233,38 +238,33 @@ def check_result(result: Result) -> None:
             _demand(name, value, _brief(longest), BRIEF.format(longest))
     _demand('signature, n', result['signature']['n'], *POSITIVE)
     for path, field in FIELDS.items():
-        if path.startswith(ROW):  # of which there may be very many
-            continue
-        for name, value in _values(result, path.replace('[]', '.[]').split('.'), ''):
-            _demand(name, value, *field.kind)
+        if not path.startswith(ROW):  # of rows there may be very many
+            for name, value in _values(result, path.split('.'), ''):
+                _demand(name, value, *field.kind)
+    for name in result.keys() - {path.partition('.')[0] for path in FIELDS}:
+        if result[name] is not None:
+            _demand(name, result[name], _is_number, 'a finite number')
     for row in result.get('details') or []:
         _check_row(row)
     _check_sizes(result)
-    for label, group in {'': {}, **(result.get('groups') or {})}.items():
-        keys = [one.key for one in figures_of(result, originals='version' in group)]
-        for key in keys if label else [*keys, *SHARES]:
-            name = f'{label}/{key}' if label else key
-            if (value := result.get(name)) is not None:
-                _demand(name, value, _is_number, 'a finite number')
+    stored_protocol(result)
 
 
 def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]:
     """Yield name and value of what a path leads to; a field that is missing, or null, is not.
 
-    Below a star or in a list nothing is missing, so that null is a value.
+    Below a star nothing is missing, so that null is a value.
     """
     if not path:
         yield name, value
         return
     first, rest = path[0], path[1:]
-    if first == '[]':
-        found = [(name, one) for one in value]
-    elif first == '*':
+    if first == '*':
         found = [(f'{name}, {key}', one) for key, one in value.items()]
     else:
         found = [(f'{name}, {first}' if name else first, value.get(first))]
     for called, one in found:
-        if one is not None or (first in ('[]', '*') and not rest):
+        if one is not None or (first == '*' and not rest):
             yield from _values(one, rest, called)
 
 
@@ -287,7 +287,9 @@ def _check_row(row: Mapping[str, Any]) -> None:
 def _check_sizes(result: Result) -> None:
     """Raise a ValueError if there is more of something than anything can be made of in time."""
     groups, rows = result.get('groups') or {}, result.get('details') or []
-    metrics = len(result.get('k') or []) * (len(result.get('taus') or []) + 2) + OTHER_METRICS
+    taus = len(result.get('taus') or [])
+    metrics = len(result.get('k') or []) * (taus + 2) + 2 * taus + OTHER_METRICS
+    metrics *= 3 if result.get('reasoning') else 1  # plain, sound, drop
     for what, number, most in (
         ('metrics, by k and taus', metrics, MOST_METRICS),
         ('figures, by metric and group', metrics * (len(groups) + 1), MOST_FIGURES),
@@ -324,7 +326,7 @@ def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
         raise ValueError(f'field {name[:60]} is {told}, not {wanted}; score its responses again')
 
 
-def with_lacks(result: dict[str, Any]) -> dict[str, Any]:
+def with_schema_warning(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result of an earlier schema with a warning of what can't be shown of it.
 
     Before schema 2, ``understanding score`` was the share of right versions, and the score of

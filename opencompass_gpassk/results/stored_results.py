@@ -12,7 +12,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_json, read_object
 from opencompass_gpassk.results.join_results import Result, is_ours
-from opencompass_gpassk.results.schema import check_result, with_lacks
+from opencompass_gpassk.results.schema import check_result, with_schema_warning
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 
@@ -85,7 +85,7 @@ def read_result(path: Path) -> dict[str, Any]:
         check_result(result)
     except ValueError as error:
         raise ValueError(f'{path}: not readable: {error}') from error
-    return with_lacks(result)
+    return with_schema_warning(result)
 
 
 MOST_NAMED = 5  # of the files that are left out

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import problem_counts
-from opencompass_gpassk.results.figure_intervals import ESTIMAND
+from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, result_figures
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
@@ -112,8 +112,8 @@ def summarize(
         confidence: Of the intervals, between 0 and 1.
 
     Returns:
-        The estimates by name: ``average@8`` (``average@n`` where n differs), ``pass@4``,
-        ``G-Pass@4_0.5``, ``mG-Pass@4``.
+        The estimates by name: ``average@8`` (``average@n`` where n differs, ``accuracy`` where n is
+        1), ``pass@4``, ``G-Pass@4_0.5``, ``mG-Pass@4``.
 
     Raises:
         ValueError: If there is no problem, a count is negative or isn't an integer, c > n, k < 1,
@@ -138,7 +138,8 @@ def summarize(
     values = np.stack([one.estimator()(samples, right) for one in figures], axis=1)
     groups = _clusters(clusters, len(samples))
     bounds = np.zeros(len(figures)), [one.most for one in figures]
-    found = bootstrap_means(values, groups, bounds=bounds, level=confidence)
+    settings = asdict(IntervalSettings(level=confidence))
+    found = bootstrap_means(values, groups, bounds=bounds, **settings)
     return Summary(
         {
             one.heading: Estimated(
