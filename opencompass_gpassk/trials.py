@@ -1,7 +1,7 @@
-"""The trial table: one row a response, and everything the metrics need to know about it.
+"""The trial table: one row per response, with everything that the metrics need about it.
 
-Left of the table is text, right of it are numbers: metrics are functions of its arrays, mostly of
-``n`` (judged trials of a problem) and ``c`` (correct ones).
+Metrics are functions of the table's arrays, mostly of ``n`` (judged trials of a problem) and ``c``
+(correct ones); they don't read text.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
     'write_trials',
 ]
 
-# Of result JSON and trials files, as docs/results.md describes them. Files without it are of 1.
+# Version of result JSON and trials files; see docs/results.md. Files without it have version 1.
 SCHEMA = 2
 
 ORIGINAL = 'original'
 
 
 class Verdict(str, Enum):
-    """What is known about one response. ``UNJUDGED`` is not a wrong answer."""
+    """The verdict on one response. ``UNJUDGED`` is not a wrong answer."""
 
     CORRECT = 'correct'
     INCORRECT = 'incorrect'
@@ -57,14 +57,14 @@ class Problem:
     """One problem.
 
     Args:
-        problem_id: Its own id, unique within a table.
-        question: The text asked.
+        problem_id: The problem's id, unique within a table.
+        question: The question's text.
         gold: The reference answer.
-        groups: What breakdowns are made by, such as ``{'split': 'AMC', 'language': 'en'}``.
-        cluster: Shared by problems that are versions of one another, such as translations.
-        version: Which version of its cluster's question a problem with random variables is:
-            ``original``, or the number of the others; '' where a problem has none.
-        language: Of the question, ``en`` or ``cn``; '' where nobody says.
+        groups: Fields for breakdowns, such as ``{'split': 'AMC', 'language': 'en'}``.
+        cluster: A label shared by versions of one question, such as translations.
+        version: The version of the cluster's question, for problems with random variables:
+            ``original`` or a number; '' if the problem has no versions.
+        language: The question's language, ``en`` or ``cn``; '' if unknown.
     """
 
     problem_id: str
@@ -82,19 +82,19 @@ class Trial:
 
     Args:
         problem_id: The problem's id.
-        replica: Which of the n samples it is, from 0.
-        verdict: Right, wrong or not judged.
+        replica: The number of the sample among the problem's n, from 0.
+        verdict: Correct, incorrect or unjudged.
         source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name.
         answer: The final answer found in the response, None if there is none.
-        answer_class: Equivalent answers to one problem share it; -1 where there is no answer.
+        answer_class: A number shared by equivalent answers to one problem; -1 without an answer.
         reason: Why the trial is unjudged, '' otherwise.
-        lost: There is no response: inference failed.
-        truncated: The response ran into the length limit; None where nobody knows.
-        num_tokens: Length of the response, None where nobody knows.
+        lost: Whether the response is missing since the inference failed.
+        truncated: Whether the response reached the length limit; None if unknown.
+        num_tokens: Length of the response in tokens; None if unknown.
         values: Further numbers: ``validity`` and ``redundancy`` of the reasoning in [0, 1], its
             ``steps`` and ``tokens``.
-        unscored: Why its reasoning has no scores, '' where it has, or where nobody asked.
-        response: Where the response is found: ``file#key``.
+        unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
+        response: File and key of the response, ``file#key``.
     """
 
     problem_id: str
@@ -117,10 +117,10 @@ class TrialTable:
 
     Args:
         problems: P problems; their ids must differ.
-        trials: T trials, each of one of the problems; a (problem, replica) occurs once.
+        trials: T trials of these problems; each pair (problem, replica) occurs once.
 
     Raises:
-        ValueError: If an id occurs twice or a trial names an unknown problem.
+        ValueError: If an id or a pair occurs twice, or a trial names an unknown problem.
     """
 
     def __init__(self, problems: Sequence[Problem], trials: Sequence[Trial]) -> None:
@@ -153,17 +153,17 @@ class TrialTable:
 
     @cached_property
     def correct(self) -> NDArray[np.bool_]:
-        """Shape (T,): the trial is right."""
+        """Shape (T,): whether the trial is correct."""
         return self._verdict_is(Verdict.CORRECT)
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
-        """Shape (T,): the trial is right or wrong, not unjudged."""
+        """Shape (T,): whether the trial is correct or incorrect, not unjudged."""
         return ~self._verdict_is(Verdict.UNJUDGED)
 
     @cached_property
     def answer_class(self) -> NDArray[np.int64]:
-        """Shape (T,): equivalent answers to one problem share a class; -1 is no answer."""
+        """Shape (T,): equivalent answers to one problem share a number; -1 means no answer."""
         return np.array([trial.answer_class for trial in self.trials], dtype=np.int64)
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -174,7 +174,7 @@ class TrialTable:
         return n.astype(np.int64), c.astype(np.int64)
 
     def values(self, name: str) -> NDArray[np.float64]:
-        """Return a number of every trial, shape (T,), such as ``validity``; NaN where none is."""
+        """Return a number of every trial, such as ``validity``, shape (T,); NaN if missing."""
         return np.array([trial.values.get(name, np.nan) for trial in self.trials], dtype=np.float64)
 
     def flag(self, name: str) -> NDArray[np.bool_]:
@@ -195,7 +195,7 @@ class TrialTable:
 
 
 NoneType = type(None)
-# What each field may be: whatever reads the file would stumble over anything else.
+# The types allowed for each field; other types would break the code that uses the file.
 OF_PROBLEM: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(('problem_id', 'question', 'gold', 'cluster', 'version', 'language'), (str,)),
     'groups': (dict,),
@@ -210,23 +210,23 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
     'num_tokens': (int, float, NoneType),
     'values': (dict,),
 }
-MOST_ENTRIES = {'groups': 32, 'values': 5}  # of a problem and of a trial
-MOST_NAMES = 5000  # of groups and values in a file
+MOST_ENTRIES = {'groups': 32, 'values': 5}  # entries in one problem and in one trial
+MOST_NAMES = 5000  # distinct names of groups and values in a file
 LONGEST = 200  # characters of a message
 REMEDY = 'make it again with gpassk rescore or gpassk score -o'
 
 
 def check_schema(record: Mapping[str, object]) -> int:
-    """Return the schema of a result or of the first line of a trials file.
+    """Return the schema version of a result or of the first line of a trials file.
 
     Raises:
-        ValueError: If this version of the package doesn't know it.
+        ValueError: If this version of the package doesn't know the schema.
     """
     schema = record.get('schema', 1)
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise ValueError(
-            f'schema is {repr(schema)[:40]}, and this version of opencompass-gpassk reads 1 to '
-            f'{SCHEMA}; update it'
+            f'schema is {repr(schema)[:40]}, but this version of opencompass-gpassk reads 1 to '
+            f'{SCHEMA}; update opencompass-gpassk'
         )
     return schema
 
@@ -234,7 +234,7 @@ def check_schema(record: Mapping[str, object]) -> int:
 def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
     """Write a table as gzipped JSON lines: one ``meta`` line, the problems, the trials.
 
-    The file appears whole or not at all. Fields at their default are left out.
+    The file is written whole or not at all. Fields with their default value are left out.
     """
     with (
         written_whole(path) as part,
@@ -248,10 +248,10 @@ def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None
 
 
 def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
-    """Read what :func:`write_trials` wrote.
+    """Read a file of :func:`write_trials`, and return its table and ``meta`` line.
 
     Raises:
-        ValueError: If the file can't be read; with its name, what is wrong, and in which line.
+        ValueError: If the file can't be read; with file, line and reason.
     """
     meta: dict[str, object] = {}
     problems: list[Problem] = []
@@ -285,13 +285,13 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
 
 def _fault(place: str, error: Exception) -> ValueError:
     told = str(error)[:LONGEST]
-    return ValueError(f'{place}: not a trials file of schema {SCHEMA} or before: {told}; {REMEDY}')
+    return ValueError(f'{place}: not a trials file of schema 1 to {SCHEMA}: {told}; {REMEDY}')
 
 
 def _checked(
     row: dict[str, Any], kinds: Mapping[str, tuple[type, ...]], names: dict[str, str]
 ) -> dict[str, Any]:
-    """Return a row whose fields are of these types; what groups and values are called is shared."""
+    """Return a row after a check of its types; equal names of groups and values share memory."""
     for name, value in row.items():
         kind = type(value)
         if kind not in kinds[name] or (kind is int and not _is_int64(value)):
@@ -301,12 +301,12 @@ def _checked(
                 names.setdefault(key, key): _entry(name, one, names) for key, one in value.items()
             }
             if len(value) > MOST_ENTRIES[name] or len(names) > MOST_NAMES:
-                raise ValueError(f'field {name} holds more names than any data set has')
+                raise ValueError(f'field {name} holds too many names')
     return row
 
 
 def _entry(name: str, value: Any, names: dict[str, str]) -> Any:
-    """Return a group's name, or a number."""
+    """Return a group's value or a number, after a check of its type."""
     if name == 'groups' and isinstance(value, str):
         return names.setdefault(value, value)
     if name == 'values' and (type(value) is float or (type(value) is int and _is_int64(value))):

@@ -383,11 +383,11 @@ def test_no_other_trials_are_read(make: Make, told: str, run: Path, tmp_path: Pa
                 b'{"kind": "problem", "problem_id": "%d", "groups": {"a": "%d"}}\n' % (i, i)
                 for i in range(5000)
             ),
-            'field groups holds more names',
+            'field groups holds too many names',
         ),
         (
             [ROW.replace(b'0', b'0, "values": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}')],
-            'field values holds more names',
+            'field values holds too many names',
         ),
     ],
     ids=['problems', 'names', 'values'],

@@ -192,4 +192,4 @@ def test_many_responses_without_an_answer_are_told() -> None:
     result = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,))) | {'bounds': {}}
     audit = audit_responses([])
     told = result_warnings(Protocol(n=4, k=(2,)), result, audit, [])
-    assert any('in 75 % of the responses no final answer was found' in one for one in told)
+    assert any('75 % of the responses have no final answer' in one for one in told)

@@ -1,4 +1,4 @@
-"""Do the figures of a result agree with the trials beside it?"""
+"""Check that the figures of a result agree with its trials file."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too 
 
 
 def contradiction(result: Result, table: TrialTable) -> str:
-    """Return in what a result and its trials contradict each other, '' if they agree.
+    """Return how a result and its trials contradict each other, '' if they agree.
 
-    n and c of each problem are compared always, figures if the result is of this package's schema.
+    n and c of each problem are always compared; figures only if the result has the current schema.
 
     Args:
-        result: As stored.
-        table: The trials beside it.
+        result: The stored result.
+        table: The trials of its trials file.
     """
     if differing := _other_counts(result, table):
-        return f'n and c are not those of its trials: {differing}'
+        return f'n and c differ from its trials: {differing}'
     if check_schema(result) != SCHEMA:
         return ''
     try:
@@ -45,7 +45,7 @@ def contradiction(result: Result, table: TrialTable) -> str:
         return ''
     shown, right = _told(result.get(others[0])), _told(numbers[others[0]])
     return (
-        f'{len(others)} of {len(numbers)} figures are not those of its trials, such as '
+        f'{len(others)} of {len(numbers)} figures differ from its trials, such as '
         f'{others[0]}: {shown} instead of {right}'
     )
 
@@ -63,7 +63,7 @@ def _other_parts(result: Result, table: TrialTable) -> str:
 
 
 def _other_counts(result: Result, table: TrialTable) -> str:
-    """Return where n and c differ; without details the sums are compared."""
+    """Return where n and c differ; if the result has no details, the sums are compared."""
     n, c = table.counts()
     counts = result.get('counts') or {}
     pairs: dict[str, tuple[Any, Any]] = {}

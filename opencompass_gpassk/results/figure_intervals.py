@@ -27,13 +27,13 @@ PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
 @dataclass(frozen=True)
 class IntervalSettings:
-    """How intervals are made.
+    """Settings of confidence intervals.
 
     Args:
-        method: ``bca`` or ``percentile``, of the bootstrap over clusters of problems.
-        resamples: Of the bootstrap, from 100 to 1,000,000, and at least 5/(1 - level).
-        seed: Of the resamples.
-        level: The chance with which an interval covers the truth, between 0 and 1.
+        method: ``bca`` or ``percentile``, a bootstrap over clusters of problems.
+        resamples: Bootstrap resamples, from 100 to 1,000,000, and at least 5/(1 - level).
+        seed: Random seed of the bootstrap.
+        level: Confidence level, between 0 and 1.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -55,7 +55,7 @@ class IntervalSettings:
                 f'resamples of intervals is {self.resamples!r}; take {FEWEST} to {MOST}'
             )
         if not 0 < self.level < 1:
-            raise ValueError(f'level of intervals is {self.level!r}; it is a chance, such as 0.95')
+            raise ValueError(f'level of intervals is {self.level!r}; use one such as 0.95')
         if self.resamples + 1 < PER_TAIL / (1 - self.level) - 1e-6:
             raise ValueError(
                 f'resamples of intervals is {self.resamples}, too few for a level of '
@@ -64,10 +64,10 @@ class IntervalSettings:
 
     @classmethod
     def of(cls, given: str | Mapping[str, Any] | None) -> IntervalSettings | None:
-        """Return settings from a config's: a method, a dictionary of the arguments, or None.
+        """Return the settings that a config gives: a method, a dictionary of arguments, or None.
 
         Raises:
-            ValueError: As the class does, or if a name is unknown.
+            ValueError: If a setting is out of its range or its name is unknown.
         """
         if given is None:
             return None
@@ -80,14 +80,14 @@ def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[s
 
     Args:
         values: The values that the figures average.
-        settings: How intervals are made.
+        settings: Settings of the intervals.
 
     Returns:
-        ``intervals``, key of the figure to [low, high] in percent, for a population of problems:
-        problems that are versions of one another are drawn together, and the uncertainty from few
-        samples is included; figures of fewer than two clusters have none. ``intervals_fixed``, the
-        same for these very problems, of figures that n and c of each problem give.
-        ``uncertainty``: what both are intervals of, and how they were made.
+        ``intervals``: key of the figure → [low, high] in percent, for a population of problems.
+        Versions of one question are resampled together, and the uncertainty from few samples is
+        included. Figures of fewer than two clusters have no interval. ``intervals_fixed``: the
+        same for these very problems, of figures computed from n and c of each problem.
+        ``uncertainty``: what both intervals estimate, and how they were made.
     """
     found: dict[str, list[float]] = {}
     methods: dict[str, list[str]] = {}
@@ -116,7 +116,7 @@ def _population_intervals(
     """Yield key, ends in percent and method of each figure that has an interval."""
     least, most = zip(*((figure.least, figure.most) for figure in columns.figures), strict=True)
     made = bootstrap_means(
-        np.clip(columns.values, least, most),  # rounding may leave a share a hair outside
+        np.clip(columns.values, least, most),  # rounding may leave a share slightly outside
         columns.clusters,
         weights=columns.weights,
         bounds=(least, most),
@@ -130,7 +130,7 @@ def _population_intervals(
 
 
 def _fixed_intervals(values: FigureValues, level: float) -> Iterator[tuple[str, list[float]]]:
-    """Yield key and ends in percent of each figure that an estimator of n and c gives."""
+    """Yield key and ends in percent of each figure that is computed from n and c."""
     labels = list(values.parts)
     members = [values.parts[label].members for label in labels]
     figures = [

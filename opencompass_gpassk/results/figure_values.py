@@ -1,6 +1,6 @@
-"""The values that figures average, computed once for a table, and their means over any group.
+"""The values that each figure averages, computed once per table, and their means over any group.
 
-A result takes its figures, its breakdowns, its intervals and its bounds from these arrays.
+The figures, breakdowns, intervals and bounds of a result are computed from these arrays.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Columns:
     Attributes:
         figures: The M figures.
         values: Shape (U, M): shares in [0, 1], or differences of shares; NaN where undefined.
-        clusters: Shape (U,): which cluster each is of; units of one cluster are not independent.
-        weights: Shape (U,), from 0 on, what each counts; None if all count alike.
+        clusters: Shape (U,): the cluster of each; members of one cluster are not independent.
+        weights: Shape (U,): the weight of each, at least 0; None if all are equal.
     """
 
     figures: tuple[Figure, ...]
@@ -56,22 +56,22 @@ class Columns:
 
 
 def percent(values: Row, weights: Row | None = None) -> float:
-    """Return the mean in percent over the units where it is defined; NaN if there are none.
+    """Return the mean of the defined values in percent; NaN if there are none.
 
     Args:
         values: Shape (U,), NaN where undefined.
-        weights: Shape (U,), from 0 on; None if all are equal.
+        weights: Shape (U,), at least 0; None if all are equal.
     """
     known = ~np.isnan(values)
     weight = np.ones(len(values)) if weights is None else weights
     total = weight[known].sum()
     mean = float(100.0 * (weight[known] @ values[known]) / total) if total > 0 else math.nan
-    return 0.0 if abs(mean) < ROUNDING else mean  # differences that are 0, but for rounding
+    return 0.0 if abs(mean) < ROUNDING else mean  # a difference of 0 may be rounded to 1e-17
 
 
 def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
-    """Return which cluster each problem is of, shape (P,): versions of a question share one."""
-    # A cluster may be called as a problem is that belongs to none.
+    """Return the cluster of each problem, shape (P,); versions of a question share one."""
+    # The prefixes keep a cluster apart from a problem of the same name.
     names = [
         f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}'
         for one in table.problems
@@ -80,13 +80,13 @@ def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
 
 
 class FigureValues:
-    """The values of a table's figures, under one assignment of verdicts.
+    """The values that a table's figures average, under one assignment of verdicts.
 
     Args:
         table: The trials.
-        protocol: What is measured.
-        trials: The assignment; the recorded verdicts by default.
-        figures: Which figures; all that a result has by default.
+        protocol: The protocol of the measurement.
+        trials: The trials with assigned verdicts; by default the recorded ones.
+        figures: The figures to compute; by default all figures of a result.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class FigureValues:
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """What figures are reported for: the headline, its groups, the originals."""
+        """The sets of problems that have figures: the headline, its groups, the originals."""
         return parts_of(self.table.problems, self.protocol.groups)
 
     def of(self, part: Part) -> list[Columns]:
@@ -133,7 +133,7 @@ class FigureValues:
         return found
 
     def undefined(self, figure: Figure, units: Sequence[int] | None = None) -> int:
-        """Return of how many units, or of all of its units, a figure is undefined."""
+        """Count the units (problems, questions or responses; default all) where it is undefined."""
         columns = self.columns[figure.family.over]
         values = columns.values[:, columns.figures.index(figure)]
         return int(np.isnan(values if units is None else values[units]).sum())
@@ -166,7 +166,7 @@ class FigureValues:
         return values
 
     def assignment(self, side: Side) -> JudgedTrials:
-        """Return the trials that plain or sound figures, or the plain side of drops, are of."""
+        """Return the trials for plain figures, sound figures, or the plain side of drops."""
         if side not in self._assignments:
             sound = side is Side.SOUND
             self._assignments[side] = (
@@ -176,16 +176,16 @@ class FigureValues:
 
 
 def bounds(recorded: FigureValues) -> dict[str, list[float]]:
-    """Return each figure with all unjudged responses wrong, and with all of them right.
+    """Return each figure's value if all unjudged responses are wrong, and if all are right.
 
     A figure that never falls with c lies between the two, whatever verdicts the unjudged responses
-    would get. Lost responses are unjudged too. Other figures have no bounds here: the majority
-    vote, which depends on which answers would turn out to be the same one, or OOR, which falls
-    where a version turns right. Sound figures are bounded over the responses of which it is not
-    known that their answer is wrong or their reasoning invalid.
+    would get. Lost responses are unjudged too. Other figures have no bounds: the majority vote
+    depends on which answers are equivalent, and OOR falls when a version turns right. For sound
+    figures, a response is unjudged if it is unknown whether its answer is right and its reasoning
+    valid.
 
     Returns:
-        Key of the figure → [lowest, highest] in percent, NaN where undefined; empty where nothing
+        Key of the figure → [lowest, highest] in percent, NaN where undefined; empty if no response
         is unjudged.
     """
     protocol, trials = recorded.protocol, recorded.trials

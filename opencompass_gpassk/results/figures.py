@@ -1,8 +1,8 @@
-"""The figures of a result: each family is declared once, with all that anything asks about it.
+"""The figures of a result. Each family of figures is declared once, with all its properties.
 
-A figure is a mean in percent, such as ``G-Pass@16_0.5``. A family holds the figures that differ in
-k, τ, n or m alone. Tables, the report page, intervals, bounds, comparisons, the command line and
-the documentation read :data:`FAMILIES`; nothing else spells or parses a key. To add a figure, add
+A figure is a mean in percent, such as ``G-Pass@16_0.5``. The figures of a family differ only in k,
+τ, n or m. Tables, the report page, intervals, bounds, comparisons, the command line and the
+documentation read :data:`FAMILIES`; no other module spells or parses a key. To add a figure, add
 its function to ``metrics/`` and its record here.
 """
 
@@ -54,7 +54,7 @@ Row = NDArray[np.float64]
 
 
 class Over(Enum):
-    """What a figure averages."""
+    """The units that a figure averages over."""
 
     PROBLEMS = 'problems'
     QUESTIONS = 'questions, each with all its versions'
@@ -63,7 +63,7 @@ class Over(Enum):
 
 
 class Counted(Enum):
-    """Which responses a figure is computed from."""
+    """The responses that a figure is computed from."""
 
     JUDGED = 'judged'
     PRESENT = 'present'
@@ -72,7 +72,7 @@ class Counted(Enum):
 
 
 class Side(Enum):
-    """What a figure of right answers is about; the value begins its key."""
+    """Plain or sound figure of right answers, or their difference; the value begins its key."""
 
     PLAIN = ''
     SOUND = 'sound '
@@ -81,34 +81,34 @@ class Side(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Figures that differ in k, τ, n or m alone.
+    """Figures that differ only in k, τ, n or m.
 
     Attributes:
-        key: Its key in the result JSON, in which ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for
-            numbers: samples drawn, threshold, samples of a problem, versions of a question.
-        about: What it means, in a sentence; may have the same places.
-        values: Trials and figure to the values that it averages, from ``least`` to 1, NaN where
-            undefined: shape (P,), (G,) or (T,), as ``over`` says. Over right originals, the value
-            and its weight.
-        over: What it averages.
-        name: What CSV files call it in the column ``metric``; the key by default.
-        heading: What tables call it; the key by default.
-        key_of_one: Its key where each problem has one sample, if that is another.
-        estimator: The same as an estimator of n and c of a problem; None where it is none.
-        counted: Which responses it is computed from.
-        least: Its least possible value.
-        most: Figure to its greatest possible value.
-        lower_is_better: Less is better.
-        bounded: It never falls when a wrong response turns right, so that settling all unjudged
-            responses in one way and in the other bounds it.
-        falls_with_tau: It never rises with τ.
-        repeated: It needs several samples of a problem.
-        verdicts: It needs verdicts.
-        sides: There are a sound figure of it and a drop.
-        compared: Models are compared by it.
-        tabulated: The tables of a benchmark have a column of it for each k.
-        on_page: The leaderboard of the report page has a column of it.
-        in_summary: OpenCompass's summary lists it.
+        key: The key in the result JSON. ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for numbers:
+            samples drawn, threshold, samples of a problem, versions of a question.
+        about: The meaning in one sentence; may contain the same placeholders.
+        values: Computes, from trials, figure and protocol, the values to average, from ``least``
+            to ``most``, NaN where undefined; shape (P,), (G,) or (T,) for problems, questions or
+            responses. Over right originals it returns values and weights.
+        over: The units that it averages over.
+        name: The name in the column ``metric`` of CSV files; by default the key.
+        heading: The name in tables; by default the key.
+        key_of_one: The key if each problem has one sample, if it differs.
+        estimator: The same figure as an estimator from n and c of a problem; None if impossible.
+        counted: The responses that it is computed from.
+        least: The least possible value.
+        most: Computes the greatest possible value from the figure.
+        lower_is_better: Whether a lower value is better.
+        bounded: Whether it never falls when a wrong response turns right. Then counting all
+            unjudged responses as wrong, and as right, bounds it.
+        falls_with_tau: Whether it never rises with τ.
+        repeated: Whether it needs several samples of a problem.
+        verdicts: Whether it needs verdicts.
+        sides: Whether it also has a sound figure and a drop.
+        compared: Whether models are compared by it.
+        tabulated: Whether the tables of a benchmark have a column of it for each k.
+        on_page: Whether the leaderboard of the report page has a column of it.
+        in_summary: Whether OpenCompass's summary lists it.
     """
 
     key: str
@@ -145,7 +145,7 @@ class Family:
         return Figure(self, k, None if tau is None else float(tau), n, m)
 
     def has(self, number: str) -> bool:
-        """Tell whether the key holds such a number: ``k``, ``tau``, ``n`` or ``m``."""
+        """Tell whether the key contains a number: ``k``, ``tau``, ``n`` or ``m``."""
         return f'{{{number}}}' in self.key
 
 
@@ -154,7 +154,7 @@ class Figure:
     """One figure of a result.
 
     Attributes:
-        family: What is declared of it.
+        family: The family that declares it.
         k: Samples drawn.
         tau: Threshold τ.
         n: Samples of a problem; None stands for any number.
@@ -171,14 +171,14 @@ class Figure:
 
     @property
     def key(self) -> str:
-        """Under which a result keeps it."""
+        """The key in the result JSON."""
         family = self.family
         once = family.key_of_one and self.n in (None, 1)
         return self.side.value + self._filled(family.key_of_one if once else family.key)
 
     @property
     def heading(self) -> str:
-        """What people read."""
+        """The name that people read."""
         family = self.family
         if family.key_of_one and self.n == 1:
             return self.key
@@ -186,27 +186,27 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """What CSV files call it in the column ``metric``; k and τ have columns of their own."""
+        """The name in the column ``metric`` of CSV files; k and τ have columns of their own."""
         return self.side.value + (self.family.name or self.family.key)
 
     @property
     def least(self) -> float:
-        """Its least possible value."""
+        """The least possible value."""
         return -self.most if self.side is Side.DROP else self.family.least
 
     @property
     def most(self) -> float:
-        """Its greatest possible value."""
+        """The greatest possible value."""
         return self.family.most(self)
 
     @property
     def lower_is_better(self) -> bool:
-        """Less is better."""
+        """Whether a lower value is better."""
         return self.side is Side.DROP or self.family.lower_is_better
 
     @property
     def counted(self) -> Counted:
-        """Which responses it is computed from."""
+        """The responses that it is computed from."""
         plain = self.side is Side.PLAIN
         return self.family.counted if plain else Counted.JUDGED_AND_SCORED
 
@@ -215,14 +215,14 @@ class Figure:
         return replace(self, side=side)
 
     def of_n(self, n: int | None) -> Figure:
-        """Return the figure of so many samples of a problem; of any number with None."""
+        """Return the figure for n samples of a problem; None stands for any number."""
         return replace(self, n=n)
 
     def estimator(self) -> Estimator:
-        """Return it as an estimator of n and c of a problem.
+        """Return the figure as an estimator from n and c of a problem.
 
         Raises:
-            ValueError: If it is none.
+            ValueError: If it needs more than n and c.
         """
         if self.family.estimator is None:
             raise ValueError(f'{self.key} is not computed from n and c of each problem alone')
@@ -328,7 +328,7 @@ SP_ACCURACY = Family(
 )
 DROP = Family(
     key='SP-RV drop',
-    about='accuracy on the originals less that on versions with other numbers',
+    about='accuracy on the originals minus accuracy on the versions with other numbers',
     values=_drop,
     over=Over.QUESTIONS,
     least=-1.0,
@@ -338,7 +338,7 @@ DROP = Family(
 GROUP_ACCURACY = Family(
     name='GA@k',
     key='GA@{m}',
-    about='share of the questions of which all {m} versions are right',
+    about='share of the questions with all {m} versions right',
     values=lambda trials, at, protocol: variables.group_accuracy(*trials.versions[:2]),
     over=Over.QUESTIONS,
     bounded=True,
@@ -347,7 +347,7 @@ GROUP_ACCURACY = Family(
 )
 CR = Family(
     key='CR',
-    about='share of the questions of which the original and most versions are right',
+    about='share of the questions with a right original and most versions right',
     values=lambda trials, at, protocol: understanding.complete_ratio(
         *trials.versions, protocol.complete
     ),
@@ -358,7 +358,7 @@ CR = Family(
 )
 OOR = Family(
     key='OOR',
-    about='share of the questions of which the original is right, but hardly a version',
+    about='share of the questions with a right original and few or no versions right',
     values=lambda trials, at, protocol: understanding.original_only_ratio(
         *trials.versions, protocol.collapsed
     ),
@@ -370,7 +370,7 @@ OOR = Family(
 G_PASS_OVER_VERSIONS = Family(
     name='G-Pass over versions',
     key='G-Pass over {m} versions_{tau}',
-    about='chance that of one sample from each of the {m} versions at least a share τ is right',
+    about='chance that at least a share τ is right, with one sample of each of the {m} versions',
     values=lambda trials, at, protocol: variables.g_pass_over_versions(
         *trials.versions[:2], at.tau or 0.0
     ),
@@ -392,7 +392,7 @@ POOLED_G_PASS = Family(
 )
 BETWEEN_VERSIONS = Family(
     key='variance between versions',
-    about='variance of the versions’ rates: how much the numbers decide; may be negative',
+    about='variance of accuracy between versions, due to their numbers; may be negative',
     values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).between,
     over=Over.QUESTIONS,
     least=-1.0,
@@ -402,7 +402,7 @@ BETWEEN_VERSIONS = Family(
 )
 BETWEEN_SAMPLES = Family(
     key='variance between samples',
-    about='variance of the samples of one version, on average: how much chance decides',
+    about='mean variance of the samples of one version, due to chance',
     values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).within,
     over=Over.QUESTIONS,
     lower_is_better=True,
@@ -414,7 +414,7 @@ BETWEEN_SAMPLES = Family(
 def _understanding(
     share: Callable[[understanding.Understanding], Row],
 ) -> Callable[[JudgedTrials, Figure, Protocol], tuple[Row, Row]]:
-    """Return a share given that the original is right, weighted by the chance of that."""
+    """Return a share given that the original is right, weighted by the chance that it is."""
 
     def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> tuple[Row, Row]:
         joint = understanding.understanding(*trials.versions, protocol.complete, protocol.collapsed)
@@ -428,17 +428,17 @@ def _understanding(
 UNDERSTANDING = tuple(
     Family(
         key=f'{share} understanding',
-        about=f'share with a right original of which {most} versions are right',
+        about=f'among questions with a right original, the share with {most} versions right',
         values=_understanding(attrgetter(share)),
         over=Over.RIGHT_ORIGINALS,
         lower_is_better=share == 'collapsed',
         compared=False,
     )
-    for share, most in (('complete', 'most'), ('partial', 'some'), ('collapsed', 'hardly any'))
+    for share, most in (('complete', 'most'), ('partial', 'some'), ('collapsed', 'few or no'))
 )
 UNDERSTANDING_SCORE = Family(
     key='understanding',
-    about='complete understanding plus half of the partial (Eq. 5); below 60 it is inconsistent',
+    about='complete understanding plus half of partial (Eq. 5); below 60 it is inconsistent',
     values=_understanding(attrgetter('score')),
     over=Over.RIGHT_ORIGINALS,
     compared=False,
@@ -454,7 +454,7 @@ VERSIONS_RIGHT = Family(
 
 
 def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Figure, Protocol], Row]:
-    """Return validity or redundancy of all responses that are there, of right or of wrong ones."""
+    """Return validity or redundancy of all responses not lost, of the right or the wrong ones."""
 
     def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
         scores = trials.validity if name == VALIDITY else trials.redundancy
@@ -500,7 +500,7 @@ FALSE_POSITIVES = Family(
 )
 SCORED = Family(
     key='scored',
-    about='share of the responses whose reasoning has scores',
+    about='share of responses whose reasoning has scores',
     values=lambda trials, at, protocol: np.where(
         trials.table.flag('lost'), np.nan, ~np.isnan(trials.validity)
     ),
@@ -516,22 +516,22 @@ FAMILIES = (
     *(*UNDERSTANDING, UNDERSTANDING_SCORE, VERSIONS_RIGHT),
     *(*REASONING.values(), FALSE_POSITIVES, SCORED),
 )
-# Of a data set as a whole, in percent. They say how far its figures can be trusted.
+# Shares of a whole data set, in percent. They show how far its figures can be trusted.
 SHARES = {
     'coverage': 'responses with a verdict',
-    'no answer': 'responses without an answer, of those not lost',
-    'truncated': 'responses cut off, of those whose end is known',
-    'identical': 'problems of which all responses are one text',
-    'duplicates': 'excess of equal responses',
+    'no answer': 'responses without a final answer, among those not lost',
+    'truncated': 'responses cut off, among those where this is known',
+    'identical': 'problems whose responses are all the same text',
+    'duplicates': 'long responses that copy an earlier one to the same problem',
 }
 
 
 def result_figures(protocol: Protocol, m: int | None = None) -> Iterator[Figure]:
-    """Yield the figures that a result has: plain, sound, drops; of versions; of reasoning.
+    """Yield the figures of a result: plain, sound and drops, then of versions and of reasoning.
 
     Args:
-        protocol: What is measured.
-        m: Versions of a question; None where questions have none.
+        protocol: The protocol of the measurement.
+        m: Versions of a question; None if questions have none.
     """
     plain = [one for one in _figures(protocol, m) if one.family.over is Over.PROBLEMS]
     yield from plain
@@ -572,13 +572,13 @@ SIDE = re.compile('(?P<side>sound |drop to sound )?(?P<rest>.*)')
 
 @lru_cache(maxsize=4096)
 def parse_figure(text: str) -> Figure:
-    """Return the figure that a key of a result, or its heading, names.
+    """Return the figure with this key or heading.
 
     Args:
-        text: Such as ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy`` or ``average@16``.
+        text: For example ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy`` or ``average@16``.
 
     Raises:
-        ValueError: If no figure is called so.
+        ValueError: If no figure has this key or heading.
     """
     match = SIDE.fullmatch(text)
     side, rest = (Side(match['side'] or ''), match['rest']) if match else (Side.PLAIN, text)

@@ -1,4 +1,4 @@
-"""Which problems a figure is over: all that count, and the groups that it is broken down by."""
+"""The problems that a figure averages over: the headline's, and the groups of a breakdown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ['Part', 'group_members', 'headline_problems', 'in_group', 'parts_of']
 
 @dataclass(frozen=True)
 class Part:
-    """Problems that figures are over.
+    """A set of problems that figures average over.
 
     Attributes:
-        members: Their indices.
+        members: Indices of the problems.
         fields: The group fields that they share, with their values; empty for the headline.
-        versions: Figures that relate the versions of a question are reported, too.
+        versions: Whether figures that compare the versions of a question are reported too.
     """
 
     members: list[int]
@@ -26,12 +26,12 @@ class Part:
 
 
 def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) -> dict[str, Part]:
-    """Return label → the problems that figures are reported for: the headline '', its groups, and
-    the originals.
+    """Return label → problems for each set that has figures: the headline '', its groups, and the
+    originals.
 
     Args:
         problems: P problems.
-        groupings: Breakdowns of the headline; each is a list of the problems' group fields.
+        groupings: Breakdowns of the headline; each is a list of group fields.
     """
     headline = headline_problems(problems)
     parts = {'': Part(headline, {})}
@@ -49,7 +49,7 @@ def in_group(label: str, key: str) -> str:
 
 
 def headline_problems(problems: Sequence[Problem]) -> list[int]:
-    """Return the problems that the headline figures are over: all but originals of versions."""
+    """Return the problems of the headline figures: all but the originals of versions."""
     others = [i for i, problem in enumerate(problems) if problem.version != ORIGINAL]
     return others or list(range(len(problems)))
 
@@ -61,8 +61,8 @@ def group_members(
 ) -> dict[str, tuple[dict[str, str], list[int]]]:
     """Return label → (field values, indices of the problems) for every group.
 
-    Problems that are not ``among`` those given are in none. A grouping that splits nothing, or as
-    an earlier one does, is left out: it tells nothing new.
+    Only problems in ``among`` are grouped. A grouping that leaves the problems in one group, or
+    splits them as an earlier one does, is left out.
     """
     among = range(len(problems)) if among is None else among
     result: dict[str, tuple[dict[str, str], list[int]]] = {}
@@ -86,5 +86,5 @@ def group_members(
 
 
 def _label(name: str, value: str) -> str:
-    # A bare '5' says nothing; 'Level 5' needs no help.
+    # A bare '5' needs the name; 'Level 5' doesn't.
     return f'level {value}' if name == 'level' and value[:1].isdigit() else value

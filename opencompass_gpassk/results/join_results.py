@@ -33,12 +33,12 @@ __all__ = [
 
 
 class Estimate(float):
-    """A figure in percent with its interval; what is computed from it is a plain number.
+    """A figure in percent with its interval; arithmetic with it returns a plain number.
 
     Attributes:
         interval: Lower and upper end, in percent.
-        method: How the interval came about: ``bca``, ``percentile`` or ``wilson``.
-        uncertainty: The settings of the result's intervals, and what they are for (``of``).
+        method: The interval's method: ``bca``, ``percentile`` or ``wilson``.
+        uncertainty: The settings of the result's intervals, and what they estimate (``of``).
     """
 
     interval: tuple[float, float]
@@ -58,10 +58,10 @@ class Estimate(float):
 
 
 def estimate(result: Mapping[str, Any], key: str) -> float:
-    """Return a figure of a result, which must be there; NaN where it is undefined.
+    """Return a figure that the result contains; NaN if it is undefined.
 
-    It is an :class:`Estimate` where the result has an interval for it: results that were made
-    before there were intervals, or without them, have none.
+    It is an :class:`Estimate` if the result has an interval for it. Results may be made without
+    intervals.
     """
     value = math.nan if result[key] is None else float(result[key])
     intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
@@ -88,14 +88,14 @@ Results = Mapping[str, Mapping[str, Result]]
 
 @dataclass(frozen=True)
 class Entry:
-    """What one model reached on one data set.
+    """The results of one model on one data set, sampled and greedy.
 
     Attributes:
         model: The model's name.
-        dataset: The abbr of the sampled data set, or of the greedy one where there is no other.
-        result: The result of the sampled data set; empty where there is none.
-        greedy: The result of the greedy data set of the same benchmark, None where there is none.
-        greedy_dataset: The abbr of that data set, '' where there is none.
+        dataset: The abbr of the sampled data set, or of the greedy one if there is no other.
+        result: The result of the sampled data set; empty if there is none.
+        greedy: The result of the greedy data set of the same benchmark, None if there is none.
+        greedy_dataset: The abbr of the greedy data set, '' if there is none.
     """
 
     model: str
@@ -106,7 +106,7 @@ class Entry:
 
     @property
     def n(self) -> int:
-        """Samples of each problem, 0 where nothing was sampled."""
+        """Samples of each problem, 0 if nothing was sampled."""
         return sample_count(self.result) if self.result else 0
 
     @property
@@ -126,11 +126,11 @@ class Entry:
 
     @property
     def results(self) -> list[Result]:
-        """Both results, as far as there are any."""
+        """The sampled and the greedy result, as far as they exist."""
         return [result for result in (self.result, self.greedy) if result]
 
     def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
+        """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
     def average(self, group: str = '') -> float | None:
@@ -144,7 +144,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """All that was measured on one benchmark, in the order of the models."""
+    """The results of all models on one benchmark, in the order of the models."""
 
     name: str
     entries: list[Entry]
@@ -161,19 +161,19 @@ class Benchmark:
 
     @property
     def problems(self) -> list[int]:
-        """The numbers of problems that occur: one, unless results are of different data."""
+        """The distinct numbers of problems; more than one if results are of different data."""
         counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
         known = (count.get('problems') for count in counts)
         return sorted({int(number) for number in known if number is not None})
 
     def label(self, entry: Entry) -> str:
-        """Return the model's name, with the data set where the name alone would be ambiguous."""
+        """Return the model's name, with the data set if the name alone is ambiguous."""
         twice = sum(other.model == entry.model for other in self.entries) > 1
         return f'{entry.model} ({entry.dataset})' if twice else entry.model
 
 
 def is_ours(result: object) -> bool:
-    """Tell whether a result is one of this package's evaluators."""
+    """Tell whether a result was made by this package's evaluators."""
     return (
         isinstance(result, Mapping)
         and isinstance(result.get('benchmark'), str)
@@ -183,9 +183,9 @@ def is_ours(result: object) -> bool:
 
 
 def has_verdicts(result: object) -> bool:
-    """Tell whether a result is ours and says which responses are right.
+    """Tell whether a result is ours and contains verdicts.
 
-    :class:`~opencompass_gpassk.evaluator.ReasonEvalEvaluator` scores reasoning alone.
+    :class:`~opencompass_gpassk.evaluator.ReasonEvalEvaluator` scores only the reasoning.
     """
     return is_ours(result) and result['signature'].get('judge') != NOBODY  # type: ignore[index]
 
@@ -219,7 +219,7 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
     alone = len(greedy) == len(sampled) == 1
     beside: set[str] = set()
     for dataset, result in sampled.items():
-        # The greedy run on the same data stands beside the samples, or the only one there is.
+        # Put the greedy run on the same data, or the only greedy run, beside the samples.
         same = [name for name, other in greedy.items() if alone or same_data(other, result)]
         beside.update(same[:1])
         yield (
@@ -233,9 +233,9 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
 
 
 def read_figure(result: Result, figure: Figure, group: str = '') -> float | None:
-    """Return a figure of a result; NaN where it is undefined, None where it is not in it.
+    """Return a figure of a result; NaN if it is undefined, None if the result doesn't contain it.
 
-    It is an :class:`~opencompass_gpassk.results.join_results.Estimate` where it has an interval.
+    It is an :class:`~opencompass_gpassk.results.join_results.Estimate` if it has an interval.
     """
     key = in_group(group, figure.key)
     if key not in result:
@@ -249,12 +249,12 @@ def same_data(one: Result, other: Result) -> bool:
 
 
 def sample_count(result: Result) -> int:
-    """Return n, the samples of each problem that a result is about."""
+    """Return n, a result's samples of each problem."""
     return int(result['signature']['n'])
 
 
 def is_greedy(result: Result) -> bool:
-    """Tell whether a result is of one greedy response to each problem."""
+    """Tell whether a result has one greedy response to each problem."""
     sampling = result['signature'].get('sampling')
     return (
         sample_count(result) == 1
@@ -264,7 +264,7 @@ def is_greedy(result: Result) -> bool:
 
 
 def way_of_decoding(result: Result) -> str:
-    """Return ``greedy``, or how many samples a result's figures are the average of."""
+    """Return ``greedy``, or the number of samples that a result's figures average."""
     return 'greedy' if is_greedy(result) else f'n = {sample_count(result)}'
 
 
@@ -273,7 +273,7 @@ def figures_of(result: Result, *, originals: bool = False) -> list[Figure]:
 
     Args:
         result: The result of a model on a data set.
-        originals: Return those of the group of original problems, where questions have versions.
+        originals: Return the figures of the original problems, if questions have versions.
     """
     protocol = stored_protocol(result)
     versions = None if originals else (result.get('versions') or {}).get('per_group')

@@ -1,7 +1,7 @@
 """The trials of a table under one assignment of verdicts: as recorded, settled, or sound.
 
-Figures are computed from it. Other assignments answer what-if questions: what if all unjudged
-responses were wrong, or right; what if a right answer counted only with valid reasoning.
+Figures are computed from it. Other assignments answer what-if questions. What if all unjudged
+responses were wrong, or right? What if a right answer counted only with valid reasoning?
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class JudgedTrials:
 
     Attributes:
         table: The trials and their problems.
-        judged: Shape (T,): the trial is right or wrong.
-        correct: Shape (T,): the trial is right.
-        validity: Shape (T,), of the reasoning, in [0, 1]; NaN without a score.
-        redundancy: Shape (T,), of the reasoning, in [0, 1]; NaN without a score.
-        groups: The groups of versions among the problems; None without any.
+        judged: Shape (T,): whether the trial is right or wrong, so not unjudged.
+        correct: Shape (T,): whether the trial is right.
+        validity: Shape (T,): validity of the reasoning, in [0, 1]; NaN without a score.
+        redundancy: Shape (T,): redundancy of the reasoning, in [0, 1]; NaN without a score.
+        groups: The groups of versions among the problems; None if there are none.
     """
 
     table: TrialTable
@@ -56,14 +56,14 @@ class JudgedTrials:
         )
 
     def settled(self, *, correct: bool) -> JudgedTrials:
-        """Return the trials with every unjudged one right, or every one wrong."""
+        """Return the trials with every unjudged one counted as right, or as wrong."""
         return self._with(np.ones_like(self.judged), self.correct | (~self.judged & correct))
 
     def scored(self) -> JudgedTrials:
-        """Return the trials with those unjudged whose reasoning has no scores.
+        """Return the trials in which those without reasoning scores are unjudged.
 
-        This concerns right and wrong answers alike: if wrong answers without scores stayed,
-        missing scores would make any model less sound.
+        This holds for right and for wrong answers: if only wrong answers without scores stayed,
+        missing scores would make a model look less sound.
         """
         scored = ~np.isnan(self.validity)
         return self._with(self.judged & scored, self.correct & scored)
@@ -78,10 +78,10 @@ class JudgedTrials:
         return self._with(scored.judged, scored.correct & (self.validity >= threshold))
 
     def surely_sound(self, threshold: float) -> JudgedTrials:
-        """Return the trials with all that is known of soundness, for bounds.
+        """Return the trials judged sound or not as far as is known, for bounds.
 
         A trial is wrong if its answer is wrong or its reasoning invalid, even if the other is
-        unknown; right if its answer is right and its reasoning valid; otherwise unjudged.
+        unknown. It is right if both are known to be right. Otherwise it is unjudged.
 
         Args:
             threshold: Least validity of sound reasoning, in [0, 1].
@@ -105,7 +105,7 @@ class JudgedTrials:
 
     @cached_property
     def versions(self) -> VersionCounts:
-        """Counts of the versions of each group and of its original; there must be groups."""
+        """Counts of each group's versions and original; an error if there are no groups."""
         if self.groups is None:
             raise ValueError('no question has two versions')
         return self.groups.counts(self.n, self.c)

@@ -53,7 +53,7 @@ def problem_rows(
 
     Args:
         table: The trials.
-        of_sound: Shape (P,), how many of the c are sound, where reasoning is scored.
+        of_sound: Shape (P,): sound ones among the c, if reasoning is scored.
     """
     n, c = table.counts()
     return [
@@ -93,7 +93,7 @@ def _answers(trials: Sequence[Trial]) -> list[dict[str, object]]:
 
 
 def _printable(answer: str | None) -> str | None:
-    # OpenCompass writes results unescaped, which a lone surrogate of a model would break off.
+    # OpenCompass writes results unescaped; a lone surrogate would stop it halfway.
     return answer and answer.encode('utf-8', 'replace').decode('utf-8')
 
 
@@ -110,8 +110,8 @@ def make_table(
 ) -> TrialTable:
     """Join responses (which must hold their identity), judgements and scores to a trial table.
 
-    ``judgements`` and ``reasoning``, where it is scored, belong to the responses that are not lost,
-    in their order.
+    ``judgements`` and ``reasoning`` (if it is scored) have one entry for each response that is not
+    lost, in the same order.
     """
     judged = iter(judgements)
     rows = [
@@ -146,7 +146,7 @@ def make_table(
 
 
 def audit_responses(responses: Sequence[Response]) -> Independence:
-    """Audit the independence of the responses that are not lost, as the model gave them."""
+    """Audit the independence of the responses that are not lost, before postprocessing."""
     present = [response for response in responses if not response.lost]
     problems = {pid: i for i, pid in enumerate(dict.fromkeys(_identity(r)[0] for r in present))}
     texts = {text: i for i, text in enumerate(dict.fromkeys(r.raw for r in present))}
@@ -174,22 +174,22 @@ def make_result(
 ) -> dict[str, Any]:
     """Return the result of one model on one data set, as it is stored in its JSON file.
 
-    ``docs/results.md`` describes its fields. Figures are in percent, undefined ones NaN. Which keys
-    there are depends on the data set and its settings alone, since OpenCompass's summarizer asks
-    the same keys of all models.
+    ``docs/results.md`` describes its fields. Figures are in percent; undefined ones are NaN. The
+    keys depend only on the data set and its settings, since OpenCompass's summarizer reads the same
+    keys for all models.
 
     Args:
         table: The trials.
-        protocol: What is measured.
+        protocol: The protocol of the measurement.
         responses: The trials' responses, for the audit and the sampling parameters.
-        benchmark: What the problems are, in the name that results are joined by.
+        benchmark: The benchmark's name, by which results are joined.
         data_version: Version of the problems.
-        judge: Who judged.
+        judge: The judge's name in the signature.
         prompt: Hash of the prompts.
-        judging: How the verdicts came about, and what they cost.
-        reasoning: The scores of the responses' reasoning, where it was scored.
-        intervals: How confidence intervals are made; None makes none.
-        notes: Warnings to add to those that follow from the responses and the figures.
+        judging: How the verdicts were reached, and their cost.
+        reasoning: The scores of the responses' reasoning, if it was scored.
+        intervals: Settings of the confidence intervals; None for no intervals.
+        notes: Warnings to add to those about the responses and the figures.
     """
     values = FigureValues(table, protocol)
     audit = audit_responses(responses)
@@ -228,7 +228,7 @@ def make_result(
 
 
 def table_figures(values: FigureValues) -> dict[str, Any]:
-    """Return the fields of a result that follow from its trials alone."""
+    """Return the fields of a result that are computed from its trials alone."""
     found: dict[str, Any] = {}
     for label, part in values.parts.items():
         means = values.means(part)
@@ -245,7 +245,7 @@ def table_figures(values: FigureValues) -> dict[str, Any]:
 
 
 def _counts(values: FigureValues) -> dict[str, Any]:
-    """Return ``counts``, and the shares of responses that lack something, in percent."""
+    """Return ``counts``, and the coverage and the shares of faulty responses, in percent."""
     table, protocol = values.table, values.protocol
     members = values.parts[''].members
     lost, no_answer, truncated = (
@@ -268,7 +268,7 @@ def _counts(values: FigureValues) -> dict[str, Any]:
         'no answer': _share(no_answer, len(table) - lost),
         'truncated': _share(truncated, sum(one.truncated is not None for one in table.trials)),
     }
-    if not protocol.judged:  # nothing is known of answers
+    if not protocol.judged:  # answers were not looked at
         counts = {name: counts[name] for name in ('problems', 'trials', 'lost', 'truncated')}
         shares = {'truncated': shares['truncated']}
     return {**shares, 'counts': counts}
@@ -279,7 +279,7 @@ def _share(count: int, of: int) -> float:
 
 
 def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
-    """Return what is known of the groups of versions, and how many each figure leaves out."""
+    """Return numbers and settings of the groups of versions, and how many a figure leaves out."""
     protocol = values.protocol
     related = (GROUP_ACCURACY(m=groups.size), CR(), OOR(), SP_ACCURACY())
     return {
@@ -294,7 +294,7 @@ def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
 
 
 def _reasoning(values: FigureValues) -> dict[str, Any]:
-    """Return what is known of the reasoning behind the headline's figures."""
+    """Return the summary of the reasoning for the problems of the headline."""
     members = values.parts[''].members
     among = np.isin(values.table.problem_index, members)
     found = reasoning_summary(values.trials, among, values.protocol.sound)
@@ -305,7 +305,7 @@ def _reasoning(values: FigureValues) -> dict[str, Any]:
 
 
 def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    """Write the trials behind a result, whose ``trials_file`` then names the file."""
+    """Write the trials of a result to a file, and name the file in its ``trials_file``."""
     names = ('benchmark', 'k', 'taus', 'signature')
     meta: dict[str, object] = {name: result[name] for name in names if name in result}
     write_trials(path, table, meta)

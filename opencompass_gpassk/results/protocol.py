@@ -1,4 +1,4 @@
-"""What is measured: samples, k, thresholds, breakdowns."""
+"""The protocol of a measurement: samples, k, thresholds, breakdowns."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is measured.
+    """The protocol of a measurement.
 
     Args:
         n: Samples of each problem, at least 1.
-        k: The k of pass@k and G-Pass@k, each from 1 to n; ignored where n is 1.
+        k: The k of pass@k and G-Pass@k, each from 1 to n; ignored if n is 1.
         taus: The thresholds τ of G-Pass@k, each in [0, 1].
         groups: Breakdowns; each is a tuple of the problems' group fields.
         complete: Share of a question's versions that must be right for complete understanding.
-        collapsed: Share at which understanding has collapsed, if no more are right.
-        sound: Least validity of sound reasoning, in [0, 1]; None where no reasoning is scored, or
+        collapsed: Greatest share of right versions at which understanding has collapsed.
+        sound: Least validity of sound reasoning, in [0, 1]; None if no reasoning is scored, or
             answers have no verdicts.
-        judged: Answers have verdicts. Where they have none, reasoning alone is measured.
+        judged: Whether answers have verdicts. If not, only the reasoning is measured.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -62,9 +62,9 @@ class Protocol:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k that are reported, ascending; none where nothing is repeated, or judged."""
+        """The k that are reported, ascending; none without verdicts, or if each problem has one sample."""
         return tuple(sorted(set(self.k))) if self.n > 1 and self.judged else ()
 
     def check_versions(self, m: int) -> None:
-        """Raise a ValueError if understanding can't be told from m versions of a question."""
+        """Raise a ValueError if m versions of a question are too few to measure understanding."""
         understanding_limits(m, self.complete, self.collapsed)

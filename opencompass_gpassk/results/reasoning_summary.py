@@ -1,4 +1,4 @@
-"""What a result tells of the reasoning besides its figures: refusals, lengths, box plots."""
+"""The summary of the reasoning in a result: refusals, lengths, box plots, soundness."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Row = NDArray[np.float64]
 def reasoning_summary(
     trials: JudgedTrials, among: NDArray[np.bool_], threshold: float | None
 ) -> dict[str, Any]:
-    """Return what stands in a result's ``reasoning``, beside who scored.
+    """Return the part of a result's ``reasoning`` that is computed from trials.
 
     Args:
         trials: The trials.
-        among: Shape (T,): which of them count.
-        threshold: Least validity of sound reasoning; None where answers aren't judged.
+        among: Shape (T,): whether a trial counts.
+        threshold: Least validity of sound reasoning; None if answers aren't judged.
 
     Returns:
-        ``refusals``, reason to count; ``lengths``, mean steps and tokens of a scored solution;
-        ``boxes``, the statistics of box plots; and where answers are judged ``sound``: of how many
-        right answers the reasoning is sound, unsound or unknown.
+        ``refusals``: reason → count; ``lengths``: mean steps and tokens of a scored solution;
+        ``boxes``: the statistics of box plots; if answers are judged, ``sound``: how many right
+        answers have sound, unsound or unknown reasoning.
     """
     table = trials.table
     parts = {'all': among & ~table.flag('lost')}
@@ -67,10 +67,10 @@ def reasoning_summary(
 
 
 def box(values: Row) -> dict[str, float] | None:
-    """Return the statistics of a box plot, named as ``matplotlib.axes.Axes.bxp`` takes them.
+    """Return the statistics of a box plot, with the names of ``matplotlib.axes.Axes.bxp``.
 
     Args:
-        values: Any number of them; those that are NaN are left out.
+        values: Any number of values; NaN is left out.
 
     Returns:
         Quartiles ``q1, med, q3``, ``mean``, count ``n``, and the outermost values within 1.5
@@ -86,7 +86,7 @@ def box(values: Row) -> dict[str, float] | None:
         'q1': q1,
         'med': med,
         'q3': q3,
-        # Interpolated quartiles may have no value between them and the end of their whisker.
+        # Between an interpolated quartile and the end of its whisker there may be no value.
         'whislo': min(float(inside.min()), q1) if inside.size else q1,
         'whishi': max(float(inside.max()), q3) if inside.size else q3,
         'mean': float(known.mean()),

@@ -1,6 +1,6 @@
-"""The fields of a result, and the check of a stored one, which may come from anybody.
+"""The fields of a result, and the check of stored results, which may come from anyone.
 
-``docs/results.md`` is made from :data:`FIELDS`.
+``docs/results.md`` is generated from :data:`FIELDS`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from opencompass_gpassk.trials import SCHEMA, check_schema
 
 __all__ = ['FIELDS', 'Field', 'check_result', 'with_schema_warning']
 
-MOST = 1_000_000  # samples of a result; whatever holds more was made to do harm
+MOST = 1_000_000  # samples of a result; a file with more was made to do harm
 MOST_VERSIONS = 1000
-MOST_K = 1024  # tables of larger ones fill the memory
+MOST_K = 1024  # tables for a larger k fill the memory
 # A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
 MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
-OTHER_METRICS = 20  # that go without k: accuracy, those of versions and of reasoning
+OTHER_METRICS = 20  # metrics without k: accuracy, those of versions and of reasoning
 LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
 BRIEF = 'of {} characters at most'
-NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields of which tables print all
+NAMES = ('benchmark', 'model', 'signature', 'groups')  # fields that tables print in full
 Test = Callable[[Any], bool]
 
 
 class Kind(NamedTuple):
-    """What a field holds.
+    """The values that a field may hold.
 
     Attributes:
-        test: Tells whether a value is such.
-        holds: The same in words.
+        test: Tells whether a value is allowed.
+        holds: The allowed values in words.
     """
 
     test: Test
@@ -44,8 +44,8 @@ class Field(NamedTuple):
     """A field of a result.
 
     Attributes:
-        kind: What it holds.
-        about: What it means.
+        kind: The allowed values.
+        about: The meaning.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ def _is_whole(least: int, most: int = MOST) -> Test:
 
 
 def _is_number(value: Any) -> bool:
-    # NaN is undefined; an infinite figure, or an int too great for a float, is none.
+    # NaN stands for undefined. Infinity, and an int too great for a float, are not allowed.
     return isinstance(value, (int, float)) and (value != value or abs(value) <= MOST)
 
 
@@ -111,42 +111,42 @@ KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MO
 TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
-# Path → field. In a path * stands for any name, and [] for every element of a list. All fields
-# may be missing but benchmark and n; the figures have keys of their own, see figures.py.
+# Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
+# and signature.n must be there. figures.py defines the keys of figures.
 FIELDS: dict[str, Field] = {
-    'schema': Field(POSITIVE, f'version of this description, {SCHEMA} now; missing before 2'),
-    'benchmark': Field(TEXT, 'what the problems are; results are joined by it'),
-    'model': Field(TEXT, 'the model, if `gpassk score` was told it'),
-    'k': Field(KS, 'the k of pass@k and G-Pass@k; empty where each problem has one sample'),
+    'schema': Field(POSITIVE, f'version of this description, now {SCHEMA}; missing before 2'),
+    'benchmark': Field(TEXT, 'name of the benchmark; results are joined by it'),
+    'model': Field(TEXT, 'the model, if given to `gpassk score`'),
+    'k': Field(KS, 'the k of pass@k and G-Pass@k; empty if each problem has one sample'),
     'taus': Field(TAUS, 'the thresholds τ of G-Pass@k'),
-    'counts': Field(OBJECT, 'what was counted, over all problems, originals of versions too'),
+    'counts': Field(OBJECT, 'counts over all problems, originals of versions included'),
     'counts.problems': Field(COUNT, 'problems of the headline figures'),
-    'counts.trials': Field(MANY, 'responses, lost ones among them'),
+    'counts.trials': Field(MANY, 'responses, lost ones included'),
     'counts.correct': Field(MANY, 'right responses'),
     'counts.incorrect': Field(MANY, 'wrong responses'),
-    'counts.unjudged': Field(MANY, 'responses without a verdict, lost ones among them'),
-    'counts.lost': Field(MANY, 'responses that are not there, since the inference failed'),
+    'counts.unjudged': Field(MANY, 'responses without a verdict, lost ones included'),
+    'counts.lost': Field(MANY, 'missing responses, since the inference failed'),
     'counts.no_answer': Field(MANY, 'responses in which no final answer was found'),
     'counts.truncated': Field(MANY, 'responses that were cut off'),
-    'counts.excluded': Field(OBJECT, 'what figures leave out'),
+    'counts.excluded': Field(OBJECT, 'problems that the figures at each k leave out'),
     'counts.excluded.*': Field(COUNT, 'k → problems with fewer than k judged responses'),
-    'groups': Field(OBJECT, 'label → a group of problems that has figures of its own'),
+    'groups': Field(OBJECT, 'label → a group of problems with its own figures'),
     'groups.*': Field(OBJECT, 'the fields that its problems share, such as split or language'),
-    'groups.*.*': Field(SCALAR, 'the value of such a field'),
+    'groups.*.*': Field(SCALAR, 'the value of a shared field'),
     'groups.*.problems': Field(COUNT, 'problems of the group'),
     'signature': Field(OBJECT, 'what must be equal for two results to be comparable'),
     'signature.package': Field(TEXT, 'version of this package'),
     'signature.data': Field(TEXT, 'benchmark and version of the problems'),
     'signature.n': Field(POSITIVE, 'samples of each problem'),
     'signature.k': Field(KS, 'as `k`'),
-    'signature.sampling': Field(OBJECT, 'parameters of sampling, or how many differ: `mixed`'),
+    'signature.sampling': Field(OBJECT, 'sampling parameters; `mixed` counts differing sets'),
     'signature.sampling.*': Field(SCALAR, 'the value of a parameter'),
-    'signature.judge': Field(TEXT, 'who judged; `none` where reasoning alone was scored'),
+    'signature.judge': Field(TEXT, 'the judge; `none` if only the reasoning was scored'),
     'signature.prompt': Field(TEXT, 'hash of the prompts'),
     'signature.complete': Field(NUMBER, 'as `versions.complete`'),
     'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
-    'signature.reasoning': Field(TEXT, 'who scored the reasoning, and under which settings'),
-    'judging': Field(OBJECT, 'how the verdicts came about: mode, judge, decoding, calls, tokens'),
+    'signature.reasoning': Field(TEXT, 'the scorer of the reasoning and its settings'),
+    'judging': Field(OBJECT, 'how the verdicts were reached: mode, judge, decoding, calls, tokens'),
     'bounds': Field(OBJECT, 'figure → its value if all unjudged responses are wrong, or right'),
     'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
     'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),
@@ -156,57 +156,57 @@ FIELDS: dict[str, Field] = {
     'uncertainty': Field(OBJECT, 'how the intervals were made'),
     'uncertainty.method': Field(TEXT, '`bca` or `percentile`'),
     'uncertainty.resamples': Field(COUNT, 'resamples of the bootstrap'),
-    'uncertainty.seed': Field(SCALAR, 'their seed'),
-    'uncertainty.level': Field(SHARE, 'the chance with which an interval covers the truth'),
-    'uncertainty.of': Field(TEXT, 'what `intervals` are intervals of'),
-    'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` are intervals of'),
-    'uncertainty.other_methods': Field(OBJECT, 'which intervals were made in another way'),
+    'uncertainty.seed': Field(SCALAR, 'random seed of the bootstrap'),
+    'uncertainty.level': Field(SHARE, 'confidence level'),
+    'uncertainty.of': Field(TEXT, 'what `intervals` estimate'),
+    'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` estimate'),
+    'uncertainty.other_methods': Field(OBJECT, 'figures whose intervals use another method'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
     'versions.incomplete': Field(COUNT, 'questions that lack versions'),
-    'versions.originals': Field(COUNT, 'questions whose original is there'),
-    'versions.excluded': Field(OBJECT, 'what figures leave out'),
+    'versions.originals': Field(COUNT, 'questions with all m versions and their original'),
+    'versions.excluded': Field(OBJECT, 'questions that figures leave out'),
     'versions.excluded.*': Field(COUNT, 'figure → questions for which it is undefined'),
-    'versions.complete': Field(NUMBER, 'share of right versions from which it is understood'),
-    'versions.collapsed': Field(NUMBER, 'share of right versions up to which it is not'),
+    'versions.complete': Field(NUMBER, 'least share of right versions for complete understanding'),
+    'versions.collapsed': Field(NUMBER, 'greatest share of right versions if it has collapsed'),
     'reasoning': Field(OBJECT, 'the scores of the responses’ reasoning'),
-    'reasoning.scorer': Field(TEXT, 'who scored'),
+    'reasoning.scorer': Field(TEXT, 'the scorer'),
     'reasoning.settings': Field(OBJECT, 'settings of the scorer'),
     'reasoning.threshold': Field(SHARE, 'least validity of sound reasoning'),
-    'reasoning.validity_by': Field(TEXT, 'how the steps’ validity makes a solution’s'),
-    'reasoning.redundancy_by': Field(TEXT, 'how the steps’ redundancy makes a solution’s'),
-    'reasoning.delimiter': Field(TEXT, 'what the scorer reads between two steps'),
+    'reasoning.validity_by': Field(TEXT, 'how the steps’ validity is combined'),
+    'reasoning.redundancy_by': Field(TEXT, 'how the steps’ redundancy is combined'),
+    'reasoning.delimiter': Field(TEXT, 'the text between two steps in the scorer’s input'),
     'reasoning.refusals': Field(OBJECT, 'responses without scores'),
-    'reasoning.refusals.*': Field(COUNT, 'reason → their number'),
+    'reasoning.refusals.*': Field(COUNT, 'reason → number of responses'),
     'reasoning.lengths': Field(OBJECT, 'mean length of a scored solution'),
     'reasoning.lengths.*': Field(OBJECT, 'in steps, and in tokens'),
-    'reasoning.lengths.*.*': Field(LENGTH, 'of all, right and wrong responses'),
-    'reasoning.boxes': Field(OBJECT, 'statistics of box plots, as matplotlib’s `Axes.bxp` takes'),
-    'reasoning.boxes.*': Field(OBJECT, 'of validity and of redundancy'),
-    'reasoning.boxes.*.*': Field(BOX, 'of all, right and wrong responses; n solutions'),
+    'reasoning.lengths.*.*': Field(LENGTH, 'for all, right and wrong responses'),
+    'reasoning.boxes': Field(OBJECT, 'statistics of box plots for matplotlib’s `Axes.bxp`'),
+    'reasoning.boxes.*': Field(OBJECT, 'for validity and for redundancy'),
+    'reasoning.boxes.*.*': Field(BOX, 'for all, right and wrong responses; n solutions'),
     'reasoning.sound': Field(OBJECT, 'the reasoning behind right responses'),
-    'reasoning.sound.*': Field(COUNT, 'how many are right, and sound, unsound or unknown of these'),
-    'reasoning.excluded': Field(OBJECT, 'what sound figures leave out'),
+    'reasoning.sound.*': Field(COUNT, 'right responses; sound, unsound and unknown among them'),
+    'reasoning.excluded': Field(OBJECT, 'problems that the sound figures at each k leave out'),
     'reasoning.excluded.*': Field(COUNT, 'k → problems with fewer than k judged, scored responses'),
-    'warnings': Field(TEXTS, 'what a reader of the figures must know'),
+    'warnings': Field(TEXTS, 'warnings that a reader of the figures must know'),
     'trials_file': Field(TEXT, 'the file of trials beside the result'),
     'steps_file': Field(TEXT, 'the file of scored steps beside the result'),
     'details': Field(ROWS, 'a row for each problem; OpenCompass may leave them out'),
-    'details[].problem_id': Field(SCALAR, 'the problem'),
-    'details[].n': Field(COUNT, 'its judged responses'),
-    'details[].c': Field(COUNT, 'right ones among them'),
-    'details[].sound': Field(COUNT, 'sound ones among the right, where reasoning was scored'),
+    'details[].problem_id': Field(SCALAR, 'id of the problem'),
+    'details[].n': Field(COUNT, 'judged responses'),
+    'details[].c': Field(COUNT, 'right responses'),
+    'details[].sound': Field(COUNT, 'right responses with sound reasoning, if it was scored'),
     'details[].gold': Field(SCALAR, 'the reference answer'),
     'details[].cluster': Field(SCALAR, 'shared by versions and translations of one question'),
-    'details[].version': Field(SCALAR, 'which version of its question it is'),
+    'details[].version': Field(SCALAR, 'the version of its question'),
     'details[].*': Field(SCALAR, 'the value of a group field, such as split or language'),
     'details[].answers': Field(ROWS, 'the distinct answers, the most frequent first'),
-    'details[].answers[].answer': Field(SCALAR, 'the final answer; null where there is none'),
-    'details[].answers[].count': Field(COUNT, 'responses that gave it'),
+    'details[].answers[].answer': Field(SCALAR, 'the final answer; null if there is none'),
+    'details[].answers[].count': Field(COUNT, 'responses with this answer'),
     'details[].answers[].verdict': Field(TEXT, '`correct`, `incorrect` or `unjudged`'),
-    'details[].answers[].source': Field(TEXT, 'who judged it'),
+    'details[].answers[].source': Field(TEXT, 'who judged it: as `source` of a trial'),
 }
 
 
@@ -222,13 +222,13 @@ OF_ANSWER = {
 
 
 def check_result(result: Result) -> None:
-    """Raise an error if a result of ours has not the form that tables, figures and page read.
+    """Raise an error if a result of ours can't be shown in tables, figures and page.
 
     Args:
-        result: As stored, with its details or without.
+        result: The stored result, with or without details.
 
     Raises:
-        ValueError: Naming the field, what it holds, and what it should hold.
+        ValueError: With the field, its value, and the allowed values.
     """
     check_schema(result)
     _demand('names', list(result), _brief(LONGEST_NAME), BRIEF.format(LONGEST_NAME))
@@ -251,9 +251,9 @@ def check_result(result: Result) -> None:
 
 
 def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of what a path leads to; a field that is missing, or null, is not.
+    """Yield name and value of each field at a path; missing fields and null are skipped.
 
-    Below a star nothing is missing, so that null is a value.
+    Below a ``*`` nothing can be missing, so there null is yielded as a value.
     """
     if not path:
         yield name, value
@@ -270,7 +270,7 @@ def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]
 
 def _check_row(row: Mapping[str, Any]) -> None:
     if not {'problem_id', 'n', 'c'} <= row.keys():
-        raise ValueError('field details: a row holds no problem_id, n and c')
+        raise ValueError('field details: a row lacks problem_id, n or c')
     for name, value in row.items():
         kind = OF_ROW.get(name, OF_ROW['*'])
         if not kind.test(value):
@@ -285,7 +285,7 @@ def _check_row(row: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(result: Result) -> None:
-    """Raise a ValueError if there is more of something than anything can be made of in time."""
+    """Raise a ValueError if a result holds more than can be shown in reasonable time."""
     groups, rows = result.get('groups') or {}, result.get('details') or []
     taus = len(result.get('taus') or [])
     metrics = len(result.get('k') or []) * (taus + 2) + 2 * taus + OTHER_METRICS
@@ -303,7 +303,7 @@ def _check_sizes(result: Result) -> None:
 
 
 def _brief(longest: int) -> Test:
-    """Tell whether no text in a value is longer, and no key longer than a name."""
+    """Return a test that all texts in a value have at most this length, and keys a name's."""
 
     def test(value: Any) -> bool:
         if isinstance(value, str):
@@ -327,7 +327,7 @@ def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
 
 
 def with_schema_warning(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of an earlier schema with a warning of what can't be shown of it.
+    """Return a result of an earlier schema with a warning about figures that can't be shown.
 
     Before schema 2, ``understanding score`` was the share of right versions, and the score of
     RV-Bench's Eq. 5 was missing.
@@ -335,7 +335,7 @@ def with_schema_warning(result: dict[str, Any]) -> dict[str, Any]:
     if check_schema(result) == SCHEMA or not result.get('versions'):
         return result
     warning = (
-        'an earlier version of this package made the result: its understanding score was not that '
-        'of Eq. 5 and is not shown; make the result again with gpassk rescore'
+        'an earlier version of this package made the result: its understanding score was not '
+        'that of Eq. 5, so it is not shown; make the result again with gpassk rescore'
     )
     return {**result, 'warnings': [*(result.get('warnings') or []), warning]}

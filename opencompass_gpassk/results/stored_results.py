@@ -1,4 +1,4 @@
-"""Stored results read back and checked: those of OpenCompass's runs and of ``gpassk score``."""
+"""Read and check stored results of OpenCompass's runs and of ``gpassk score``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
 
 
 def run_around(path: Path) -> Path | None:
-    """Return the run that a path is, or in whose results it lies."""
+    """Return the run at a path, or the run whose results contain it; None if there is none."""
     whole = path.absolute()
     for folder in (whole, *whole.parents):
         if folder.name == 'results' and _is_run(folder.parent):
@@ -44,7 +44,7 @@ def run_around(path: Path) -> Path | None:
 def results_below(path: Path) -> tuple[list[Path], list[Path]]:
     """Return the runs below a folder, and the JSON files outside of them that may be results.
 
-    A file is such a file itself. What is hidden is passed over, and no link followed.
+    For a file it returns the file itself. It skips hidden files and doesn't follow links.
     """
     if path.is_file():
         return [], [path]
@@ -57,7 +57,7 @@ def results_below(path: Path) -> tuple[list[Path], list[Path]]:
             folders[:] = [one for one in folders if one not in OF_RUN]
         else:
             files |= {folder / one for one in names if one.endswith('.json')}
-            # A result that is missing is said to be so when it is read.
+            # If the result of a trials file is missing, reading it reports that.
             files |= {
                 folder / f'{one.removesuffix(TRIALS)}.json' for one in names if one.endswith(TRIALS)
             }
@@ -67,16 +67,16 @@ def results_below(path: Path) -> tuple[list[Path], list[Path]]:
 
 def _is_run(folder: Path) -> bool:
     found = [(folder / name).is_dir() for name in ('configs', 'predictions', 'results')]
-    # Many a project has a folder of configs, or of results.
+    # One folder is not enough: many projects have a folder of configs, or of results.
     return sum(found) > 1 or found[1] or (any(found) and TIME.fullmatch(folder.name) is not None)
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """Return a stored result, of whichever evaluator.
+    """Return a stored result, of this package's or another evaluator.
 
     Raises:
-        FileNotFoundError: If there is none.
-        ValueError: If it can't be read, or is ours and of another form than results have.
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it can't be read, or is ours and doesn't have the form of a result.
     """
     result = read_object(path)
     if not is_ours(result):
@@ -88,7 +88,7 @@ def read_result(path: Path) -> dict[str, Any]:
     return with_schema_warning(result)
 
 
-MOST_NAMED = 5  # of the files that are left out
+MOST_NAMED = 5  # skipped files named in a message
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ class Found:
     """One result.
 
     Attributes:
-        model: The model's abbr, which is where a run keeps its results.
+        model: The model's abbr, which is also the folder of its results in a run.
         dataset: The data set's abbr.
-        result: As stored, details included.
+        result: The stored result, with its details.
         path: The result file.
-        time: When it was made: the name of the run's folder, else the file's time.
+        time: When it was made: the name of the run's folder, or else the file's time.
         run: The timestamp folder, None for a result of ``gpassk score``.
-        state: What became of the task, '' where it is finished or nobody planned it.
+        state: The task's state in words; '' if it is finished or not in the config.
     """
 
     model: str
@@ -115,12 +115,12 @@ class Found:
 
     @property
     def trials(self) -> Path | None:
-        """The file of trials beside the result, as far as it names one."""
+        """The trials file beside the result, None if it names none."""
         return trials_beside(self.path, self.result)
 
 
 def trials_beside(path: Path, result: Result) -> Path | None:
-    """Return the file of trials beside a result file, None if the result names none there."""
+    """Return the trials file beside a result file, None if the result names none there."""
     name = result.get('trials_file')
     if not isinstance(name, str) or not name or Path(name).name != name:
         return None
@@ -129,13 +129,13 @@ def trials_beside(path: Path, result: Result) -> Path | None:
 
 @dataclass
 class Sources:
-    """Everything that was found.
+    """The results that were found, and problems with them.
 
     Attributes:
-        results: Ours, in the order of the paths and of each run's folders.
-        tasks: (time of the run, state) of every task that a config asks for.
-        faults: What could not be read, and why.
-        others: Results of other evaluators: model/data set, and its accuracy.
+        results: Our results, in the order of the paths and of each run's folders.
+        tasks: (time of the run, state) of every task in a run's config.
+        faults: Messages on files that could not be read.
+        others: Results of other evaluators, as text: model/data set and accuracy.
     """
 
     results: list[Found] = field(default_factory=list)
@@ -145,16 +145,16 @@ class Sources:
 
 
 def find_results(paths: Sequence[Path]) -> Sources:
-    """Return the results in work dirs, runs, folders and files of ``gpassk score``.
+    """Return the results in work dirs, runs, and folders and files of ``gpassk score``.
 
-    Every run below a folder counts, so that an older result of the same model is not hidden, and
-    every result that lies beside the runs.
+    All runs below a folder are read, so that older results of a model appear too, and all results
+    outside of runs.
 
     Args:
-        paths: Those folders and files.
+        paths: The folders and files.
 
     Raises:
-        ValueError: If a path doesn't exist or there is nothing of this package in it.
+        ValueError: If a path doesn't exist or contains neither a run nor a result.
     """
     sources = Sources()
     seen: set[Path] = set()
@@ -182,7 +182,7 @@ def find_results(paths: Sequence[Path]) -> Sources:
 
 
 def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
-    """Take the results of a run, or one of them alone."""
+    """Add the results of a run to the sources, or only one of them."""
     states: dict[tuple[str, str], TaskState] = {}
     root = run / 'results'
     try:
@@ -190,7 +190,7 @@ def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
             states[state.model, state.dataset] = state
             if only in (None, root / state.model / f'{state.dataset}.json'):
                 sources.tasks.append((run.name, state))
-    except Exception as error:  # configs and logs are anything
+    except Exception as error:  # configs and logs may contain anything
         sources.faults.append(f'{run}: its tasks are not known: {error}')
     paths = {only} if only else {path for path in root.rglob('*.json') if _is_file(path)}
     planned = [root / model / f'{dataset}.json' for model, dataset in states]
@@ -203,14 +203,14 @@ def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
         partial = '' if found is None or found.state is State.FINISHED else str(found)
         if is_ours(result):
             sources.results.append(Found(model, dataset, result, path, run.name, run, partial))
-        elif 'error' not in result:  # of an error the task's state tells
+        elif 'error' not in result:  # an error is reported in the task's state
             accuracy = result.get('accuracy')
             told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
             sources.others.append(f'{model}/{dataset} ({run.name}){told}')
 
 
 def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
-    """Take the results among files; what else lies there is named, but no fault of its own."""
+    """Add the results among files to the sources; other files are reported in one message."""
     others = []
     for path in files:
         meant = path == given or _is_file(path.with_name(path.stem + TRIALS))
@@ -227,24 +227,24 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
             others.append(path.relative_to(given).as_posix())
     if others:
         told = ', '.join(others[:MOST_NAMED]) + (', …' if len(others) > MOST_NAMED else '')
-        sources.faults.append(f'{given}: left out, since they are no results: {told}')
+        sources.faults.append(f'{given}: these files are skipped, as they are not results: {told}')
 
 
 def _take_score(path: Path, given: Path, result: Result, sources: Sources) -> None:
     try:
         time = f'{datetime.fromtimestamp(path.stat().st_mtime):%Y%m%d_%H%M%S}'
-    except (OverflowError, ValueError):  # a file may say that it is of the year 100,000
+    except (OverflowError, ValueError):  # a file's time may be in the year 100,000
         time = ''
     model, dataset = path.stem, str(result['benchmark'])
-    if given.is_dir() and path.parent != given:  # as gpassk score writes several: MODEL/DATA.json
+    if given.is_dir() and path.parent != given:  # gpassk score writes several as MODEL/DATA.json
         model, dataset = path.parent.relative_to(given).as_posix(), path.stem
-    if isinstance(result.get('model'), str):  # as gpassk score --model says
+    if isinstance(result.get('model'), str):  # from gpassk score --model
         model = result['model'] or model
     sources.results.append(Found(model, dataset, result, path, time))
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether there is something that was meant as a file, be it a pipe."""
+    """Tell whether a path exists and is not a folder; a pipe counts as a file."""
     try:
         return path.exists() and not path.is_dir()
     except OSError:  # a name that is too long
@@ -252,7 +252,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | None:
-    """Return a JSON file, None if it can't be read; one not meant as a result may be a list."""
+    """Return a JSON file, None if it can't be read; if not ``meant`` as a result, a list is {}."""
     try:
         if not meant and not isinstance(read_json(path), dict):
             return {}

@@ -25,10 +25,10 @@ class Estimated:
     """A figure and its confidence interval, in [0, 1].
 
     Attributes:
-        value: The mean over the problems; NaN where no problem has enough samples.
-        low: Lower end of the interval; NaN where there are fewer than two clusters.
-        high: Upper end.
-        problems: Problems with enough samples, which the mean is over.
+        value: The mean over the problems; NaN if no problem has enough samples.
+        low: Lower end of the interval; NaN if there are fewer than two clusters.
+        high: Upper end of the interval; NaN like the lower end.
+        problems: Problems with enough samples; the mean is over these.
     """
 
     value: float

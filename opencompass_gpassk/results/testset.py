@@ -1,4 +1,4 @@
-"""What a result says of a test set: its problems, their version, what was asked."""
+"""Problems, data version and prompt hash of a test set, for the result."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
     'with_prompts',
 ]
 
-TEMPLATES = ('prompt_template', 'ice_template')  # of infer_cfg
+TEMPLATES = ('prompt_template', 'ice_template')  # fields of infer_cfg
 
 
 def has_our_columns(test_set: Any) -> bool:
-    """Tell whether the rows of a test set say their version and their prompts, as ours do."""
+    """Tell whether a test set has columns for version and prompts, as our data sets have."""
     return {'problem_id', 'data_version', 'prompt'} <= set(test_set.column_names)
 
 
@@ -36,11 +36,11 @@ def problems_of(
     groups: Sequence[Sequence[str]],
     cluster: str = 'cluster',
 ) -> list[Problem]:
-    """Return each problem of a test set once, with the columns that ``groups`` names.
+    """Return each problem of a test set once, with the columns named in ``groups``.
 
     Versions of one question share a value of the column ``cluster``, if there is one.
     """
-    ours = has_our_columns(test_set)  # another's `version` may be anything
+    ours = has_our_columns(test_set)  # in other data sets `version` may mean anything
     fields = [name for group in groups for name in group if name in test_set.column_names]
     problems: dict[str, Problem] = {}
     for (problem_id, _), gold, row in zip(identities, golds, test_set, strict=True):
@@ -58,7 +58,7 @@ def problems_of(
 
 
 def with_prompts(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Problem]:
-    """Return problems of which those without a question have the prompt that was answered."""
+    """Return the problems; those without a question get the prompt that was answered."""
     prompts = {one.identity[0]: one.prompt for one in responses if one.identity and one.prompt}
     return [
         problem
@@ -69,7 +69,7 @@ def with_prompts(problems: Sequence[Problem], responses: Sequence[Response]) -> 
 
 
 def constant(test_set: Any, column: str, default: str) -> str:
-    """Return the value that all rows of a test set share, the default where they don't."""
+    """Return the value that all rows of a test set share, or else the default."""
     values = set(test_set[column]) if column in test_set.column_names else set()
     return str(values.pop()) if len(values) == 1 else default
 
@@ -81,10 +81,10 @@ def version_of(test_set: Any, problems: Sequence[Problem]) -> str:
 
 
 def prompt_hash(test_set: Any, config: Mapping[str, Any]) -> str:
-    """Return a hash of what is asked, the same for all models and whatever responses are missing.
+    """Return a hash of the prompts that depends neither on the model nor on missing responses.
 
-    The prompts of our own data sets are a column. Of others it is the data set's prompt template
-    and the columns that fill it, before a model's template gives them its roles.
+    Our own data sets have a column of prompts. For others it hashes the data set's prompt template
+    and the columns that fill it, before a model's template is applied.
 
     Args:
         test_set: The rows.

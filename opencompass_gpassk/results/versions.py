@@ -1,6 +1,6 @@
 """Groups of versions: a question's original, and the same question with other numbers.
 
-RV-Bench (arXiv 2501.11790) asks each question in m versions. A group holds their problems.
+RV-Bench (arXiv 2501.11790) asks each question in m versions. A group contains their problems.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class VersionCounts(NamedTuple):
     """Judged and right samples of G groups of m versions, and of their originals.
 
     Attributes:
-        n: Shape (G, m), judged samples of each version.
-        c: Shape (G, m), right ones among them.
-        original_n: Shape (G,), judged samples of each original; 0 where there is none.
-        original_c: Shape (G,), right ones among them.
+        n: Shape (G, m): judged samples of each version.
+        c: Shape (G, m): right samples of each version.
+        original_n: Shape (G,): judged samples of each original; 0 without an original.
+        original_c: Shape (G,): right samples of each original.
     """
 
     n: Counts
@@ -40,9 +40,9 @@ class VersionGroups:
     """G groups of m versions among the P problems of a table.
 
     Attributes:
-        members: Shape (G, m): the problems that are versions of each group's question.
-        originals: Shape (G,): the problem that is its original, -1 where there is none.
-        incomplete: Groups that lack versions, as where a part of the rows was asked; left out.
+        members: Shape (G, m): indices of the problems that are versions of a group's question.
+        originals: Shape (G,): index of the group's original, -1 without one.
+        incomplete: Number of groups left out as they lack versions, as when only some rows ran.
     """
 
     members: Counts
@@ -51,15 +51,15 @@ class VersionGroups:
 
     @property
     def size(self) -> int:
-        """The versions of a group, m."""
+        """Number of versions in a group, m."""
         return self.members.shape[1]
 
     def within(self, problems: Sequence[int]) -> NDArray[np.int64]:
-        """Return the indices of the groups that have all versions among these problems."""
+        """Return the indices of the groups whose versions are all among these problems."""
         return np.flatnonzero(np.isin(self.members, problems).all(axis=1))
 
     def counts(self, n: Counts, c: Counts) -> VersionCounts:
-        """Return the counts of each group, from those of each problem, shape (P,)."""
+        """Return the counts of each group, from ``n`` and ``c`` of each problem, shape (P,)."""
         there = self.originals >= 0
         return VersionCounts(
             n[self.members],
@@ -70,9 +70,9 @@ class VersionGroups:
 
 
 def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
-    """Return the groups among problems, None if no question has two versions.
+    """Return the groups of versions among problems, None if no question has two versions.
 
-    m is that of the largest group.
+    m is the number of versions in the largest group.
 
     Raises:
         ValueError: If a group has a version or its original twice.

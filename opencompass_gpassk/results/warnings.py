@@ -1,4 +1,4 @@
-"""Warnings of a result: what makes its figures less than they seem."""
+"""Warnings of a result: reasons to trust its figures less."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
     """Return the bounds of the main figures as text, such as ``pass@4 50.0 to 62.5``.
 
     Args:
-        found: Key of a figure to its bounds.
-        protocol: What was measured.
-        side: Of the plain figures, or of the sound ones.
+        found: Key of a figure → its bounds.
+        protocol: The protocol of the measurement.
+        side: Plain or sound figures.
     """
     k, tau = max(protocol.ks, default=None), max(protocol.taus, default=None)
     shown = [
@@ -44,12 +44,12 @@ def result_warnings(
     audit: Independence,
     sampling: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """Return what makes the figures of a result less than they seem.
+    """Return the reasons to trust a result's figures less.
 
     Args:
-        protocol: What was measured.
+        protocol: The protocol of the measurement.
         result: The result, without its warnings.
-        audit: Of the independence of the responses.
+        audit: The audit of the responses' independence.
         sampling: The distinct parameters under which responses were drawn.
     """
     if not protocol.judged:
@@ -63,8 +63,8 @@ def result_warnings(
         )
     if result['no answer'] > MANY_WITHOUT_ANSWER:
         found.append(
-            f'in {result["no answer"]:.0f} % of the responses no final answer was found, which '
-            r'counts as wrong; ask for one in \boxed{}, or look at the responses'
+            f'{result["no answer"]:.0f} % of the responses have no final answer that could be '
+            r'found, and count as wrong; ask for one in \boxed{}, or look at the responses'
         )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
@@ -80,7 +80,7 @@ def result_warnings(
 def _response_warnings(
     result: Mapping[str, Any], n: int, audit: Independence, sampling: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Return what is wrong with the responses themselves."""
+    """Return the warnings about the responses themselves."""
     counts, found = result['counts'], []
     if n > 1 and (copies := audit.warning()):
         found.append(copies)
@@ -90,9 +90,9 @@ def _response_warnings(
         )
     if result['truncated'] > MANY_TRUNCATED:
         found.append(
-            f'{result["truncated"]:.1f} % of the responses are cut off, at max_out_len or where '
-            'the model has no more room; raise max_out_len, or the context length if that is '
-            'lower'
+            f'{result["truncated"]:.1f} % of the responses are cut off, at max_out_len or at the '
+            'end of the context; raise max_out_len, or the context length if that is the lower '
+            'limit'
         )
     if len(sampling) > 1:
         found.append(
@@ -107,13 +107,13 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     unjudged = counts['unjudged'] - counts['lost']
     if unjudged:
         found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged: they are not counted as '
-            'wrong, but leave their problems with fewer samples'
+            f'{unjudged} of {counts["trials"]} responses are unjudged: they do not count as wrong, '
+            'but their problems have fewer samples'
         )
     if result['bounds'] and (line := bounds_line(result['bounds'], protocol, Side.PLAIN)):
         found.append(
-            f'coverage is {result["coverage"]:.2f} %: were all responses without a verdict wrong, '
-            f'or all right, the figures over all problems would be {line}'
+            f'coverage is {result["coverage"]:.2f} %: if all responses without a verdict were '
+            f'wrong, or all right, the figures over all problems would be {line}'
         )
     reasoning = result.get('reasoning') or {}
     for k, excluded in (reasoning.get('excluded') or {}).items():
@@ -125,9 +125,9 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     sound = reasoning.get('sound') or {}
     if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, Side.SOUND)):
         found.append(
-            f'{sound["unknown"]} of {sound["right"]} right responses have no scores of their '
-            'reasoning, and the sound figures are over the others; over all responses they would '
-            f'be {line}'
+            f'the reasoning of {sound["unknown"]} of {sound["right"]} right responses has no '
+            'scores, and the sound figures leave these out; over all responses they would be '
+            f'{line}'
         )
     return found
 
@@ -139,7 +139,7 @@ def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
         found.append(
             f'{versions["incomplete"]} of {groups + versions["incomplete"]} questions have fewer '
             f'than {versions["per_group"]} versions here: they count for the accuracy on versions, '
-            'but not for the figures that relate the versions of a question'
+            'but not for the figures that compare the versions of a question'
         )
     missing = groups - versions['originals']
     if missing:
@@ -154,7 +154,7 @@ def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
     if any(count > 0 for count in unjudged.values()):
         told = ', '.join(f'{name} ({count})' for name, count in unjudged.items() if count > 0)
         found.append(
-            f'of {groups} questions some have a version or an original without a judged response '
+            f'some of {groups} questions have a version or an original without a judged response '
             f'and are left out of {told}'
         )
     return found
