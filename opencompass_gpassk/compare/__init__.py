@@ -1,1 +1,1 @@
-"""Models on the same problems: how they differ, and whether chance explains it."""
+"""Compare models on the same problems: their differences, and whether chance explains them."""

@@ -1,4 +1,4 @@
-"""May two results be compared: what differs between them, and what of it matters."""
+"""Check whether two results are comparable, and list the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
 
 
 def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Protocol]:
-    """Return what both results tell: the k and τ of both, or of either where none is in both.
+    """Return the protocols reduced to the k and τ of both; if none are common, of either.
 
-    Breakdowns and thresholds are those of the first; soundness is told if both have it.
+    Breakdowns and thresholds are those of the first. Sound figures stay if both have them.
     """
     fewest = min(first.n, second.n)
     either = {k for one in (first, second) for k in one.k if k <= fewest}
@@ -45,7 +45,7 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
 
 
 def cautions(a: ReadResult, b: ReadResult) -> list[str]:
-    """Return why the figures of two results are not comparable, as far as the results tell."""
+    """Return reasons why the figures of two results may not be comparable."""
     found = [
         f'different {SERIOUS[name]}: {of_a} and {of_b}'
         for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
@@ -61,13 +61,13 @@ def cautions(a: ReadResult, b: ReadResult) -> list[str]:
             # 99.97 % must not read as 100.
             found.append(
                 f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
-                'a problem of which some are missing may have no figure'
+                'figures may be undefined for problems with too few verdicts'
             )
     return found
 
 
 def sides_differ(first: Found, second: Found) -> list[str]:
-    """Return the settings in which the results differ, which may be what is compared."""
+    """Return the settings in which the results differ, perhaps on purpose."""
     return [
         f'{SETTINGS[name]}: A {a}, B {b}'
         for name, (a, b) in _differing(first, second, SETTINGS).items()
@@ -87,7 +87,7 @@ def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[st
 
 
 def _same_data(first: Found, second: Found, a: str, b: str) -> bool:
-    """Tell whether data of other names, paired as the only ones there are, have one hash."""
+    """Tell whether two benchmarks with different names have the same hash of data."""
     hashes = HASH.search(a), HASH.search(b)
     named = first.result['benchmark'] != second.result['benchmark']
     return named and all(hashes) and len({one[1] for one in hashes if one}) == 1

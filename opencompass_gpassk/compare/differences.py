@@ -1,4 +1,4 @@
-"""Differences of models on the same problems, and which models cannot be told from the best."""
+"""Differences of models on the same problems, and the models that may be as good as the best."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ ROUNDING = 1e-9  # percent
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of two models, in percent: a mean over what is defined for both, or a ratio.
+    """A figure of two models, in percent: a mean over units where both are defined, or a ratio.
 
     Attributes:
         group: The group's label, '' for the headline.
         name: The figure's key.
-        first: The first model's.
-        second: The second's.
-        difference: The second's less the first's, in points.
-        low: Lower end of its interval, for a population of such problems, in points.
-        high: Upper end.
-        method: How the interval came about, see
+        first: The first model's figure.
+        second: The second model's figure.
+        difference: The second figure minus the first, in points.
+        low: Lower end of the difference's interval, for a population of such problems, in points.
+        high: Upper end, in points.
+        method: The interval's method, see
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
-        p_value: Of the paired sign-flip test, two-sided, by as many samples of each problem as
-            both have.
-        adjusted: The same by Holm's correction over all figures of the headline; of groups over
-            all groups of one figure.
-        units: Problems, or groups of versions, in which it is defined for both.
-        clusters: Clusters of these, which the test flips.
-        least_p: The least p-value that a test of so many can have.
+        p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
+            each problem.
+        adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
+            over all groups of one figure.
+        units: Problems, or groups of versions, for which it is defined for both models.
+        clusters: Clusters of these units, which the test flips.
+        least_p: The least p-value that a test of that many clusters can have.
     """
 
     group: str
@@ -78,34 +78,34 @@ class Difference:
 
     @property
     def key(self) -> str:
-        """Under which a result keeps the figure."""
+        """The figure's key in the result JSON, with its group."""
         return in_group(self.group, self.name)
 
     @property
     def figure(self) -> Figure:
-        """The figure itself."""
+        """The figure's record."""
         return parse_figure(self.name)
 
     @property
     def heading(self) -> str:
-        """What people read."""
+        """The name that people read, with its group."""
         return in_group(self.group, self.figure.heading)
 
     @property
     def gain(self) -> float:
-        """How much better the second model is, in points."""
+        """The second model's improvement, in points; negative if it is worse."""
         return -self.difference if self.figure.lower_is_better else self.difference
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How the models stand to one another in a figure.
+    """The ranks of the models in one figure.
 
     Attributes:
         figures: Shape (models,), in percent; NaN where undefined.
-        ranks: Shape (models, 2), the best and the worst rank that the data allow, from 1.
-        best: Shape (models,): none has a better figure.
-        among_best: Shape (models,): not distinguishable from the best, which are among them.
+        ranks: Shape (models, 2): the best and the worst rank that the data allow, from 1.
+        best: Shape (models,): whether no model has a better figure.
+        among_best: Shape (models,): whether it is the best or not distinguishable from the best.
     """
 
     figures: NDArray[np.float64]
@@ -117,16 +117,16 @@ class Standing:
 def compare(
     shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
 ) -> list[Difference]:
-    """Return how the second of two models differs from the first, in every figure.
+    """Return the difference of the second model from the first in every figure.
 
-    Intervals are by the paired bootstrap over clusters, p-values by the paired sign-flip test of
-    clusters. Figures that are the same problem by problem, such as pass@k and G-Pass@k at τ = 0,
-    count once in Holm's correction.
+    Intervals are from the paired bootstrap over clusters, p-values from the paired sign-flip test
+    of clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
+    τ = 0, count once in Holm's correction.
 
     Args:
         shared: Two models.
-        settings: How intervals are made; as many sign flips as resamples are drawn.
-        groups: Compare in each group, too.
+        settings: Settings of the intervals; their resamples are also the number of sign flips.
+        groups: Compare each group too.
 
     Returns:
         The headline's differences, then those of the groups.
@@ -135,7 +135,7 @@ def compare(
         ValueError: If there aren't two models.
     """
     if len(shared.models) != 2:
-        raise ValueError(f'{len(shared.models)} models are aligned; a comparison is of two')
+        raise ValueError(f'{len(shared.models)} models are aligned; compare two')
     tested = [
         one
         for label, blocks in shared.parts.items()
@@ -159,18 +159,18 @@ def distinguishable(
     seed: int = 0,
     level: float = 0.95,
 ) -> dict[Figure, Standing]:
-    """Return which models can be told from the best, figure by figure.
+    """Return for each figure which models are distinguishable from the best.
 
-    All pairs are tested together, see :func:`~opencompass_gpassk.metrics.paired.rank_intervals`:
-    with chance ``level`` at least no model is told apart from the best by luck.
+    All pairs are tested together, see :func:`~opencompass_gpassk.metrics.paired.rank_intervals`.
+    With a chance of at least ``level``, all models found to be worse than the best are so.
 
     Args:
         shared: The models.
-        label: Of a group, '' for the headline.
-        figures: Which figures, all if empty.
-        flips: Random sign flips.
-        seed: Of them.
-        level: The chance that all ranks of a figure hold.
+        label: The group's label, '' for the headline.
+        figures: The figures to rank, all if empty.
+        flips: Number of random sign flips.
+        seed: Random seed of the flips.
+        level: The chance that all ranks of a figure are right.
     """
     found = {}
     for block in shared.parts[label]:
@@ -180,7 +180,7 @@ def distinguishable(
             values = block.tested[:, :, index]
             reached = 100 * _figures(block)[:, index]
             sign = -1.0 if figure.lower_is_better else 1.0
-            # pass@k is often G-Pass@k at the least τ, and a report has several tables of a figure.
+            # Bytes are a cache key: a figure is in several tables, and may equal another (τ = 0).
             given = np.round(sign * values, 12) + 0.0, block.clusters.astype(np.int64)
             ranks = _ranks(*(one.tobytes() for one in given), len(values), flips, seed, level)
             best = np.zeros(len(reached), dtype=bool)
@@ -195,7 +195,7 @@ def distinguishable(
 def _ranks(
     values: bytes, clusters: bytes, models: int, flips: int, seed: int, level: float
 ) -> NDArray[np.int64]:
-    """Return the rank intervals of values that are handed over as the bytes of an array."""
+    """Return the rank intervals of values, given as the bytes of an array."""
     ranks = rank_intervals(
         np.frombuffer(values).reshape(models, -1),
         np.frombuffer(clusters, np.int64),
@@ -203,13 +203,13 @@ def _ranks(
         seed=seed,
         level=level,
     )
-    ranks.setflags(write=False)  # all who ask share it
+    ranks.setflags(write=False)  # all callers share it
     return ranks
 
 
 @dataclass(frozen=True)
 class _Tested:
-    """A difference whose p-value is not corrected, and the problems' differences behind it."""
+    """A difference with an uncorrected p-value, and the differences of its problems."""
 
     difference: Difference
     values: bytes
@@ -226,7 +226,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             [percent(np.where(of_both[:, i], row[:, i], np.nan)) for i in range(len(reach))]
             for row in block.values
         ]
-        steps = np.clip(second - first, -reach, reach)  # rounding may leave one a hair outside
+        steps = np.clip(second - first, -reach, reach)  # rounding may put one slightly outside
         found = bootstrap_means(steps, block.clusters, bounds=(-reach, reach), **asdict(settings))
     else:
         figures = (100 * _figures(block)).tolist()
@@ -271,7 +271,7 @@ def _figures(block: Block) -> NDArray[np.float64]:
 
 
 def _weighted(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sums over the responses of each problem, and their numbers."""
+    """Return, for each problem, the sum over its responses and their number."""
     weights = np.ones_like(block.values) if block.weights is None else block.weights
     return np.where(weights > 0, np.nan_to_num(block.values) * weights, 0.0), weights
 
@@ -290,14 +290,14 @@ def _corrected(family: Sequence[_Tested]) -> list[Difference]:
 
 @dataclass(frozen=True)
 class Check:
-    """A figure that was asked about, on one data set.
+    """The check of one figure on one data set.
 
     Attributes:
-        data_set: Its name.
+        data_set: The data set's name.
         difference: The figure of both models.
-        p_value: By Holm's correction over all checks.
-        worse: The second model is worse, and that is significant.
-        unknowable: Why no data could have shown that it is worse, '' where some could.
+        p_value: The p-value after Holm's correction over all checks.
+        worse: Whether the second model is significantly worse.
+        unknowable: Why the check can't be significant whatever the data are; '' if it can.
     """
 
     data_set: str
@@ -310,25 +310,25 @@ class Check:
 def check_metrics(
     compared: Mapping[str, Sequence[Difference]], metrics: Sequence[str], level: float
 ) -> list[Check]:
-    """Tell which of some figures are significantly worse in the second model.
+    """Check whether the second model is significantly worse in some figures.
 
-    A figure is worse if it has fallen, or risen where less is better, and its two-sided p-value of
-    the paired sign-flip test is below 1 - ``level`` after Holm's correction over the figures that
-    are asked about, on all data sets. So if nothing has changed, the chance that any of them is
-    said to be worse is at most half of that. Figures that nobody asked about cost no power.
+    A figure is worse if it has fallen (or risen, if lower is better), and the two-sided p-value of
+    the paired sign-flip test is below 1 - ``level`` after Holm's correction over the requested
+    figures on all data sets. So if nothing has changed, the chance that any of them is reported as
+    worse is at most (1 - ``level``) / 2. Figures that are not requested cost no power.
 
-    A test of few clusters of problems, or of few flips, can't be significant, whatever the data
-    are: such a check is marked as unknowable.
+    A test with few clusters of problems, or few flips, can't be significant, whatever the data
+    are. Such a check is marked as unknowable.
 
     Args:
         compared: Data set → differences.
-        metrics: Figures, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``;
-            ``accuracy`` and ``average@n`` are that of any n. Each is checked on every data set that
+        metrics: Figures, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``.
+            ``accuracy`` and ``average@n`` stand for any n. Each is checked on every data set that
             has it.
-        level: The confidence.
+        level: Confidence level of the checks.
 
     Raises:
-        ValueError: If a figure is on no data set, or is undefined.
+        ValueError: If no data set has a figure, or it is undefined.
     """
     asked: dict[tuple[str, str], Difference] = {}
     for metric in metrics:
@@ -339,13 +339,13 @@ def check_metrics(
             if _is_meant(metric, one)
         }
         if not found:
-            raise ValueError(f'--fail-if-worse {metric} is no figure of both; {_known(compared)}')
+            raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
         asked |= found
     for (data_set, key), one in asked.items():
         if math.isnan(one.p_value):
             raise ValueError(
-                f'--fail-if-worse {key}: it is undefined on {data_set}, where no problem has '
-                'enough judged responses of both'
+                f'--fail-if-worse {key}: it is undefined on {data_set}, since no problem has '
+                'enough judged responses of both models'
             )
     adjusted = holm([one.p_value for one in asked.values()])
     return [
@@ -361,7 +361,7 @@ def check_metrics(
 
 
 def _is_meant(metric: str, one: Difference) -> bool:
-    """Tell whether a user names this figure, with its group or without one."""
+    """Tell whether a metric as the user wrote it names this figure and its group."""
     group, _, name = metric.rpartition('/') if one.group else ('', '', metric)
     if group != one.group:
         return False
@@ -378,8 +378,8 @@ def _unknowable(one: Difference, tests: int, level: float) -> str:
     if least < 1 - level - 1e-12:
         return ''
     return (
-        f'{one.clusters} clusters of problems and {tests} figures checked make the p-value (Holm) '
-        f'{min(least, 1.0):.2g} at least, which is not below {1 - level:.2g}; take more problems, '
+        f'with {one.clusters} clusters of problems and {tests} figures checked, the p-value (Holm) '
+        f'is at least {min(least, 1.0):.2g}, so never below {1 - level:.2g}; take more problems, '
         'fewer figures, more --resamples or a lower --level'
     )
 
@@ -388,5 +388,5 @@ def _known(compared: Mapping[str, Sequence[Difference]]) -> str:
     whole = [one for differences in compared.values() for one in differences]
     names = dict.fromkeys(one.figure.heading for one in whole)
     groups = dict.fromkeys(one.group for one in whole if one.group)
-    told = f', and the same of a group, as in GROUP/NAME: {", ".join(groups)}' if groups else ''
-    return f'there are {", ".join(names)}{told}'
+    told = f', and GROUP/NAME for a group: {", ".join(groups)}' if groups else ''
+    return f'choose from {", ".join(names)}{told}'

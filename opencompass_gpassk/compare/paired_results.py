@@ -1,4 +1,4 @@
-"""What a comparison is made from: the results of two models, paired by data set."""
+"""The input of a comparison: the results of two models, paired by data set."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Name = tuple[object, ...]
 
 @dataclass(frozen=True)
 class ReadResult:
-    """A result with the trials behind it.
+    """A result with its trials.
 
     Attributes:
-        found: The result, and where it is.
+        found: The result and its path.
         table: Its trials.
-        protocol: What was measured.
-        contradiction: In what the result and the trials contradict each other, '' if they agree.
+        protocol: The protocol that it was measured with.
+        contradiction: How the result and the trials contradict each other, '' if they agree.
     """
 
     found: Found
@@ -37,14 +37,14 @@ class ReadResult:
 
 
 def results_at(path: Path, report: Callable[[str], None]) -> list[Found]:
-    """Return the results that a path means: of a run, of the newest in a work dir, or of files.
+    """Return the results at a path: of a run, of the newest run in a work dir, or of files.
 
     Args:
         path: A work dir, a timestamp folder, or a file or folder of ``gpassk score -o``.
-        report: Is told of what can't be read.
+        report: Takes a message on each file that can't be read.
 
     Raises:
-        ValueError: If there is none that can be read.
+        ValueError: If no result can be read.
     """
     try:
         run = find_run(path)
@@ -55,7 +55,7 @@ def results_at(path: Path, report: Callable[[str], None]) -> list[Found]:
         report(fault)
     if not sources.results:
         told = f': {sources.faults[0]}' if sources.faults else ''
-        raise ValueError(f'{run}: there is no result of this package that can be read{told}')
+        raise ValueError(f'{run}: it has no readable result of this package{told}')
     return sources.results
 
 
@@ -67,20 +67,20 @@ def chosen_models(
     Args:
         first: Results of A.
         second: Results of B, None if A holds both models.
-        wanted: The models named by the user, None where none is.
+        wanted: The models that the user named, None if not named.
 
     Raises:
-        ValueError: If a model isn't there, or it is not clear which is meant.
+        ValueError: If a model isn't there, or more than one could be meant.
     """
     of_a = list(dict.fromkeys(found.model for found in first))
     of_b = of_a if second is None else list(dict.fromkeys(found.model for found in second))
     for side, models, name in (('a', of_a, wanted[0]), ('b', of_b, wanted[1])):
         if name is not None and name not in models:
-            raise ValueError(f'--model-{side} is {name}; there are {", ".join(models)}')
+            raise ValueError(f'--model-{side} is {name}; choose from {", ".join(models)}')
     a, b = wanted
     if second is None:
         if len(of_a) == 1:
-            raise ValueError(f'{of_a[0]} is the only model there; name another run to compare with')
+            raise ValueError(f'A has only the model {of_a[0]}; name another run to compare with')
         others = [name for name in of_a if name not in wanted]
         a = a or (others.pop(0) if others and len(of_a) == 2 else None)
         b = b or (others.pop(0) if others and len(of_a) == 2 else None)
@@ -91,7 +91,7 @@ def chosen_models(
     for side, models, name in (('a', of_a, a), ('b', of_b, b)):
         if name is None:
             raise ValueError(
-                f'which model is meant? name one by --model-{side}: {", ".join(models)}'
+                f'there are several models; choose one with --model-{side}: {", ".join(models)}'
             )
     return str(a), str(b)
 
@@ -101,16 +101,16 @@ def pair_data_sets(
 ) -> tuple[list[Pair], list[Found]]:
     """Pair the results of two models: by the data set's abbr, else by benchmark and n.
 
-    What is left then is paired by benchmark and way of decoding, where that leaves no choice; and
-    two results that are the only ones are a pair whatever they are called.
+    The rest is paired by benchmark and by sampled or greedy decoding, if only one pair is possible.
+    If each model has a single result, the two are a pair whatever their names.
 
     Args:
-        first: Of the first model.
-        second: Of the second.
-        data_sets: Abbrs to take, of either model; all if empty.
+        first: Results of the first model.
+        second: Results of the second model.
+        data_sets: Abbrs of the data sets to compare, of either model; all if empty.
 
     Returns:
-        The pairs, and the results that nothing is compared with.
+        The pairs, and the results without a partner.
 
     Raises:
         ValueError: If a data set isn't there, or nothing can be paired.
@@ -119,7 +119,7 @@ def pair_data_sets(
     known = list(dict.fromkeys(found.dataset for found in [*left, *right]))
     for name in data_sets:
         if name not in known:
-            raise ValueError(f'--dataset {name} is in neither; there are {", ".join(known)}')
+            raise ValueError(f'--dataset {name} is in neither; choose from {", ".join(known)}')
     pairs: list[Pair] = []
     for named in (_abbr, _benchmark_and_n, _benchmark, _whatever):
         if named is _whatever and pairs:
@@ -146,7 +146,7 @@ def read_side(found: Found) -> ReadResult:
     """Read the trials of a result.
 
     Raises:
-        ValueError: If they can't be read, or the result doesn't say what was measured.
+        ValueError: If they can't be read, or the result's protocol is invalid.
     """
     remedy = 'make the result again with gpassk rescore or gpassk score -o'
     if found.trials is None:
@@ -157,7 +157,7 @@ def read_side(found: Found) -> ReadResult:
     try:
         protocol = stored_protocol(found.result)
     except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f'{found.path}: what was measured is not clear: {error}') from error
+        raise ValueError(f'{found.path}: its settings are invalid: {error}; {remedy}') from error
     return ReadResult(found, table, protocol, contradiction(found.result, table))
 
 

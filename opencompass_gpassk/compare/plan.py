@@ -1,4 +1,4 @@
-"""What to expect of further runs: from a pilot's trials, or from assumed rates."""
+"""Expected figures and intervals of further runs, from a pilot's trials or assumed rates."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from opencompass_gpassk.trials import read_trials
 __all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']
 
 DEFAULT_K = 16
-LEAST = 2  # judged samples of a problem that tell of its rate
-MULTIPLES = (1, 2, 3, 4, 6, 8)  # of k
-MOST = {'k': 1024, 'n': 4096}  # beyond which tables take long and nobody samples
+LEAST = 2  # judged samples that some problem of a pilot needs
+MULTIPLES = (1, 2, 3, 4, 6, 8)  # multiples of k, as default n
+MOST = {'k': 1024, 'n': 4096}  # larger tables take long, and nobody draws so many samples
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is asked.
+    """The settings of a plan.
 
     Args:
-        k: Of G-Pass@k; None for the pilot's greatest, or 16.
+        k: The k of G-Pass@k; None for the pilot's greatest, or 16.
         taus: Thresholds of G-Pass@k.
-        n: Samples of each problem; None for multiples of k.
+        n: Numbers of samples of each problem; None for multiples of k.
         problems: Numbers of problems.
-        negligible: Share of the variance that samples may be responsible for.
-        level: The intervals' coverage.
+        negligible: Share of the variance from sampling that counts as negligible.
+        level: Confidence level of the intervals.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -71,9 +71,7 @@ class Grid:
                 f'negligible is {self.negligible:g}; it is a share between 0 and 1, such as 0.1'
             )
         if not 0 < self.level < 1:
-            raise ValueError(
-                f'level is {self.level:g}; it is a chance between 0 and 1, such as 0.95'
-            )
+            raise ValueError(f'level is {self.level:g}; choose one between 0 and 1, such as 0.95')
 
     def figures(self, k: int) -> list[Figure]:
         """Return the figures that are planned for."""
@@ -81,32 +79,32 @@ class Grid:
         return [ACCURACY(), *passes, MG_PASS(k=k)]
 
     def samples(self, k: int) -> list[int]:
-        """Return the n of the rows.
+        """Return the numbers of samples n, one for each row of the table.
 
         Raises:
-            ValueError: If k samples can't be drawn from one.
+            ValueError: If an n is less than k.
         """
         numbers = [k * multiple for multiple in MULTIPLES] if self.n is None else self.n
         if short := [n for n in numbers if n < k]:
             raise ValueError(
-                f'n is {short[0]}, but k is {k}, and k of n samples are drawn; choose -n of {k} '
-                'or more, or a smaller -k'
+                f'n is {short[0]}, but k is {k}, and k of n samples are drawn; choose a -n of at '
+                f'least {k}, or a smaller -k'
             )
         return sorted(set(numbers))
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """The plan of one figure, and what it was asked.
+    """The plan of one figure, and its settings.
 
     Attributes:
         figure: The figure.
-        plan: What is to be expected.
-        grid: What is asked.
-        k: Of the metrics beside it.
+        plan: The expected figure and its variances.
+        grid: The settings of the plan.
+        k: The k of the plan's G-Pass@k.
         source: Where the rates come from, in words.
-        observed: The pilot's figure; None without one.
-        design: What its clusters multiply the variance between problems by; None without some.
+        observed: The pilot's figure; None without a pilot.
+        design: Factor by which clusters raise the variance between problems; None without any.
     """
 
     figure: Figure
@@ -118,7 +116,7 @@ class Outlook:
     design: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it: shares in [0, 1], None where undefined or unlimited."""
+        """Return the outlook for JSON: shares in [0, 1], None where undefined or unlimited."""
         plan, grid = self.plan, self.grid
         rows = [self._row(n) for n in [*grid.samples(self.k), None]]
         advised = ADVISED * self.k
@@ -159,17 +157,17 @@ def assumed(
     alpha: float | None = None,
     beta: float | None = None,
 ) -> list[Outlook]:
-    """Return the outlook of each metric where the rates have an assumed Beta distribution.
+    """Return the outlook of each metric, if the rates have an assumed Beta distribution.
 
     Args:
-        grid: What is asked.
-        mean: The mean rate, with spread.
-        spread: Its standard deviation.
-        alpha: Of the Beta distribution, with beta and instead of these.
-        beta: Of the same.
+        grid: The settings of the plan.
+        mean: Mean of the rates; needs ``spread``.
+        spread: Standard deviation of the rates.
+        alpha: First parameter of the Beta distribution, instead of mean and spread; needs ``beta``.
+        beta: Second parameter of the Beta distribution.
 
     Raises:
-        ValueError: If neither pair is whole, or both are given.
+        ValueError: If neither pair is complete, or both pairs are given.
     """
     moments, shape = [mean, spread], [alpha, beta]
     if None not in moments and shape == [None, None]:
@@ -180,7 +178,7 @@ def assumed(
         source = f'rates of a Beta distribution ({alpha:g}, {beta:g})'
     else:
         raise ValueError(
-            'what is known of the model is missing: name a pilot run, or give --mean and --spread, '
+            'the rates of the problems are missing: name a pilot run, or give --mean and --spread, '
             'or --alpha and --beta'
         )
     k = DEFAULT_K if grid.k is None else grid.k
@@ -189,14 +187,14 @@ def assumed(
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a pilot tells of P problems.
+    """A pilot's counts for P problems.
 
     Attributes:
-        name: Of the pilot, for readers.
-        n: Judged responses to each problem.
-        c: Right ones among them.
-        clusters: What shares a number belongs to one question.
-        k: The greatest that was measured, 16 if none was.
+        name: The pilot's name, for readers.
+        n: Shape (P,): judged responses to each problem.
+        c: Shape (P,): right responses to each problem.
+        clusters: Shape (P,): a number that versions of one question share.
+        k: The greatest k of the pilot's result, 16 if it has none.
     """
 
     name: str
@@ -209,10 +207,10 @@ class Pilot:
 def read_pilot(path: Path, name: str) -> Pilot:
     """Read a pilot's trials file.
 
-    Versions with other numbers are planned for, not their originals, as in the headline figures.
+    Originals of versions are left out, as in the headline figures.
 
     Raises:
-        ValueError: If the file can't be read, no trial of it is judged, or no problem has two.
+        ValueError: If the file can't be read, or no problem has two judged trials.
     """
     table, meta = read_trials(path)
     headline = np.array(headline_problems(table.problems), dtype=np.int64)
@@ -221,7 +219,7 @@ def read_pilot(path: Path, name: str) -> Pilot:
         raise ValueError(f'{path}: it has no judged trial; score the run first')
     if n.max() < LEAST:
         raise ValueError(
-            f'{path}: one judged response of each problem does not tell rates from chance; take a '
+            f"{path}: one judged response of each problem can't separate rates from chance; take a "
             f'pilot of n = {LEAST} or more'
         )
     clusters = problem_clusters(table)[headline]
@@ -229,13 +227,13 @@ def read_pilot(path: Path, name: str) -> Pilot:
 
 
 def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
-    """Yield the outlook of each metric by a pilot."""
+    """Yield the outlook of each metric from a pilot."""
     n, c, clusters = pilot.n, pilot.c, pilot.clusters
     k = pilot.k if grid.k is None else grid.k
     rates = pilot_rates(n, c)
     source = f'{pilot.name}: {len(n)} problems, n = {n.max()}'
     if n.max() < k:
-        source += f' < k = {k}, so that the fitted distribution of rates decides'
+        source += f' < k = {k}, so figures come from a fitted distribution of rates'
     groups = len(np.unique(clusters))
     if groups < len(n):
         source += f', {groups} clusters'

@@ -1,4 +1,4 @@
-"""Which problems one of two models solves more often than the other."""
+"""The problems that one of two models solves more often than the other."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Change:
     """How often two models solve a problem.
 
     Attributes:
-        problem: The problem, as the first model's table has it.
+        problem: The problem in the first model's table.
         n: Judged responses of the first and of the second model.
-        c: Right ones among them.
+        c: Right responses of the first and of the second model.
         strictest: G-Pass@k at τ = 1 of both, in percent; NaN where undefined.
-        p_value: Of :func:`fisher_exact`; NaN where one has no judged response.
-        adjusted: The same by Holm's correction over all problems.
+        p_value: p-value of :func:`fisher_exact`; NaN if a model has no judged response.
+        adjusted: The p-value after Holm's correction over all problems.
     """
 
     problem: Problem
@@ -38,24 +38,24 @@ class Change:
 
     @property
     def points(self) -> float:
-        """The second model's share of right responses less the first's, in points."""
+        """The second model's share of right responses minus the first's, in points."""
         if not all(self.n):
             return math.nan
         return 100 * (self.c[1] / self.n[1] - self.c[0] / self.n[0])
 
 
 def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
-    """Return the problems with what two models make of them, the greatest changes first.
+    """Return how often two models solve each problem, the greatest changes first.
 
     Args:
         shared: Two models.
-        k: Of the G-Pass@k at τ = 1, None for none.
+        k: The k of G-Pass@k at τ = 1; None to leave it out.
 
     Raises:
         ValueError: If there aren't two models.
     """
     if len(shared.tables) != 2:
-        raise ValueError(f'{len(shared.tables)} models are aligned; a comparison is of two')
+        raise ValueError(f'{len(shared.tables)} models are aligned; compare two')
     (n_a, c_a), (n_b, c_b) = (table.counts() for table in shared.tables)
     undefined = np.full((2, len(n_a)), np.nan)
     strictest = (
@@ -86,13 +86,13 @@ def fisher_exact(c: int, n: int, other_c: int, other_n: int) -> float:
     """Return the p-value of Fisher's exact test that two success rates are the same.
 
     Args:
-        c: Successes.
-        n: Of how many.
-        other_c: Successes of the other.
-        other_n: Of how many.
+        c: Successes of the first.
+        n: Trials of the first.
+        other_c: Successes of the second.
+        other_n: Trials of the second.
 
     Returns:
-        Two-sided; NaN where there is nothing to compare.
+        The two-sided p-value; NaN if either has no trials.
 
     >>> fisher_exact(8, 8, 0, 8)
     0.0001554001554001554

@@ -1,9 +1,9 @@
-"""The problems that several models were asked, and what each model reached on them.
+"""The problems that several models answered, and the models' figures on them.
 
-Two models find the same problems hard, so that their difference is known far better than either
-figure. What only some of them were asked tells nothing about the difference, and is left out.
-Where the models' numbers of samples differ, as many are drawn as the one with fewest has: a figure
-of 16 samples has another distribution than one of 48, which a permutation test would notice.
+Models often find the same problems hard, so on shared problems their difference is known far better
+than either figure. Problems that only some models answered are left out. For tests, if models have
+different numbers of samples, the smallest number is drawn from each: figures from 16 and from 48
+samples are distributed differently, and a permutation test would detect that.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def drawn_down(
     seed: int = 0,
     least: int = 1,
 ) -> tuple[list[TrialTable], int]:
-    """Return tables in which each problem has as many trials that count in all of them.
+    """Return tables in which each problem has the same number of counted trials.
 
-    Trials are drawn at random without replacement, so that estimates stay unbiased. Those that
+    Trials are drawn at random without replacement, so that estimates stay unbiased. Trials that
     don't count are left out.
 
     Args:
-        tables: Of the same problems in the same order.
-        counted: Table → shape (T,), which of its trials count.
-        seed: What is drawn depends on it, on the table's place, and on its trials' replicas.
-        least: A table with fewer trials of a problem keeps its own, and has no part in how many
-            the others keep: it would leave nothing of them.
+        tables: Trials of the same problems in the same order.
+        counted: Table → shape (T,): whether a trial counts.
+        seed: Random seed. The draw also depends on the table's place and its trials' replicas.
+        least: A table with fewer trials of a problem keeps all of them, and is ignored when the
+            smallest number is taken, so that the other tables keep enough.
 
     Returns:
-        The tables, the very same if the numbers are equal already; and the number of problems of
-        which they aren't.
+        The tables, unchanged if the numbers were equal; and the number of problems for which they
+        were not.
     """
     masks = [counted(table) for table in tables]
     numbers = np.stack(
@@ -70,7 +70,7 @@ def _drawn(
 ) -> TrialTable:
     there = np.flatnonzero(counted)
     replica = np.array([table.trials[i].replica for i in there], dtype=np.int64)
-    # Whatever the order of the file, the same trials.
+    # Draw the same trials whatever their order in the file.
     there = there[np.lexsort((replica, table.problem_index[there]))]
     problem = table.problem_index[there]
     order = np.lexsort((rng.random(len(there)), problem))
@@ -83,7 +83,7 @@ def _drawn(
 Row = NDArray[np.float64]
 Protocols = Protocol | Mapping[str, Protocol]
 Mask = NDArray[np.bool_]
-# What of the trials a figure is estimated from; its number is to be the same for a test.
+# The trials that a figure is computed from. For a test all models need the same number of them.
 COUNTED: dict[Counted, Callable[[TrialTable], Mask]] = {
     Counted.JUDGED: lambda table: table.judged,
     Counted.PRESENT: lambda table: ~table.flag('lost'),
@@ -97,15 +97,15 @@ class Block:
     """Figures of several models over the same U problems, or groups of versions.
 
     Attributes:
-        figures: M figures; the accuracy is that of any n where the numbers of samples differ.
-        values: Shape (models, U, M), shares in [0, 1] or differences of such; NaN where
+        figures: M figures; accuracy has no n if the numbers of samples differ.
+        values: Shape (models, U, M): shares in [0, 1] or differences of shares; NaN where
             undefined.
-        clusters: Shape (U,): what shares a number belongs to one question.
-        tested: Shape (models, U, M), what a sign-flip test compares: the values by as many
-            samples of each problem as the model with fewest has; of ratios their
+        clusters: Shape (U,): a number that versions of one question share.
+        tested: Shape (models, U, M): the values that a sign-flip test compares, computed with
+            equal numbers of samples of each problem; for ratios, their
             :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
-        weights: Shape (models, U, M), the responses that a problem's value is the mean of, where
-            figures are ratios of sums over responses; None where they are means over units.
+        weights: Shape (models, U, M): number of responses in each problem's mean, if figures are
+            ratios of sums over responses; None if they are means over units.
     """
 
     figures: tuple[Figure, ...]
@@ -117,15 +117,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Aligned:
-    """What several models reached on the problems that all of them were asked.
+    """The figures of several models on the problems that all of them answered.
 
     Attributes:
-        models: Their names.
-        tables: The trials of each, on these problems alone, in the same order.
-        left_out: (problem_id, why) of every problem that is not compared.
-        parts: Label of a group to its figures; '' is the headline, over all that count.
-        drawn: What is counted, such as judged responses → problems of which the models have other
-            numbers of it, so that tests are of fewer.
+        models: The models' names.
+        tables: Each model's trials on these problems, in the same order of problems.
+        left_out: (problem_id, reason) of every problem that is not compared.
+        parts: Label of a group → its figures; '' is the headline.
+        drawn: Kind of responses, such as ``judged`` → number of problems of which the models have
+            different numbers of them, so that tests use fewer.
     """
 
     models: tuple[str, ...]
@@ -136,26 +136,26 @@ class Aligned:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems that all were asked, as the first model's table has them."""
+        """The problems that all models answered, from the first model's table."""
         return self.tables[0].problems
 
 
 def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int = 0) -> Aligned:
-    """Return the figures of several models over the problems that all of them were asked.
+    """Return the figures of several models over the problems that all of them answered.
 
-    Problems are the same if their ids, their gold answers and, where both tell it, their questions
-    are. Groups and clusters are those of the first table. A figure that not all have is left out;
-    where the numbers of samples differ, the accuracy is called ``accuracy``, and majority votes,
-    which depend on that number, are left out. Where a problem has other numbers of samples that
-    count, what is tested is had from as many of each as the model with fewest has.
+    Problems are the same if their ids, gold answers and (if known) questions are equal. Groups and
+    clusters are those of the first table. Figures that some model lacks are left out. If the
+    numbers of samples n differ, accuracy gets no n, and majority votes are left out since they
+    depend on n. If a problem's numbers of counted samples differ, tests use as many of each model
+    as the model with the fewest has.
 
     Args:
         tables: Model → its trials.
-        protocols: What was measured: of all, or model → its own.
-        seed: Of the samples drawn for tests.
+        protocols: The protocol of all models, or model → its protocol.
+        seed: Random seed of the samples drawn for tests.
 
     Raises:
-        ValueError: If there is no table, or no problem that all were asked.
+        ValueError: If there is no table, or no problem that all models answered.
     """
     if not tables:
         raise ValueError('tables is empty; give the trials of one model at least')
@@ -204,7 +204,7 @@ class _Rows:
             }
 
     def columns(self, part: Part) -> dict[Over, Columns]:
-        """Return the values of these problems, and of the questions of their versions."""
+        """Return the values of a part's problems, and of the questions with all their versions."""
         found = {columns.figures[0].family.over: columns for columns in self.values.of(part)}
         return {over: found[over] for over in (Over.PROBLEMS, Over.QUESTIONS) if over in found}
 
@@ -212,9 +212,9 @@ class _Rows:
 def _tested(
     measured: Sequence[_Rows], seed: int
 ) -> tuple[dict[Counted, list[_Rows]], dict[str, int]]:
-    """Return the rows that tests are of, by what is counted, and the problems drawn down."""
+    """Return the rows for tests by the kind of responses, and how many problems lost samples."""
     tables = [one.values.table for one in measured]
-    # Of two models a problem counts where both have enough; of more, where some pair has.
+    # With two models a problem counts if both have enough samples; with more, if some pair has.
     least = 1 if len(measured) < 3 else max(max(one.protocol.ks, default=1) for one in measured)
     found: dict[Counted, list[_Rows]] = {}
     drawn: dict[str, int] = {}
@@ -323,7 +323,7 @@ def _reasoning(
 
 
 def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
-    """Return the values of each figure; of several n, without those that depend on n."""
+    """Return the values of each figure; with several n, without figures that depend on n."""
     return {
         figure.of_n(None) if several and figure.family is ACCURACY else figure: columns.values[:, i]
         for i, figure in enumerate(columns.figures)
@@ -336,7 +336,7 @@ def _stacked(rows: Sequence[Row], units: int) -> Row:
 
 
 def _problem_means(values: Row, problem: NDArray[np.int64], size: int) -> tuple[Row, Row]:
-    """Return each problem's mean, and of how many responses."""
+    """Return each problem's mean, and the number of responses in it."""
     known = ~np.isnan(values)
     sums = np.bincount(problem[known], weights=values[known], minlength=size)
     counts = np.bincount(problem[known], minlength=size).astype(float)

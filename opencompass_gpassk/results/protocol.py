@@ -62,7 +62,7 @@ class Protocol:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k that are reported, ascending; none without verdicts, or if each problem has one sample."""
+        """The k that are reported, ascending; none without verdicts or repeated samples."""
         return tuple(sorted(set(self.k))) if self.n > 1 and self.judged else ()
 
     def check_versions(self, m: int) -> None:
