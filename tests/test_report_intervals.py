@@ -95,7 +95,7 @@ def test_brackets_stand_below_the_headline_figures() -> None:
         '  * [low, high]: 95 % intervals, for problems like these (BCa bootstrap over problems and '
         'their versions, 10,000',
         '    resamples)',
-        "  * Wilson's interval in place of the bootstrap, where too few problems differ from the "
+        "  * Wilson's interval instead of the bootstrap, where too few problems differ from the "
         'rest: mG-Pass@2',
     ]
 
@@ -120,7 +120,7 @@ def test_plus_minus_is_half_the_width_and_says_so() -> None:
     assert '56.2 ±24.9' in to_text(table, '±')
     markdown = to_markdown(table, '±')
     assert '| 56.2 ±24.9 |' in markdown
-    assert '- ±: half the width of the 95 % interval, which may reach farther' in markdown
+    assert '- ±: half the width of the 95 % interval, which may be longer' in markdown
 
 
 def test_without_intervals_the_notes_are_silent() -> None:
@@ -134,7 +134,7 @@ def test_without_intervals_the_notes_are_silent() -> None:
 @pytest.mark.parametrize('show', [to_text, to_markdown])
 def test_an_unknown_way_names_the_known_ones(show: Any) -> None:
     """Who mistypes the setting learns what there is."""
-    with pytest.raises(ValueError, match=r"intervals is '\+-'; show them in 'brackets'"):
+    with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
         show(benchmark_tables(of_two())[0], '+-')
 
 
@@ -229,9 +229,9 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     text, markdown, latex = to_text(table), to_markdown(table), to_latex(table)
     assert text.count('*87.5') == 1
     assert text.count('≈86.5') == 1
-    assert '*: the best of its column; ≈: the data cannot tell it from the best (' in text
+    assert '*: the best of its column; ≈: not distinguishable from the best (' in text
     assert '| near | ≈86.5 |' in markdown
-    assert '- bold: the best of its column; ≈: the data cannot' in markdown
+    assert '- bold: the best of its column; ≈: not distinguishable' in markdown
     assert 'near & $^\\approx$86.5 &' in latex
     assert 'bold: the best of its column; $\\approx$: the data cannot' in latex
 
@@ -262,14 +262,14 @@ def test_one_model_is_not_the_best() -> None:
 @pytest.mark.parametrize(
     ('weak', 'note'),
     [
-        (None, 'the best samples are not marked: the trials of weak are not to be read'),
+        (None, 'the best samples are not marked: the trials of weak can not be read'),
         (
             table_of(WEAK, 4, first=1),
-            'the best samples are not marked: not all models were asked the same problems',
+            'the best samples are not marked: the models answered different problems',
         ),
         (
             table_of(WEAK, 4, first=100),
-            'the best samples are not marked: not all models were asked the same problems',
+            'the best samples are not marked: the models answered different problems',
         ),
     ],
 )

@@ -242,7 +242,7 @@ def test_a_reward_model_says_nothing_of_redundancy() -> None:
     table = reasoning_tables({'m': {'x': made}})[0]
     assert math.isnan(rows(table)[0]['redundancy'])
     assert '–' in to_text(table)
-    assert 'math-shepherd: says nothing of redundancy, as process reward models do' in table.notes
+    assert 'math-shepherd: gives no redundancy, as process reward models do' in table.notes
     assert not [note for note in reasoning_tables(RESULTS)[0].notes if 'says nothing' in note]
 
 

@@ -153,8 +153,8 @@ def test_odd_k_has_its_caveat(k: int, note: str) -> None:
     ('benchmark', 'words'),
     [
         ('sample', 'not LiveMathBench'),
-        ('AIME2024-30', 'in place of the unpublished list of 45'),
-        ('AIME2024-45', 'a list of your own'),
+        ('AIME2024-30', 'since the list of 45 is not published'),
+        ('AIME2024-45', 'your own list'),
     ],
 )
 def test_what_is_no_published_benchmark_is_called_so(benchmark: str, words: str) -> None:

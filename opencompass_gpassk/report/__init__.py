@@ -1,1 +1,1 @@
-"""Results in, tables, files and figures out: pure functions, no OpenCompass."""
+"""Tables, files, figures and the report page from results; only summarizer.py uses OpenCompass."""

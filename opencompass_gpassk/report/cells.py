@@ -1,4 +1,4 @@
-"""Cells as they are shown: figures with so many decimals, their intervals, and what these mean."""
+"""Texts of table cells: figures, their intervals and marks, and notes that explain these."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ STYLES = (BRACKETS, PLUS_MINUS, None)
 
 WILSON = 'wilson'
 RARE = 5.0  # percent
-# As benchmarks/coverage.py measured it.
+# Measured by benchmarks/coverage.py.
 RARE_NOTE = (
-    f'intervals of figures below {RARE:g} or above {100 - RARE:g}: in simulations such hold the '
-    'truth in 93.5 to 99.5 % of cases at 2 %, in 89 to 100 % at 0.3 %'
+    f'for figures below {RARE:g} or above {100 - RARE:g}: in simulations the intervals contained '
+    'the true value in 93.5 to 99.5 % of cases at 2 %, in 89 to 100 % at 0.3 %'
 )
 ALONE = "Wilson's, since too few problems differ from the rest for a bootstrap"
 
 
 class Mark(Enum):
-    """What a figure is among those that it is compared with."""
+    """The rank of a figure among those that it is compared with."""
 
     BEST = 'none is better'
     NEAR = 'not distinguishable from the best'
@@ -50,32 +50,32 @@ METHODS = {
 
 
 def checked_style(style: str | None) -> str | None:
-    """Return how intervals are shown.
+    """Return the style in which intervals are shown.
 
     Raises:
-        ValueError: If it is no such way.
+        ValueError: If the style is unknown.
     """
     if style not in STYLES:
         raise ValueError(
-            f"intervals is {style!r}; show them in 'brackets', as '±' half their width, or None"
+            f"intervals is {style!r}; use 'brackets', '±' (half the width), or None for none"
         )
     return style
 
 
 def shown_cell(cell: Cell, decimals: int) -> str:
-    """Return a cell as one line: a dash where nothing was measured, a longer one if undefined."""
+    """Return a cell as one line: ``-`` if it was not measured, ``–`` if it is undefined."""
     if cell is None:
         return '-'
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return '–'
-        # Nothing is -0.0.
+        # Adding 0.0 turns -0.0 into 0.0.
         return f'{round(float(cell), decimals) + 0.0:.{decimals}f}'
     return one_line(str(cell))
 
 
 def shown_interval(cell: Cell, decimals: int, style: str | None) -> str:
-    """Return the interval of a cell, '' where it has none or none is to be shown."""
+    """Return the interval of a cell as text, '' if it has none or the style is None."""
     if style is None or not isinstance(cell, Estimate):
         return ''
     low, high = cell.interval
@@ -85,11 +85,11 @@ def shown_interval(cell: Cell, decimals: int, style: str | None) -> str:
 
 
 def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> list[str]:
-    """Return what the intervals of some cells are, and where they came about in another way.
+    """Return notes on the intervals of some cells: their meaning, and columns with another method.
 
     Args:
-        cells: Heading → the cells below it of which the interval is shown.
-        style: How.
+        cells: Heading → the cells of its column whose intervals are shown.
+        style: The style in which they are shown.
     """
     shown = {
         name: [cell for cell in column if isinstance(cell, Estimate)]
@@ -109,15 +109,15 @@ def interval_notes(cells: Mapping[str, Iterable[Cell]], style: str | None) -> li
 
 
 def marks_note(marks: Collection[Mark], best: str, near: str, among: str) -> str:
-    """Return what the marks of the best figures mean.
+    """Return a note on the marks of the best figures.
 
     Args:
-        marks: Those that occur.
-        best: How the best are marked.
-        near: How those are marked that are not distinguishable from the best.
-        among: What figures are compared within.
+        marks: The marks that occur.
+        best: The sign of the best figures.
+        near: The sign of figures that are not distinguishable from the best.
+        among: The cells among which figures are compared.
     """
-    told = f'; {near}: the data cannot tell it from the best' if Mark.NEAR in marks else ''
+    told = f'; {near}: not distinguishable from the best' if Mark.NEAR in marks else ''
     return (
         f'{best}: the best of its {among}{told} (paired sign-flip test over the problems that all '
         'these models answered, 95 %, all pairs at once)'
@@ -130,7 +130,7 @@ def _meaning(one: Estimate, style: str, made: str = '') -> str:
     share = f'{100 * level:g} % ' if isinstance(level, float) else ''
     reading = f'[low, high]: {share}intervals'
     if style == PLUS_MINUS:
-        reading = f'±: half the width of the {share}interval, which may reach farther to one side'
+        reading = f'±: half the width of the {share}interval, which may be longer on one side'
     of = f', for {settings["of"]}' if settings.get('of') else ''
     resamples = settings.get('resamples')
     times = f', {resamples:,} resamples' if isinstance(resamples, int) and not made else ''
@@ -140,7 +140,7 @@ def _meaning(one: Estimate, style: str, made: str = '') -> str:
 
 
 def _replaced(shown: Mapping[str, Iterable[Estimate]], total: int) -> Iterable[str]:
-    """Yield where Wilson's interval, or another, stands in place of the one that was asked for."""
+    """Yield notes on columns with Wilson's or another interval instead of the requested one."""
     others: dict[str, dict[str, int]] = {}
     for name, column in shown.items():
         for cell in column:
@@ -151,6 +151,6 @@ def _replaced(shown: Mapping[str, Iterable[Estimate]], total: int) -> Iterable[s
         title = method.capitalize() + ("'s" if method == WILSON else '')
         where = ', '.join(columns) if sum(columns.values()) < total else 'all of them'
         yield (
-            f'{title} interval in place of the bootstrap, where too few problems differ from the '
+            f'{title} interval instead of the bootstrap, where too few problems differ from the '
             f'rest: {where}'
         )

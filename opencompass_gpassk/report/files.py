@@ -49,19 +49,19 @@ FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high')
 
 
 def tidy_rows(results: Results) -> list[dict[str, Any]]:
-    """Return one row a figure: what was measured, on whom, and its value in percent.
+    """Return one row per figure: benchmark, model, metric and value in percent.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
 
     Returns:
-        Rows of the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
-        each field that groups are made by (``split``, ``language``, …; ``group model`` for a field
-        whose name another column has, such as ``model``), ``problems, metric, k,
-        tau, percent, low, high``. ``group`` is '' for the whole benchmark; k and tau are None
-        where a metric has none; ``percent`` is None where it is undefined, and so are ``low`` and
-        ``high``, the ends of its interval, where it has none. Lengths and box plots of solutions
-        are no percentages: :func:`to_json` has them.
+        Rows with the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
+        each field of the groups (``split``, ``language``, …), then ``problems, metric, k, tau,
+        percent, low, high``. A field with the name of another column gets a prefix, such as
+        ``group model``. ``group`` is '' for the whole benchmark. ``k`` and ``tau`` are None if a
+        metric has none. ``percent`` is None if it is undefined. ``low`` and ``high``, the ends of
+        the interval, are None if there is no interval. Lengths and box plots of solutions are not
+        percentages; :func:`to_json` has them.
     """
     ours = [
         (model, dataset, result)
@@ -107,7 +107,7 @@ Metric = tuple[str, int | None, float | None]
 
 
 def _metrics(result: Result, label: str, group: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return key → name, k and τ of what a result tells of a group; '' is the whole."""
+    """Return key → name, k and τ of a result's figures for a group; '' is the whole."""
     figures = figures_of(result, originals='version' in group)
     found: dict[str, Metric] = {
         one.key: (one.name, one.m if one.k is None else one.k, one.tau) for one in figures
@@ -118,12 +118,12 @@ def _metrics(result: Result, label: str, group: Mapping[str, Any]) -> dict[str, 
 
 
 def to_csv(results: Results) -> str:
-    """Return :func:`tidy_rows` as CSV: None is empty, and no text is taken for a formula."""
+    """Return :func:`tidy_rows` as CSV: None is empty, and no text is read as a formula."""
     rows = tidy_rows(results)
     file = io.StringIO()
     columns = list(rows[0]) if rows else [*COLUMNS, *FIGURES]
     writer = csv.DictWriter(file, columns, lineterminator='\n')
-    # A field's name is a heading, and a heading a cell.
+    # Headings are cells too, and may be names of fields from a data set.
     writer.writerow({name: spreadsheet_text(name) for name in columns})
     for row in rows:
         writer.writerow(
@@ -150,8 +150,8 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
                     "not started", "stage": str, "reason": str, "log": str}]}
 
-    The figures' names are those of the result JSON. Figures without an interval are missing in
-    ``intervals``; ``uncertainty`` tells how these came about.
+    The figures have the keys of the result JSON. Figures without an interval are missing in
+    ``intervals``; ``uncertainty`` describes how these were made.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -198,7 +198,7 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
 
 
 def _field_columns(fields: Iterable[str]) -> dict[str, str]:
-    """Return field → column: no other than the field's own, and none that two have."""
+    """Return field → name of its column; all columns have different names."""
     taken = {*COLUMNS, *FIGURES}
     columns: dict[str, str] = {}
     for name in fields:
@@ -222,11 +222,11 @@ def _group_fields(result: Result) -> Iterable[str]:
 
 TITLE = 'G-Pass@k'
 KINDS = ('.png', '.svg')
-LONGEST = 60  # characters of a figure's name: in UTF-8 a file's name has 255 bytes at most
+LONGEST = 60  # characters of a figure's name; a file's name may have 255 bytes, in UTF-8
 
 
 class MissingMatplotlibError(ImportError):
-    """The figures need matplotlib, which is not installed."""
+    """Matplotlib, which the figures need, is not installed."""
 
 
 def write_report(
@@ -239,11 +239,11 @@ def write_report(
     """Write ``<stem>.md``, ``.tex``, ``.csv`` and ``.json`` and return their paths.
 
     Args:
-        stem: How the paths begin.
+        stem: Beginning of the paths.
         results: Model → data set → result, as stored in the result JSON.
-        states: What became of each model's work on each data set.
-        trials: Of the results, which tell the best figures; None if nothing is to be marked.
-        intervals: How they are shown, see
+        states: State of each model's work on each data set.
+        trials: Trials of the results, for marks on the best figures; None for no marks.
+        intervals: Style of the intervals, see
             :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
@@ -265,16 +265,16 @@ def write_report(
 def write_figures(stem: Path, results: Results, trials: Trials | None = None) -> list[Path]:
     """Draw each figure to ``<stem>_<name>.png`` and ``.svg`` and return the paths.
 
-    The curves over τ of a benchmark have its name, its other figures a word behind it.
+    The file of a benchmark's curves over τ has its name; other figures add a word to it.
 
     Args:
-        stem: How the paths begin.
+        stem: Beginning of the paths.
         results: Model → data set → result, as stored in the result JSON.
-        trials: Of the results: without them there are no figures against n, and no intervals of
-            slopes.
+        trials: Trials of the results. Without them there are no figures against n, and no
+            intervals of slopes.
 
     Raises:
-        MissingMatplotlibError: If matplotlib is missing, naming the command that installs it.
+        MissingMatplotlibError: If matplotlib is missing; it names the command to install it.
     """
     paths: list[Path] = []
     for title, draw in report_figures(results, trials):

@@ -1,4 +1,4 @@
-"""What must be known to read a benchmark's figures: warnings, exclusions, caveats."""
+"""Notes for reading a benchmark's figures: warnings, exclusions, caveats."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from opencompass_gpassk.results.join_results import Benchmark, Result
 
 __all__ = ['benchmark_notes', 'incomparable', 'threshold_notes']
 
-# What must be known of a benchmark, whatever the results.
+# Notes on a benchmark that hold for any result.
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
-    'questions of this package, in the manner of RV-Bench (arXiv 2501.11790), whose own differ; '
+    'questions of this package, made like those of RV-Bench (arXiv 2501.11790), but not the same; '
     'no published figure can be compared with these'
 )
 COMPARED = {
@@ -30,17 +30,17 @@ CAVEATS = {
         'no published figure can be compared with these'
     ),
     'AIME2024-30': (
-        'AIME2024-30: the 30 problems of AIME 2024, in place of the unpublished list of 45; '
-        'the published AIME2024-45 cannot be compared with these'
+        'AIME2024-30: the 30 problems of AIME 2024, since the list of 45 is not published; '
+        'published figures of AIME2024-45 cannot be compared with these'
     ),
     'AIME2024-45': (
-        'AIME2024-45: a list of your own; the published list is not known, and may differ'
+        'AIME2024-45: your own list; the list of the published figures is unknown and may differ'
     ),
 }
 
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
-    """Return what holds for all figures of a benchmark."""
+    """Return the notes on all figures of a benchmark."""
     results = (result for entry in benchmark.entries for result in entry.results)
     notes = list(dict.fromkeys(note for result in results for note in incomparable(result)))
     notes += [
@@ -51,14 +51,14 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
 
 
 def incomparable(result: Result) -> list[str]:
-    """Return why no published figure can be compared with those of a result."""
+    """Return why published figures can't be compared with those of a result."""
     name = str(result['benchmark'])
     notes = [CAVEATS[name]] if name in CAVEATS else []
     return [*notes, *([f'{name}: {OWN_QUESTIONS}'] if _generated(result) else [])]
 
 
 def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
-    """Return what holds for the figures at k."""
+    """Return the notes on the figures at k."""
     notes = []
     entries = [entry for entry in benchmark.entries if k in entry.ks]
     if k % 2:
@@ -71,7 +71,7 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
 
 
 def _generated(result: Result) -> bool:
-    """Tell whether the problems were made by this package, which their version's seed shows."""
+    """Tell whether this package generated the problems; then the data's version has a seed."""
     return GENERATED.search(str(result['signature'].get('data'))) is not None
 
 
@@ -89,7 +89,7 @@ def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
 
 
 def _warnings(benchmark: Benchmark) -> list[str]:
-    """Return each warning once, with the models that it concerns unless that is all of them."""
+    """Return each warning once, with the models that it concerns, unless it concerns all."""
     sampled = {benchmark.label(e): e.result for e in benchmark.entries if e.result}
     greedy = {benchmark.label(e): e.greedy for e in benchmark.entries if e.greedy}
     return [

@@ -1,4 +1,4 @@
-"""OpenCompass's summarizer interface: result files in, tables and figures out."""
+"""OpenCompass's summarizer interface: reads result files, writes tables and figures."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ Table = list[list[str]]
 class GPassKSummarizer(DefaultSummarizer):
     """OpenCompass's own summary, then the tables of G-Pass@k.
 
-    It writes ``summary_<time>.*`` as OpenCompass does, and ``gpassk_<time>.md``, ``.tex``,
-    ``.csv``, ``.json``, the report page and figures as PNG and SVG beside them. A cell without a
-    figure says what became of the task, and the reason stands below.
+    It writes ``summary_<time>.*`` as OpenCompass does. Beside them it writes ``gpassk_<time>.md``,
+    ``.tex``, ``.csv``, ``.json``, the report page, and figures as PNG and SVG. A cell without a
+    figure shows the task's state; the reason is printed below the table.
 
-    Where several models were asked the same problems, the best figure of each column is marked,
-    with those that a paired test cannot tell from it.
+    If several models answered the same problems, the best figure of each column is marked, and so
+    are those that a paired test can't distinguish from it.
 
     Args:
         config: The run's config.
-        dataset_abbrs: What OpenCompass's table lists; by default a few figures of each data set.
+        dataset_abbrs: Rows of OpenCompass's table; by default a few figures of each data set.
         summary_groups: As in ``DefaultSummarizer``.
         prompt_db: As in ``DefaultSummarizer``.
-        intervals: How the tables show confidence intervals: in ``brackets``; as ``±`` half their
-            width, which hides that they may be lopsided; or None for none.
+        intervals: How the tables show confidence intervals: ``brackets``; ``±``, half the width,
+            which hides that one side may be longer; or None for no intervals.
 
     Raises:
-        ValueError: If there is no such way to show intervals.
+        ValueError: If the style of intervals is unknown.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class GPassKSummarizer(DefaultSummarizer):
         """Print and write both summaries.
 
         Args:
-            output_path: Where OpenCompass's goes, ``summary/summary_<time>.txt`` by default; ours
-                goes beside it.
-            time_str: The time that file names hold.
+            output_path: OpenCompass's summary file, ``summary/summary_<time>.txt`` by default; ours
+                are written beside it.
+            time_str: The time in file names; by default now.
         """
         time = time_str or datetime.now().strftime('%Y%m%d_%H%M%S')
         path = Path(output_path or Path(self.work_dir, 'summary', f'summary_{time}.txt'))
@@ -90,7 +90,7 @@ class GPassKSummarizer(DefaultSummarizer):
         try:
             super().summarize(output_path=str(path), time_str=time)
         except Exception as error:  # upstream's table must not cost ours
-            self.logger.error(f'no summary of OpenCompass: {type(error).__name__}: {error}')
+            self.logger.error(f'OpenCompass made no summary: {type(error).__name__}: {error}')
         paths = self._write(path.with_name(f'gpassk_{time}'), states)
         elsewhere = []
         for table in report_tables(self.results, self.trials):
@@ -106,7 +106,7 @@ class GPassKSummarizer(DefaultSummarizer):
             for state in undone:
                 print(f'  {one_line(f"{state.name}: {state}")}')
         for page in (written for written in paths if written.suffix == '.html'):
-            print(f'\nTo look around: {page.resolve()}')
+            print(f'\nReport page: {page.resolve()}')
         print()
         names = ', '.join(written.name for written in paths)
         self.logger.info(f'write to {path.parent.resolve()}: {names}')
@@ -117,14 +117,14 @@ class GPassKSummarizer(DefaultSummarizer):
             page = stem.with_name(f'{stem.name}.html')
             write_page(page, page_data([Path(self.work_dir)]))
             paths.append(page)
-        except Exception as error:  # the page reads all there is, whatever wrote it
+        except Exception as error:  # the page reads files that anything may have written
             self.logger.warning(f'no report page: {type(error).__name__}: {error}')
         try:
             return paths + write_figures(stem, self.results, self.trials)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
-        except Exception as error:  # whatever a result holds, the tables are printed
-            self.logger.warning(f'not all figures: {type(error).__name__}: {error}')
+        except Exception as error:  # a bad result must not cost the tables
+            self.logger.warning(f'some figures are missing: {type(error).__name__}: {error}')
         return paths
 
     def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -139,7 +139,7 @@ class GPassKSummarizer(DefaultSummarizer):
                 try:
                     result = read_result(path)
                 except FileNotFoundError:
-                    continue  # the task's state tells why
+                    continue  # the task's state shows why
                 except ValueError as error:
                     self.logger.error(f'left out of the tables: {error}')
                     self.bad.add((name, abbr))
@@ -155,7 +155,7 @@ class GPassKSummarizer(DefaultSummarizer):
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:
         """Read each result by itself.
 
-        Upstream stops at a damaged file, and where two models' results have other metrics.
+        Upstream fails at a damaged file, and if two models' results have different metrics.
         """
         raw: dict[str, dict[str, Any]] = {name: {} for name in self.model_abbrs}
         parsed: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self.model_abbrs}
@@ -171,7 +171,7 @@ class GPassKSummarizer(DefaultSummarizer):
                     one_raw, one_parsed, one_metrics, mode = DefaultSummarizer._pick_up_results(
                         reader
                     )
-                except Exception as error:  # whatever an evaluator left there
+                except Exception as error:  # another evaluator's file may hold anything
                     self.logger.warning(
                         f'{dataset_abbr_from_cfg(dataset)}: its result is left out of the summary: '
                         f'{type(error).__name__}: {error}'
@@ -198,7 +198,7 @@ class GPassKSummarizer(DefaultSummarizer):
         required_dataset_abbrs: list[Any] | None = None,
         skip_all_slash: bool = False,
     ) -> Table:
-        """List a few figures of our data sets, and say what became of the missing ones."""
+        """List a few figures of our data sets, and the state of tasks without figures."""
         if required_dataset_abbrs is None:
             dataset_metrics = {
                 abbr: self._headline(abbr, names) for abbr, names in dataset_metrics.items()
@@ -219,7 +219,7 @@ class GPassKSummarizer(DefaultSummarizer):
         return table
 
     def _headline(self, dataset: str, names: list[str]) -> list[str]:
-        """Return the figures of a data set that OpenCompass's table lists, of the hundreds."""
+        """Return the few figures of a data set that OpenCompass's table lists."""
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
@@ -235,7 +235,7 @@ class GPassKSummarizer(DefaultSummarizer):
         ]
 
     def _missing(self, name: str, dataset: str) -> str:
-        """Return what a cell without a figure says: what became of the task."""
+        """Return the text of a cell without a figure: the task's state."""
         states = [
             self.states[key]
             for model in self.model_cfgs

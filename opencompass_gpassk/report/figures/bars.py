@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ['draw_bars', 'plot_bars', 'plot_interval']
 
-# Told apart by lightness, too, and by hatching in a copy without colours.
+# The fills differ in lightness and hatching too, for a copy without colours.
 FILLS = (('#56B4E9', ''), ('#E69F00', '....'), ('#0072B2', '////'), ('#CC79A7', 'xx'))
-THICKNESS = 0.8  # of the bars of a model together, where 1 is what it takes
+THICKNESS = 0.8  # of all bars of a model, where models are 1 apart
 LONGEST_NAME = 34
 
 
@@ -36,14 +36,14 @@ def plot_bars(
     series: Mapping[str, Sequence[float | None]],
     limits: tuple[float, float] | None = (0.0, 100.0),
 ) -> Axes:
-    """Draw horizontal bars, those of a model below each other, and return the axis.
+    """Draw horizontal bars, grouped by model, and return the axis.
 
     Args:
         axis: Where to draw.
         names: M models, from the top.
-        series: What is measured → M figures; those with an interval have a line for it, those that
-            are NaN or None no bar.
-        limits: Of the figures, None if they are to be chosen.
+        series: Name of a figure → M values. An interval is drawn as a line; NaN and None have no
+            bar.
+        limits: Ends of the figures' axis; None lets matplotlib choose.
     """
     height = THICKNESS / max(len(series), 1)
     for row, (label, values) in enumerate(series.items()):
@@ -78,7 +78,7 @@ def plot_bars(
 
 
 def plot_interval(axis: Axes, interval: tuple[float, float], y: float) -> None:
-    """Draw a horizontal interval that is seen on any ground."""
+    """Draw a horizontal interval that is visible on any background."""
     axis.plot(interval, (y, y), color='white', linewidth=3.4, alpha=0.85)
     axis.plot(interval, (y, y), color='black', linewidth=1.2, marker='|', markersize=5)
 
@@ -88,7 +88,7 @@ def draw_bars(benchmark: Benchmark) -> Figure:
 
     Raises:
         ImportError: If matplotlib is missing.
-        ValueError: If nothing was sampled, so that there is nothing to draw.
+        ValueError: If nothing was sampled.
     """
     from matplotlib.figure import Figure
 

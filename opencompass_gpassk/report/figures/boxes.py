@@ -23,7 +23,7 @@ __all__ = ['boxed_results', 'draw_boxes', 'plot_boxes']
 Boxes = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 STATISTICS = ('med', 'q1', 'q3', 'whislo', 'whishi', 'mean')
-# Okabe and Ito's, told apart by lightness, too, and by hatching in a copy without colours.
+# Okabe and Ito's colours; they differ in lightness and hatching too, for a copy without colours.
 FILLS = {'all': ('#BBBBBB', ''), 'right': ('#56B4E9', '....'), 'wrong': ('#E69F00', '////')}
 MEDIAN: dict[str, Any] = {'color': 'black', 'linewidth': 2.2, 'solid_capstyle': 'butt'}
 MEAN: dict[str, Any] = {
@@ -33,13 +33,13 @@ MEAN: dict[str, Any] = {
     'markeredgecolor': 'black',
 }
 THRESHOLD: dict[str, Any] = {'color': '#555555', 'linestyle': '--', 'linewidth': 1.2}
-THICKNESS = 0.25  # of a box, where 1 is what a model takes
+THICKNESS = 0.25  # of a box, where models are 1 apart
 LONGEST_NAME = 28  # characters beside the boxes of a model
 LONGEST_TITLE = 60
 
 
 def boxed_results(found: Sequence[ReasoningResult]) -> list[ReasoningResult]:
-    """Return the results that have a box to draw."""
+    """Return the results with at least one box to draw."""
     return [one for one in found if any(_boxes(one, quantity) for quantity in QUANTITIES)]
 
 
@@ -53,8 +53,8 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
         axis: Where to draw.
         boxes: Name of the model → ``all``, ``right``, ``wrong`` → statistics as ``Axes.bxp`` takes
             them, in [0, 1]. A model without any has an empty place.
-        quantity: What is measured.
-        threshold: Drawn as a line; NaN for none.
+        quantity: ``validity`` or ``redundancy``, the label of the axis.
+        threshold: The threshold of soundness, drawn as a line; NaN for none.
     """
     places = [_places(index, of_model) for index, of_model in enumerate(boxes.values())]
     for part, (colour, hatch) in FILLS.items():
@@ -89,10 +89,10 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
 
 
 def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
-    """Return a figure with validity and redundancy for each benchmark and way of decoding.
+    """Return a figure with validity and redundancy for each benchmark and decoding.
 
     Args:
-        found: Results that have a box to draw, at least one.
+        found: Results with a box to draw, at least one.
 
     Raises:
         ImportError: If matplotlib is missing.
@@ -113,7 +113,7 @@ def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
             boxes = {one.model: _boxes(one, quantity) for one in results}
             plot_boxes(axis, boxes, quantity, _threshold(results, quantity))
             axis.set_visible(any(boxes.values()))
-            if not seen:  # what both panels have in common stands at the left one alone
+            if not seen:  # only the left panel shows what both have in common
                 title = f'{shown_label(shortened(name, LONGEST_TITLE))}, {responses}'
                 axis.set_title(title, loc='left')
             axis.tick_params(labelleft=not seen)
@@ -137,7 +137,7 @@ def _is_number(value: float | None) -> bool:
 
 
 def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
-    """Return where the boxes of a model stand, around its place."""
+    """Return the positions of a model's boxes, around the model's own."""
     parts = [part for part in PARTS if part in of_model]
     return {
         part: index + THICKNESS * (number - (len(parts) - 1) / 2)
@@ -146,7 +146,7 @@ def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
 
 
 def _threshold(results: Sequence[ReasoningResult], quantity: str) -> float:
-    """Return the threshold that results with verdicts have in common, NaN if they have none."""
+    """Return the common threshold of results with verdicts, NaN if there is none."""
     if quantity != VALIDITY:
         return math.nan
     found = {one.threshold for one in results if one.judged}

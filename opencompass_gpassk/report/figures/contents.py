@@ -1,4 +1,4 @@
-"""Which figures a report has: those whose data are there."""
+"""The figures of a report: all whose data are there."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Drawn = tuple[str, Callable[[], 'Figure']]
 
 
 def report_figures(results: Results, trials: Trials | None = None) -> list[Drawn]:
-    """Return the name of each figure of a report, and what draws it.
+    """Return the name of each figure of a report, and the function that draws it.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
-        trials: Of the results, as far as they are there.
+        trials: Trials of the results, as far as they are there.
     """
     drawn = [one for benchmark in join_benchmarks(results) for one in _of(benchmark, trials or {})]
     if in_versions := variable_results(results):

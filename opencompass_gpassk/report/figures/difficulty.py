@@ -1,4 +1,4 @@
-"""From one greedy answer to k samples that are all right, by difficulty: Table 4 of 2412.13147."""
+"""Drop from greedy accuracy to G-Pass@k by difficulty, as in Table 4 of arXiv 2412.13147."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = ['decline_tables', 'declines', 'difficulties', 'draw_decline', 'plot_d
 FIELDS = ({'level'}, {'difficulty'})
 ALL = 'all'
 NOTES = (
-    'drop: accuracy of the greedy answer less G-Pass@k at the strictest τ, in points and in '
+    'drop: accuracy of the greedy answer minus G-Pass@k at the strictest τ, in points and in '
     'percent of the greedy accuracy',
 )
 
 
 def difficulties(benchmark: Benchmark) -> list[str]:
-    """Return the groups of problems by difficulty, from easy to hard; none if nobody tells it."""
+    """Return the groups of problems by difficulty, from easy to hard; empty if it is unknown."""
     labels = {
         label: None
         for entry in _comparable(benchmark)
@@ -56,12 +56,12 @@ def declines(entry: Entry, group: str = '') -> tuple[float, float, float, float]
     """Return greedy accuracy, the strictest G-Pass at the greatest k, and the drop.
 
     Args:
-        entry: What a model reached, greedily and sampled.
+        entry: A model's greedy and sampled results.
         group: Label of a group, '' for all.
 
     Returns:
-        In percent, and the drop in points and in percent of the greedy accuracy; NaN where
-        undefined, as the last is where no greedy answer is right.
+        Accuracy and G-Pass in percent, the drop in points, and the drop in percent of the greedy
+        accuracy; NaN where undefined, as is the last if no greedy answer is right.
     """
     greedy = number(entry.greedy_accuracy(group))
     strict = number(entry.figure(_strictest(entry), group))
@@ -145,7 +145,7 @@ def _strictest(entry: Entry) -> Strictest:
 
 
 def _strict(entries: Sequence[Entry]) -> str:
-    """Return the name of the figure that drops are to."""
+    """Return the heading of the figure that is compared with greedy."""
     names = {_strictest(entry).heading for entry in entries}
     return names.pop() if len(names) == 1 else 'G-Pass@k'
 

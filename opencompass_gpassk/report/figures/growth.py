@@ -1,8 +1,8 @@
 """Estimates against the number of samples, as in Figure 4 of arXiv 2412.13147.
 
-With fewer samples G-Pass@k is no lower or higher on average, only less sure. The lines are what
-the first samples of each problem show; the bands are how far such estimates scatter
-about the one from all samples, for these problems.
+With fewer samples G-Pass@k is the same on average, but less certain. Lines are estimates from the
+first samples of each problem. Bands show how far such estimates scatter about the estimate from all
+samples, for these problems.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ['Growth', 'draw_growth', 'growing', 'growth', 'plot_growth']
 
-MOST_POINTS = 12  # of a line
+MOST_POINTS = 12  # points of a line
 NORMAL = 1.959964  # standard deviations to either side of the mean that hold 95 %
 
 Numbers = NDArray[np.float64]
@@ -48,14 +48,14 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Growth:
-    """A figure as the samples of each problem grow in number.
+    """Estimates of a figure from growing numbers of samples.
 
     Attributes:
-        samples: Shape (S,), from k to n.
-        estimate: Shape (S,), in percent, from the first so many judged samples of each problem.
-        low: Shape (S,), lower end of the range, about the estimate from all samples, within which
-            95 % of the estimates from so many new samples of these problems are expected.
-        high: Shape (S,), its upper end.
+        samples: Shape (S,): numbers of samples, from k to n.
+        estimate: Shape (S,): estimate in percent from the first judged samples of each problem.
+        low: Shape (S,): lower end of a range about the estimate from all samples. It is expected to
+            contain 95 % of the estimates from that many new samples of these problems.
+        high: Shape (S,): upper end of the range.
     """
 
     samples: NDArray[np.int64]
@@ -65,17 +65,17 @@ class Growth:
 
 
 def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Growth | None:
-    """Return a figure as the samples grow, None if no problem has more than k that are judged.
+    """Return a figure by number of samples, None if no problem has more than k judged samples.
 
-    A problem with fewer samples than asked for gives all that it has. The variance of an estimate
-    from m of n samples is that over all choices of m among the n (exact, hypergeometric) and that
-    of the estimate from n (see
+    A problem with too few samples gives all that it has. The variance of an estimate from m of n
+    samples is the variance over all choices of m among the n (exact, hypergeometric) plus that of
+    the estimate from n (see
     :func:`~opencompass_gpassk.metrics.fixed_problems.within_problem_variance`).
 
     Args:
         table: The trials.
         estimator: The figure.
-        bands: Without, low and high are NaN.
+        bands: Whether to compute low and high; else they are NaN.
     """
     chosen = headline_problems(table.problems)
     right = _right_so_far(table)
@@ -102,7 +102,7 @@ def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Gr
 
 
 def growing(benchmark: Benchmark, trials: Trials) -> dict[str, TrialTable]:
-    """Return label → trials of the entries that were sampled more often than their least k."""
+    """Return label → trials of the entries with more samples than their least k."""
     found = {}
     for entry in benchmark.entries:
         table = trials.get((entry.model, entry.dataset))
@@ -114,12 +114,12 @@ def growing(benchmark: Benchmark, trials: Trials) -> dict[str, TrialTable]:
 
 
 def plot_growth(axis: Axes, lines: Mapping[str, Growth | None], k: int, title: str) -> Axes:
-    """Draw a line a model, and the fewest samples that the authors advise; return the axis.
+    """Draw one line per model, and the least advised number of samples; return the axis.
 
     Args:
         axis: Where to draw.
-        lines: Name → its figures; None has no line, but keeps its colour.
-        k: Of the metric.
+        lines: Name → its estimates; None has no line, but keeps its colour.
+        k: The metric's k.
         title: The panel's heading.
     """
     for index, (name, line) in enumerate(lines.items()):
@@ -159,11 +159,11 @@ def plot_growth(axis: Axes, lines: Mapping[str, Growth | None], k: int, title: s
 
 
 def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figure:
-    """Return a figure with a panel for each k, of pass@k above and the strictest G-Pass@k below.
+    """Return a figure with two panels for each k: pass@k above, the strictest G-Pass@k below.
 
     Args:
         benchmark: The benchmark.
-        tables: Of :func:`growing`, at least one.
+        tables: Trials from :func:`growing`, at least one.
 
     Raises:
         ImportError: If matplotlib is missing.
@@ -182,7 +182,7 @@ def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figur
     figure.suptitle(shown_label(shortened(benchmark.name, 70)))
     told = 'lines: from the first n samples of each problem'
     if len(tables) <= MOST_BANDS:
-        told += '; bands: how far n samples of these problems scatter (95 %)'
+        told += '; bands: scatter of estimates from n samples of these problems (95 %)'
     add_legend(figure, labelled(axes[0, 0]), told)
     return figure
 
@@ -200,7 +200,7 @@ def _lines(
 
 
 def _right_so_far(table: TrialTable) -> list[NDArray[np.int64]]:
-    """Return how many of the first 0, 1, 2, … judged samples of each problem are right."""
+    """Return the number of right ones among the first 0, 1, 2, … judged samples of each problem."""
     found: list[NDArray[np.int64]] = []
     order = np.lexsort((np.array([one.replica for one in table.trials]), table.problem_index))
     order = order[table.judged[order]]
@@ -218,7 +218,7 @@ def _choice_variance(
     taken: NDArray[np.int64],
     whole: Numbers,
 ) -> Numbers:
-    """Return the variance of the estimates from all choices of so many of a problem's samples."""
+    """Return the variance of the estimates over all choices of a part of a problem's samples."""
     from scipy.stats import hypergeom
 
     variances = np.empty(len(n))

@@ -39,11 +39,11 @@ LONGEST_TITLE = 50
 
 
 def plot_points(axis: Axes, points: Points) -> None:
-    """Draw a point a model.
+    """Draw one point per model.
 
     Args:
         axis: Where to draw.
-        points: Name → x, y. Those that are NaN are not seen, but keep their colour and marker.
+        points: Name → x, y. Points with NaN are not drawn, but keep their colour and marker.
     """
     for index, (name, (x, y)) in enumerate(points.items()):
         axis.plot(
@@ -59,7 +59,7 @@ def plot_points(axis: Axes, points: Points) -> None:
 def draw_panels(
     panels: Mapping[str, Points], plot: Callable[[Axes, Points, str], Axes], ylabel: str
 ) -> Figure:
-    """Return a figure with two panels a row, and one legend for all.
+    """Return a figure with two panels per row, and one legend for all.
 
     Args:
         panels: Heading → points. Models stand in every panel, in the same order.
@@ -87,11 +87,11 @@ def draw_panels(
     return figure
 
 
-LEAST_SPAN = 10.0  # points that the axis of drops covers
+LEAST_SPAN = 10.0  # points that an axis covers at least
 
 
 def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
-    """Draw a point a model, the regression line and Pearson's r, and return the axis.
+    """Draw one point per model, the regression line and Pearson's r, and return the axis.
 
     Args:
         axis: Where to draw.
@@ -110,7 +110,7 @@ def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
             title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
     axis.axhline(0, color='#999999', linewidth=0.8)
     low, high = axis.get_ylim()
-    if high - low < LEAST_SPAN:  # of one model or equal drops
+    if high - low < LEAST_SPAN:  # with one model, or equal drops
         axis.set_ylim((low + high - LEAST_SPAN) / 2, (low + high + LEAST_SPAN) / 2)
     axis.set(xlabel='accuracy on versions, RV (%)', title=title)
     axis.grid(alpha=0.3)
@@ -139,16 +139,16 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
 
 
-MARGIN = 0.08  # of what is shown, around it
+MARGIN = 0.08  # share of the range, left free at each end
 
 
 def rated_results(found: Sequence[ReasoningResult]) -> list[ReasoningResult]:
-    """Return the results that have a point to draw: accuracy and false-positive rate."""
+    """Return the results with a point to draw: accuracy and false-positive rate."""
     return [one for one in found if not any(map(math.isnan, _point(one)))]
 
 
 def plot_false_positives(axis: Axes, points: Points, title: str) -> Axes:
-    """Draw a point a model and return the axis.
+    """Draw one point per model and return the axis.
 
     Args:
         axis: Where to draw.
@@ -173,7 +173,7 @@ def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
     """Return a figure with a panel for each benchmark and way of decoding.
 
     Args:
-        found: Results that have a point to draw.
+        found: Results with a point to draw.
 
     Raises:
         ImportError: If matplotlib is missing.
@@ -193,7 +193,7 @@ def _point(one: ReasoningResult) -> tuple[float, float]:
 
 
 def _limits(low: float, high: float) -> tuple[float, float]:
-    """Return what an axis shows of values from low to high, some room around them."""
+    """Return the limits of an axis for values from low to high, with a margin."""
     missing = max(LEAST_SPAN - (high - low), 0) / 2
     margin = MARGIN * max(high - low, LEAST_SPAN)
     return low - missing - margin, high + missing + margin

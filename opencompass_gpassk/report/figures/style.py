@@ -1,4 +1,4 @@
-"""How figures look, and how they are saved: colours, markers, legends, bands, labels."""
+"""The style of figures (colours, markers, legends, bands, labels), and saving them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 
 INSTALL = 'pip install "matplotlib>=3.8"'
 
-# Okabe and Ito's colours, which colour-blind readers tell apart; yellow is too faint for lines.
+# Okabe and Ito's colours, for colour-blind readers; without yellow, which is too faint for lines.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000')
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
-ROW = 0.23  # inches that a row of a legend takes
-LONGEST_LABEL = 56  # of a legend
+ROW = 0.23  # height of a row of a legend, in inches
+LONGEST_LABEL = 56  # characters of a label in a legend
 MOST_BANDS = 6  # models: more bands than that hide one another
 LINES = ('-', '--', '-.', ':')
 
@@ -48,10 +48,10 @@ def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') ->
 
     Args:
         figure: The figure.
-        handles: Label → what it explains.
-        told: What else must be known to read the figure.
+        handles: Label → the line, bar or box that it explains.
+        told: A text above the labels.
     """
-    # Twelve characters need about an inch, and each entry room for its line.
+    # Twelve characters need about an inch; each entry also needs room for its line.
     room = int(12 * figure.get_figwidth())
     labels = told_apart(list(handles), min(room - 8, LONGEST_LABEL))
     columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
@@ -68,15 +68,15 @@ def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') ->
 
 
 def labelled(axis: Axes) -> dict[str, Artist]:
-    """Return label → what it explains, of what is drawn on an axis."""
+    """Return label → handle of everything labelled on an axis, for a legend."""
     handles, labels = axis.get_legend_handles_labels()
     return dict(zip(labels, handles, strict=True))
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG or SVG, as the path ends: the same bytes for the same figure.
+    """Write a figure as PNG or SVG, by the path's suffix; the same figure gives the same bytes.
 
-    Texts of an SVG are texts, in the font that its reader has.
+    Texts in an SVG stay texts, shown in a font of its reader.
     """
     import matplotlib
 
@@ -89,7 +89,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 def plot_band(
     axis: Axes, x: Sequence[float], low: Sequence[float], high: Sequence[float], index: int
 ) -> None:
-    """Shade what lies between two lines, in the colour of the line with this index."""
+    """Shade the area between two lines, in the colour of the line with this index."""
     axis.fill_between(
         x, low, high, color=COLOURS[index % len(COLOURS)], alpha=0.15, linewidth=0, zorder=1
     )
@@ -102,7 +102,7 @@ def ends_of(values: Sequence[float]) -> tuple[list[float], list[float]]:
 
 
 def intervals_name(figures: Iterable[Iterable[float]]) -> str:
-    """Return what the intervals of figures are for, as far as all say the same."""
+    """Return level and meaning of the figures' intervals, each if it is the same for all."""
     settings = [v.uncertainty for one in figures for v in one if isinstance(v, Estimate)]
     levels = {known.get('level') for known in settings}
     of = {str(known['of']) for known in settings if known.get('of')}
@@ -112,16 +112,16 @@ def intervals_name(figures: Iterable[Iterable[float]]) -> str:
 
 
 def has_intervals(figures: Iterable[Iterable[float]]) -> bool:
-    """Tell whether a figure among these has an interval."""
+    """Tell whether any of these figures has an interval."""
     return any(isinstance(value, Estimate) for one in figures for value in one)
 
 
 def number(value: float | None) -> float:
-    """Return a figure, NaN where it wasn't measured."""
+    """Return a figure, NaN if it wasn't measured."""
     return math.nan if value is None else value
 
 
 def shown_label(name: str) -> str:
-    """Return a name that matplotlib shows as it stands: no formula, not hidden."""
+    """Return a name that matplotlib shows literally: not as a formula, and not hidden."""
     line = one_line(name).replace('$', r'\$')
     return f' {line}' if line.startswith('_') else line

@@ -1,4 +1,4 @@
-"""Figures against a sampling parameter that runs differ in, as in Figure 5 of arXiv 2412.13147."""
+"""Figures against a sampling parameter, from runs that differ in it; Figure 5 of 2412.13147."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ __all__ = [
 ]
 
 NUMBER = re.compile(r'\d+(?:\.\d+)?')
-DODGE = 0.012  # of the width that values cover, from an interval to the next
-OTHERS = ('data', 'judge', 'prompt')  # of a signature: what must be the same
+DODGE = 0.012  # distance between intervals, as a share of the width that values cover
+OTHERS = ('data', 'judge', 'prompt')  # fields of the signature that must be the same
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Results of one model that differ in one sampling parameter alone.
+    """Results of one model that differ only in one sampling parameter.
 
     Attributes:
-        parameter: Its name, such as ``temperature``.
+        parameter: The parameter's name, such as ``temperature``.
         model: The model's name, without the parameter's value.
         fixed: The other parameters.
-        entries: (value, what was reached), by value; two of them at least.
+        entries: (value, entry), sorted by value; at least two.
     """
 
     parameter: str
@@ -74,9 +74,9 @@ class Sweep:
 def sweeps(benchmark: Benchmark) -> list[Sweep]:
     """Return the sweeps among the sampled results of a benchmark.
 
-    Several data sets of one model are a sweep, and several models whose names are the same but for
-    the value of the parameter: ``m-t0.5`` and ``m-t1.0``. Data, judge, prompt, n and k are the
-    same in all of a sweep.
+    A sweep is several data sets of one model, or several models whose names differ only in the
+    parameter's value, such as ``m-t0.5`` and ``m-t1.0``. Data, judge, prompt, n and k must be the
+    same.
     """
     found: dict[tuple[str, str, str], dict[float, Entry]] = {}
     fixed: dict[tuple[str, str, str], Mapping[str, object]] = {}
@@ -105,11 +105,11 @@ def sweeps(benchmark: Benchmark) -> list[Sweep]:
 
 
 def plot_sweep(axis: Axes, sweep: Sweep, names: Sequence[str]) -> Axes:
-    """Draw a line a metric, with intervals, and return the axis.
+    """Draw one line per metric, with intervals, and return the axis.
 
     Args:
         axis: Where to draw.
-        sweep: What was measured.
+        sweep: The sweep.
         names: The figures' headings, such as ``average@n``.
     """
     values = [value for value, _ in sweep.entries]
@@ -122,7 +122,7 @@ def plot_sweep(axis: Axes, sweep: Sweep, names: Sequence[str]) -> Axes:
             marker=MARKERS[index % len(MARKERS)],
             label=shown_label(name),
         )
-        # Beside one another, so that none hides another.
+        # Side by side, so that no interval hides another.
         aside = DODGE * (values[-1] - values[0]) * (index - (len(names) - 1) / 2)
         for value, figure in zip(values, figures, strict=True):
             if isinstance(figure, Estimate):
@@ -186,7 +186,7 @@ def _figures(sweep: Sweep, name: str) -> list[float]:
 
 
 def _without(model: str, value: float) -> str:
-    """Return a model's name with … where it tells the value."""
+    """Return a model's name with … in place of the value."""
     return NUMBER.sub(lambda found: '…' if float(found[0]) == value else found[0], model)
 
 
@@ -197,9 +197,9 @@ UNCERTAINTY: Mapping[str, object] = {'level': LEVEL, 'of': ESTIMAND}
 
 
 def slope_weights(taus: Sequence[float]) -> NDArray[np.float64]:
-    """Return what each of T figures counts for in the slope by least squares, shape (T,).
+    """Return the weight of each of T figures in the least-squares slope, shape (T,).
 
-    A slope is a sum of the figures, weighted; so that of a mean is the mean of the problems'.
+    A slope is a weighted sum of figures, so the slope of a mean is the mean of the slopes.
     """
     off = np.asarray(taus, dtype=float) - np.mean(taus)
     return off / (off**2).sum()
@@ -209,14 +209,14 @@ def entry_slopes(entry: Entry, trials: Trials) -> dict[int, float]:
     """Return k → change of G-Pass@k_τ, in points, as τ goes from 0 to 1.
 
     Args:
-        entry: What a model reached, at two thresholds at least.
-        trials: Of the results; where those of this one are there, slopes have intervals, from the
+        entry: A model's results, at two thresholds at least.
+        trials: Trials of the results. If the entry's are there, slopes have intervals, from the
             slopes of the problems.
     """
     found = {}
     for k in entry.ks:
         figures = [number(entry.figure(G_PASS(k=k, tau=tau))) for tau in entry.taus]
-        # Without one of its points a slope would be another.
+        # A slope without one of its points would not be comparable.
         found[k] = slope(entry.taus, figures) if not np.isnan(figures).any() else math.nan
     table = trials.get((entry.model, entry.dataset))
     return found if table is None else _with_intervals(entry, found, table)
@@ -254,7 +254,7 @@ def draw_slopes(benchmark: Benchmark, trials: Trials) -> Figure:
 def _with_intervals(
     entry: Entry, slopes: Mapping[int, float], table: TrialTable
 ) -> dict[int, float]:
-    """Return slopes with their intervals, where they are those of these very trials."""
+    """Return slopes with their intervals, if the slopes were computed from these trials."""
     chosen = headline_problems(table.problems)
     n, c = (counts[chosen] for counts in table.counts())
     weights = slope_weights(entry.taus)

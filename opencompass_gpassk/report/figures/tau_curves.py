@@ -1,4 +1,4 @@
-"""How far a model's G-Pass@k falls as more of the k samples must be right: curves over τ."""
+"""Curves of G-Pass@k over τ, the share of the k samples that must be right."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def plot_thresholds(
     *,
     bands: bool = True,
 ) -> Axes:
-    """Draw one line a model and return the axis.
+    """Draw one line per model and return the axis.
 
     Args:
         axis: Where to draw.
         taus: T thresholds, ascending.
         series: Name → T figures in percent; NaN leaves a gap.
         title: The panel's heading.
-        bands: Shade the intervals of figures that have one.
+        bands: Whether to shade the intervals of figures that have one.
     """
     for index, (name, values) in enumerate(series.items()):
         axis.plot(

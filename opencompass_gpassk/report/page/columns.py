@@ -1,4 +1,4 @@
-"""The columns of the leaderboard: under which key a result keeps a figure, and what it means."""
+"""The columns of the leaderboard: key, heading and meaning of each."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = [
 GREEDY, AVERAGE = 'greedy', 'average@n'
 
 
-PLACES = {'k': '{k}', 'tau': '{tau}', 'm': '{m}', 'n': 'n'}  # what the reader of a page chooses
+PLACES = {'k': '{k}', 'tau': '{tau}', 'm': '{m}', 'n': 'n'}  # the page fills in k, τ and m
 ABOUT_GREEDY = 'share of the problems that the greedy response solves'
 
 
 def _columns() -> Iterable[dict[str, Any]]:
-    """Yield the columns of the leaderboard, in whose keys ``{k}``, ``{tau}`` and ``{m}`` stand for
-    what the reader chooses.
+    """Yield the columns of the leaderboard. In their keys ``{k}`` and ``{tau}`` stand for the
+    reader's choices, ``{m}`` for the versions of a question.
     """
     yield {'key': GREEDY, 'heading': GREEDY, 'about': ABOUT_GREEDY, 'lower': False}
     shown = [one for one in FAMILIES if one.on_page]
@@ -56,7 +56,7 @@ def _column(family: Family, side: Side) -> dict[str, Any]:
     heading = (family.heading or family.key).format(**PLACES)
     about = family.about
     if side is Side.SOUND:
-        about = f'as {heading}, but the reasoning must be valid, too'
+        about = f'like {heading}, but the reasoning must be valid too'
     return {
         'key': side.value + key,
         'heading': side.value + heading,
@@ -66,9 +66,9 @@ def _column(family: Family, side: Side) -> dict[str, Any]:
 
 
 def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
-    """Return the figures of an entry, in percent: name to value, NaN where undefined.
+    """Return the figures of an entry in percent: name → value, NaN if undefined.
 
-    Names are those of the result, but for the accuracy, which is ``average@n`` or ``greedy``.
+    Names are the result's keys, except for accuracy, which is ``average@n`` or ``greedy``.
     """
     figures = dict(_figures(entry.result or entry.greedy or {}, group))
     if entry.greedy is not None:
@@ -77,9 +77,9 @@ def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
 
 
 def entry_intervals(entry: Entry, group: str = '') -> dict[str, list[Any]]:
-    """Return the intervals of an entry's figures: name to [low, high, method], in percent.
+    """Return the intervals of an entry's figures: name → [low, high, method], in percent.
 
-    Results that were made before there were intervals have none.
+    It is empty for results without intervals.
     """
     return {
         name: [*value.interval, one_line(value.method)]
@@ -89,7 +89,7 @@ def entry_intervals(entry: Entry, group: str = '') -> dict[str, list[Any]]:
 
 
 def column_notes(benchmark: Benchmark) -> list[str]:
-    """Return what the intervals of a benchmark's figures are."""
+    """Return the notes on the intervals of a benchmark's figures."""
     columns: dict[str, list[float | None]] = {}
     for entry in benchmark.entries:
         for name, value in entry_figures(entry).items():
@@ -98,7 +98,7 @@ def column_notes(benchmark: Benchmark) -> list[str]:
 
 
 def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:
-    """Return the columns that some entry of a benchmark has a figure for, in their order."""
+    """Return the columns with a figure in any entry of a benchmark, in their order."""
     names = {name for entry in benchmark.entries for name in entry_figures(entry)}
     sizes = {
         str(versions['per_group'])
@@ -116,7 +116,7 @@ def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
-    """Yield name and value of what a result holds of a group."""
+    """Yield name and value of a result's figures for a group."""
     if not result:
         return
     of_group = (result.get('groups') or {}).get(group) or {}

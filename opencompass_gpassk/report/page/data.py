@@ -1,4 +1,4 @@
-"""The data of a report page: one document that JSON can hold, from any number of results."""
+"""The data of a report page: one JSON document from any number of results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts'
 
 
 def run_facts(found: Found) -> list[tuple[str, str]]:
-    """Return name and text of each fact: where from, how sampled, how judged, what was counted."""
+    """Return name and text of each fact about a result: source, sampling, judging, counts."""
     result = found.result
     signature = result['signature']
     facts = [
@@ -54,7 +54,7 @@ def run_facts(found: Found) -> list[tuple[str, str]]:
     facts += [(f'count: {name}', text) for name, text in _flat(result.get('counts'))]
     facts += [(name, _percent(result[key])) for key, name in SHARES.items() if key in result]
     facts += [
-        (f'with the unjudged wrong or right: {name}', _range(ends))
+        (f'if all unjudged are wrong or right: {name}', _range(ends))
         for name, ends in _items(result.get('bounds'))
     ]
     if isinstance(reasoning := result.get('reasoning'), Mapping):
@@ -94,12 +94,12 @@ COMPARED = ('data', 'judge', 'prompt')
 
 
 def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
-    """Return (word, explanation) of everything that makes a result less comparable.
+    """Return (word, explanation) for each reason why a result is less comparable.
 
     Args:
         found: The result.
-        others: Those of the same benchmark, this one among them.
-        contradiction: In what it and its trials contradict each other.
+        others: The results of the same benchmark, this one included.
+        contradiction: How the result and its trials contradict each other, '' if they agree.
     """
     result = found.result
     counts = result.get('counts') or {}
@@ -113,7 +113,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
         marks.append(
             (
                 f'coverage {_floor(coverage)} %',
-                'some responses have no verdict; they count neither as right nor as wrong',
+                'some responses have no verdict and are left out of the figures',
             )
         )
     if lost := counts.get('lost'):
@@ -127,7 +127,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
 
 
 def _others(result: Result, results: Sequence[Result]) -> list[Mark]:
-    """Return in what a result is other than most of its benchmark."""
+    """Return a mark for each setting in which a result differs from most of its benchmark."""
     marks = []
     for key in COMPARED:
         counts = Counter(value for one in results if (value := _signed(one, key)) is not None)
@@ -144,15 +144,15 @@ def _signed(result: Result, key: str) -> str | None:
 
 
 def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
-    """Return the indices of entries whose figures can't be compared with the others' here.
+    """Return the indices of entries whose figures can't be compared with the others.
 
-    What all of them share sets none of them apart: figures on data of one's own can be compared
-    with one another.
+    A mark that all entries have doesn't count: figures on the same own data can be compared with
+    one another.
 
     Args:
-        marks: Of each entry.
+        marks: The marks of each entry.
     """
-    # Two coverages are the same reason.
+    # Two marks of coverage with different numbers are the same reason.
     words = [{word.rstrip(' %.0123456789') for word, _ in one} for one in marks]
     shared = set.intersection(*words) if words else set()
     return {index for index, one in enumerate(words) if one - shared}
@@ -167,18 +167,18 @@ def _floor(coverage: float) -> str:
     return f'{int(coverage * 10) / 10:.1f}'
 
 
-MOST_TEXT = 40_000_000  # characters of all responses on a page, before they are packed
+MOST_TEXT = 40_000_000  # characters of all responses on a page, before compression
 LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
 class PageData:
-    """What a page shows.
+    """The data that a page shows.
 
     Attributes:
-        document: Everything but the texts of problems; its schema is that of :func:`page_data`.
-        texts: For each benchmark the packed texts of its problems.
-        faults: What could not be read; the page shows them, too.
+        document: Everything but the texts of problems; :func:`page_data` describes its schema.
+        texts: For each benchmark the compressed texts of its problems.
+        faults: Messages on files that could not be read; the page shows them too.
     """
 
     document: dict[str, Any]
@@ -187,7 +187,7 @@ class PageData:
 
 
 def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
-    """Return what a page about these runs and results shows.
+    """Return the data of a page about these runs and results.
 
     The document's schema::
 
@@ -196,16 +196,16 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "m": versions of a question or null, "size": problems or null,
              "groups": [{"label": str, "name": str, "problems": int, "fields": {field: value}}],
              "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
-             "intervals": what they are, [str],
+             "intervals": notes on them, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
-                          "greedy": time of the greedy result where that is of another run,
-                          "ranked": can be compared with the others,
+                          "greedy": time of the greedy result if it is from another run,
+                          "ranked": whether it can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
                           "intervals": {group: {name: [low, high, method]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
-             "longest": characters of the longest response that is whole,
+             "longest": length up to which responses are whole, in characters,
              "pairs": see :func:`~.pairs.compare_entries`}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
@@ -213,16 +213,16 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
 
     Args:
         paths: Work dirs, runs, folders and files of ``gpassk score -o``.
-        most_text: Characters that the shown responses may have together.
+        most_text: Greatest total length of the shown responses, in characters.
 
     Raises:
-        ValueError: If there is nothing to show in a path, or in all of them.
+        ValueError: If a path, or all of them together, contain nothing to show.
     """
     sources = find_results(paths)
     if not sources.results and not sources.tasks:
         named = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in sources.faults)
-        raise ValueError(f'{named}: there is no result of this package that can be read{told}')
+        raise ValueError(f'{named}: no readable result of this package was found{told}')
     labels = _labels(sources.results)
     faults = list(sources.faults)
     contradictions: dict[Path, str] = {}
@@ -256,11 +256,11 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
 
 
 def _labels(results: Sequence[Found]) -> list[str]:
-    """Return a name for each result's model, the same only for what may stand in one row.
+    """Return a label for each result's model; results with the same label may share a row.
 
-    That is what a model of that very name did below one folder: other folders' models may be
-    others, and so may names of which a page shows the same beginning. Where a model has several
-    results on a data set, each of its runs is a row.
+    They share one if they are below the same folder and have the same full model name. Models in
+    different folders may be different ones, and so may long names with the same beginning. If a
+    model has several results on a data set, each of its runs is a row.
     """
     counts = Counter((_origin(found), found.model, found.dataset) for found in results)
     several = {key[:2] for key, times in counts.items() if times > 1}
@@ -288,7 +288,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 
 def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchmark]:
-    """Join the results; those that score reasoning alone stand in benchmarks of their own."""
+    """Join the results; those with scores of reasoning only get separate benchmarks."""
     joined: dict[str, dict[str, Mapping[str, Any]]] = {}
     for label, found in zip(labels, results, strict=True):
         of_label = joined.setdefault(label, {})
@@ -338,7 +338,7 @@ def _benchmark(
 
 
 def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return the groups of all entries, with the problems of those that were asked most."""
+    """Return the groups of all entries, each with its greatest number of problems."""
     groups: dict[str, dict[str, Any]] = {}
     for entry in entries:
         for label, group in entry.groups.items():
@@ -349,7 +349,7 @@ def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _beside(entry: Entry, found: Mapping[int, Found]) -> Found | None:
-    """Return the greedy result that stands beside samples."""
+    """Return the greedy result that is shown beside samples, None if there is none."""
     return found[id(entry.greedy)] if entry.result and entry.greedy else None
 
 

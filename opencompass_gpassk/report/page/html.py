@@ -1,8 +1,8 @@
-"""The report page as one HTML file that loads nothing and runs no script but its own.
+"""The report page as one HTML file that loads nothing and only runs its own scripts.
 
-Every text of a result is data: the page's own script puts it on the page as text. A
-content-security policy names that script and the plotting library by their hashes, so that a
-browser runs nothing else, and lets the page fetch nothing.
+Texts of results are data; the page's script inserts them as text, never as HTML. A content-security
+policy lists the hashes of that script and of the plotting library, so that a browser runs nothing
+else, and forbids the page to fetch anything.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ SECTIONS = {
     'facts': 'Run facts',
 }
 TITLE = 'G-Pass@k report'
-# What would end a script element, begin a comment in it, or break a line in old scripts.
+# Characters that could end a script element, begin a comment in it, or break a line in it.
 IN_HTML = {ord(char): f'\\u{ord(char):04x}' for char in '<>&\u2028\u2029'}
 
 
 def write_page(path: Path, data: PageData) -> None:
-    """Write the page to a file, which appears whole or not at all.
+    """Write the page to a file, whole or not at all.
 
     Raises:
-        ValueError: If it is a folder.
+        ValueError: If the path is a folder.
     """
     if path.is_dir():
         raise ValueError(f'{path} is a folder; name a file, such as {path / "report.html"}')
@@ -50,8 +50,8 @@ def write_page(path: Path, data: PageData) -> None:
 def render_page(data: PageData) -> str:
     """Return the page.
 
-    Plotly draws the curves, and MathML, which browsers render by themselves, the mathematics. The
-    tables are plain HTML: a screen reader knows those best.
+    Plotly draws the curves. Mathematics is MathML, which browsers render by themselves. Tables are
+    plain HTML, which screen readers read best.
     """
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
@@ -78,14 +78,14 @@ def render_page(data: PageData) -> str:
 
 
 def json_in_html(value: Any) -> str:
-    """Return JSON that may stand in a script element: nothing in it ends the element."""
+    """Return JSON for a script element; nothing in it can end the element."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(',', ':'))
     return text.translate(IN_HTML)
 
 
 def _policy(scripts: list[str], style: str) -> str:
     allowed = ' '.join(_hash(script) for script in scripts)
-    # Plotly sets styles of what it draws; they can fetch nothing.
+    # Plotly sets inline styles; they can fetch nothing.
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -98,7 +98,7 @@ def _hash(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _plotting() -> tuple[str, str]:
-    """Return the source of Plotly, and the same deflated in base 64."""
+    """Return the source of Plotly, and the source compressed and in base 64."""
     from plotly.offline import get_plotlyjs
 
     source = get_plotlyjs()

@@ -1,4 +1,4 @@
-"""Every two entries of a benchmark, compared on the problems that both were asked."""
+"""Comparisons of every two entries of a benchmark on the problems that both answered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from opencompass_gpassk.results.protocol import Protocol
 
 __all__ = ['compare_entries']
 
-COLUMNS = 400  # compared at once, for the sake of memory
+COLUMNS = 400  # pairs compared at once, to save memory
 DIGITS = 4
 
 Values = NDArray[np.float64]
@@ -28,20 +28,20 @@ Values = NDArray[np.float64]
 def compare_entries(
     benchmark: Benchmark, problems: Sequence[PageProblem], ranked: Collection[int]
 ) -> dict[str, Any]:
-    """Return the difference of every two entries, over the problems that both were asked.
+    """Return the difference of every two entries, over the problems that both answered.
 
     Args:
-        benchmark: The entries.
-        problems: How they fared.
+        benchmark: The benchmark with its entries.
+        problems: The problems, and how the entries solved them.
         ranked: Indices of the entries that can be compared with one another.
 
     Returns:
-        ``metrics``, the names of those compared; ``rows`` of ``[first, second, [[difference, low,
-        high, p, p after Holm's correction, the first's figure, the second's, problems], …]]``,
-        the second entry's figure less the first's in points, with a 95 % interval for a population
-        of such problems, all over the problems for which both have the figure; and ``ranks``, for
-        each metric the [best, worst] rank of each entry that the data allow, None where it has
-        none.
+        ``metrics``: the names of the compared metrics. ``rows``: lists ``[first, second,
+        [[difference, low, high, p, p after Holm's correction, first figure, second figure,
+        problems], …]]``, all over the problems for which both have the figure. The difference is
+        the second minus the first, in points, with a 95 % interval for a population of such
+        problems. ``ranks``: for each metric the [best, worst] rank of each entry that the data
+        allow, None without a rank.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
@@ -60,7 +60,7 @@ def compare_entries(
     like_first = [i for i in ranked if _alike(counts[i], counts[min(ranked)])]
     tested, ranks = [], []
     for name, of_metric in values.items():
-        # One greedy response is one whatever else was sampled.
+        # All entries have one greedy response, however many samples they have.
         testable = np.ones_like(alike) if name == GREEDY else alike
         tested.append(_differences(of_metric, pairs, clusters, testable))
         ranks.append(_ranks(of_metric, clusters, ranked if name == GREEDY else like_first))
@@ -72,11 +72,11 @@ def compare_entries(
 
 
 def _alike(one: Values, other: Values) -> bool:
-    """Tell whether two entries have as many judged responses to each problem that both have.
+    """Tell whether two entries have equally many judged responses to each problem that both have.
 
-    If not, the differences of estimates are not symmetric where nothing tells the models apart,
-    as the test takes for granted. :mod:`~opencompass_gpassk.compare.shared_problems` draws trials
-    for that; the page has only their counts.
+    If not, differences are not symmetric for equal models, as the test assumes. There
+    :mod:`~opencompass_gpassk.compare.shared_problems` draws trials; the page has only their
+    counts.
     """
     both = (one > 0) & (other > 0)
     return bool((one[both] == other[both]).all())
@@ -88,7 +88,7 @@ def _differences(
     clusters: Sequence[str],
     testable: NDArray[np.bool_],
 ) -> list[list[float]]:
-    """Return what is to be said of each pair of rows of (entries, P) values; p if testable."""
+    """Return the comparison of each pair of rows of (entries, P) values; p only if testable."""
     first, second = np.array(pairs).T
     parts = []
     for start in range(0, len(pairs), COLUMNS):
@@ -111,7 +111,7 @@ def _differences(
 
 
 def _means(values: Values, common: NDArray[np.bool_]) -> Values:
-    """Return the mean of each row of (pairs, P) values where both are known, in percent."""
+    """Return the mean of each row of (pairs, P) values over the common ones, in percent."""
     counts = common.sum(axis=1)
     sums = np.where(common, values, 0.0).sum(axis=1)
     means: Values = np.full(len(sums), np.nan)
@@ -122,7 +122,7 @@ def _means(values: Values, common: NDArray[np.bool_]) -> Values:
 def _ranks(
     values: Values, clusters: Sequence[str], ranked: Collection[int]
 ) -> list[list[int] | None]:
-    """Return the ranks of those of the rows of (entries, P) values that hold any."""
+    """Return the ranks of the ranked rows of (entries, P) values; None for rows without values."""
     known = (~np.isnan(values)).any(axis=1)
     measured = np.array([row for row in np.flatnonzero(known) if row in ranked], dtype=np.int64)
     ranks: list[list[int] | None] = [None] * len(values)
@@ -134,7 +134,7 @@ def _ranks(
 
 
 def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Values]:
-    """Return metric to shape (entries, P), in [0, 1] or NaN."""
+    """Return metric → values of shape (entries, P), in [0, 1] or NaN."""
     n, c, greedy = _counts(benchmark, problems)
     values = {GREEDY: greedy}
     known = n > 0
@@ -154,7 +154,7 @@ def _greedy(solved: Solved) -> float:
 
 
 def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[Values, Values, Values]:
-    """Return n, c and greedy verdicts, each of shape (entries, P), NaN where there is none."""
+    """Return n, c and greedy verdicts, each of shape (entries, P), NaN if missing."""
     entries = benchmark.entries
     n, c, greedy = (np.full((len(entries), len(problems)), np.nan) for _ in range(3))
     for column, problem in enumerate(problems):

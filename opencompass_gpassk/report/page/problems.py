@@ -1,8 +1,8 @@
 """The problems of a benchmark, how each model answered them, and the mathematics in these texts.
 
 LaTeX between dollars becomes trees of MathML that a page can build safely. A tree is ``[element,
-attributes, children]``, a child is a tree or a text. Elements and attributes are taken from a short
-list, since ``latex2mathml`` passes on markup that a text holds.
+attributes, children]``; a child is a tree or a text. Only elements and attributes of a short list
+are allowed, since ``latex2mathml`` passes on any markup in a text.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ __all__ = [
     'to_tree',
 ]
 
-LONGEST = 20_000  # characters of a response that the page holds
+LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
-TAIL = 0.3  # of a shortened response, its end: that is where the answer is
+TAIL = 0.3  # share of a shortened response taken from its end, where the answer is
 
 
 @dataclass(frozen=True)
 class Response:
-    """A response, or as much of it as the page may hold: its beginning and its end.
+    """A response, or the beginning and end of a long one.
 
     Attributes:
-        text: No more than ``LONGEST`` characters, taken from both ends.
-        length: Characters of the whole.
-        location: Where the whole was read.
+        text: At most ``LONGEST`` characters, taken from both ends.
+        length: Characters of the whole response.
+        location: Where the whole response was read.
     """
 
     text: str
@@ -65,12 +65,12 @@ class Response:
 
     @classmethod
     def of(cls, text: str, location: str) -> Response:
-        """Return what is kept of a whole response."""
+        """Make one from a whole response, cutting it if it is too long."""
         kept = text if len(text) <= LONGEST else ''.join(_ends(text, LONGEST))
         return cls(kept, len(text), location)
 
     def shortened(self, length: int) -> dict[str, Any]:
-        """Return beginning and end for the page, and how much is left out between them."""
+        """Return beginning and end for the page, and the number of characters left out."""
         shown: dict[str, Any] = {'where': one_line(self.location)}
         if self.length <= length:
             return shown | {'head': visible_text(self.text)}
@@ -80,9 +80,9 @@ class Response:
 
 
 def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
-    """Return a right and a wrong trial of a problem, as far as there are any.
+    """Return a right and a wrong trial of a problem, as far as they exist.
 
-    The wrong one gives the most frequent wrong answer: the mistake that the model makes.
+    The wrong one has the most frequent wrong answer.
     """
     chosen: dict[str, Trial] = {}
     wrong: dict[int, list[Trial]] = defaultdict(list)
@@ -99,18 +99,18 @@ def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
 def read_responses(
     trials: Iterable[Trial], run: Path | None, beside: Path, faults: list[str]
 ) -> dict[str, Response]:
-    """Return the responses of trials, by where these say they stand; those that can be found.
+    """Return location → response for the trials whose responses can be found.
 
-    A run's are read from its own files. Samples lie where ``gpassk score`` was told they do, seen
-    from here or from the result; since other samples may have come to lie there, none of a file
-    are taken unless all of them hold the answers that were scored.
+    A run's responses are read from its own files. Samples are read from the path given to ``gpassk
+    score``, relative to the current folder or to the result. The file may have changed since, so it
+    is only used if all its responses still contain the scored answers.
 
     Args:
         trials: Their ``response`` is ``predictions/<model>/<file>.json#key`` as in runs of
             OpenCompass, or ``<file>.jsonl#line/index`` as ``gpassk score`` notes them.
-        run: The run; what lies outside of it is not read. None for samples.
+        run: The run; files outside of it are not read. None for samples.
         beside: The folder of the result.
-        faults: Is told of files that can't be read.
+        faults: A message on each file that can't be read is appended.
     """
     wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
     for trial in trials:
@@ -123,7 +123,7 @@ def read_responses(
     for name, answers in wanted.items():
         try:
             found |= _read(name, answers, run, beside, read)
-        except (OSError, ValueError, RuntimeError) as error:  # a loop of links is the last
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
             failed.append(f'{name}: its responses are not shown: {error}')
     if failed:
         more = f'; nor are those of {len(failed) - 1} other files' if len(failed) > 1 else ''
@@ -134,24 +134,24 @@ def read_responses(
 def _read(
     name: str, answers: Mapping[str, str | None], run: Path | None, beside: Path, read: set[Path]
 ) -> dict[str, Response]:
-    """Return the responses in a file, and add that to those that were read."""
+    """Return the responses in a file, and add the file to ``read``."""
     path = _in_run(name, run) if run else _samples(name, beside)
     if path is None:
         raise ValueError('not found in the run' if run else 'not found')
-    if path.resolve() in read:  # under thousands of names it would be read for hours
-        raise ValueError('it has two names; name a file as it is called')
+    if path.resolve() in read:  # a file with thousands of names would be read for hours
+        raise ValueError('the trials give it two names; give it only one')
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
     found = {}
     for key, text in (_of_samples if samples else _of_predictions)(path, answers):
         if run is None and not _gives(text, answers[key]):
-            raise ValueError('they hold other answers than those scored')
+            raise ValueError('their answers are not those that were scored')
         found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
     return found
 
 
 def fitting_length(lengths: Sequence[int], total: int) -> int:
-    """Return the length to which texts are shortened so that together they hold no more than total.
+    """Return the length to which texts must be shortened to have at most ``total`` characters.
 
     It is no more than ``LONGEST``, and no less than ``SHORTEST`` whatever the total.
     """
@@ -166,7 +166,7 @@ def fitting_length(lengths: Sequence[int], total: int) -> int:
 
 
 def _ends(text: str, length: int) -> tuple[str, str]:
-    """Return beginning and end of a text, which hold together length characters of it."""
+    """Return beginning and end of a text, together of this length."""
     tail = int(length * TAIL)
     return text[: length - tail], text[len(text) - tail :]
 
@@ -178,14 +178,14 @@ def _in_run(name: str, run: Path) -> Path | None:
 
 
 def _samples(name: str, beside: Path) -> Path | None:
-    """Return the file of that very name; another one of its last part may be another model's."""
+    """Return the file with exactly this name; in other folders it may be another model's."""
     if Path(name).exists():
         return Path(name)
     return None if Path(name).is_absolute() else _in_run(name, beside)
 
 
 def _gives(text: str, answer: str | None) -> bool:
-    """Tell whether a response may have been judged to give this answer."""
+    """Tell whether a response may contain the answer that was scored."""
     if answer is None or ''.join(answer.split()) in ''.join(text.split()):
         return True
     return extract_answer(text) == answer
@@ -217,8 +217,8 @@ def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 LONGEST_FORMULA = 600  # characters of one formula; a longer one stays LaTeX
 MOST = 80  # formulas of one text
 DEEPEST = 40
-# As Pandoc has it, no blank stands inside of the dollars, and no digit behind them: those are
-# prices. A bracket that opens another one was never closed.
+# As in Pandoc, dollars with a blank just inside them, or a digit after them, are prices. A bracket
+# that contains another opening one was never closed.
 FORMULA = re.compile(
     r'\$\$(?P<double>[^$]+)\$\$|\\\[(?P<square>(?:[^\\]|\\[^][])+)\\\]'
     r'|\\\((?P<round>(?:[^\\]|\\[^()])+)\\\)'
@@ -254,7 +254,7 @@ ATTRIBUTES = {
 def segments(text: str) -> list[Any]:
     """Return the parts of a text: texts, and ``{'tex': LaTeX, 'tree': MathML}``.
 
-    What is no mathematics, or can't be converted, remains text with its dollars.
+    Dollars around other texts, and formulas that can't be converted, remain text.
     """
     parts: list[Any] = []
     end = 0
@@ -273,7 +273,7 @@ def segments(text: str) -> list[Any]:
 
 @lru_cache(maxsize=4096)
 def to_tree(latex: str, display: bool) -> list[Any] | None:
-    """Return LaTeX as a tree of MathML; None where it is too long or nobody can read it."""
+    """Return LaTeX as a tree of MathML; None if it is too long or can't be converted."""
     if len(latex) > LONGEST_FORMULA or not latex.strip():
         return None
     try:
@@ -283,14 +283,14 @@ def to_tree(latex: str, display: bool) -> list[Any] | None:
     try:
         mathml = convert(latex, display='block' if display else 'inline')
         return _tree(ElementTree.fromstring(mathml), 0)
-    except Exception:  # whatever a parser does with what isn't LaTeX
+    except Exception:  # the parser may raise anything if it isn't LaTeX
         return None
 
 
 def _tree(element: ElementTree.Element, depth: int) -> list[Any]:
     name = element.tag.rpartition('}')[2]
     if name not in ELEMENTS or depth > DEEPEST:
-        raise ValueError(f'{name!r} is no element of mathematics that the page shows')
+        raise ValueError(f'{name!r} is not an allowed MathML element')
     attributes = {
         key: value
         for key, value in element.attrib.items()
@@ -310,15 +310,15 @@ Key = tuple[str, str]
 
 @dataclass
 class Solved:
-    """How one entry of the leaderboard fared on a problem.
+    """The responses of one entry of the leaderboard to a problem.
 
     Attributes:
         n: Judged responses.
-        c: Right ones among them.
-        answers: ``[answer, count, verdict, source]`` of each distinct answer; of a long one
-            its beginning, and then its length and its hash besides.
-        greedy: The same of the greedy response, empty where there is none.
-        responses: A right and a wrong response, as far as there are any and they were found.
+        c: Right responses.
+        answers: ``[answer, count, verdict, source]`` of each distinct answer. A long answer is cut,
+            and its length and hash are added.
+        greedy: The same for the greedy response; empty without one.
+        responses: A right and a wrong response, as far as they exist and were found.
     """
 
     n: int
@@ -330,11 +330,11 @@ class Solved:
 
 @dataclass
 class PageProblem:
-    """A problem, and how each entry of the leaderboard fared on it.
+    """A problem, and the responses of each entry of the leaderboard to it.
 
     Attributes:
-        problem: With its question, where a file of trials tells it.
-        solved: Index of the entry → what it reached; entries that were not asked are missing.
+        problem: The problem, with its question if the trials file has it.
+        solved: Index of the entry → its responses; entries without the problem are missing.
     """
 
     problem: Problem
@@ -351,8 +351,8 @@ def collect_problems(
     What two results call the same, with the same gold answer, is one problem.
 
     Args:
-        entries: Each entry's result, and its greedy one where that stands beside samples.
-        faults: Files that can't be read are appended.
+        entries: Each entry's result, and its greedy result if that is shown beside samples.
+        faults: A message on each file that can't be read is appended.
         contradictions: Of each result whose trials are read, in what both contradict each other.
     """
     problems: dict[Key, PageProblem] = {}
@@ -377,13 +377,13 @@ def collect_problems(
 def packed_texts(
     problems: Sequence[PageProblem], entries: int, total: int
 ) -> tuple[list[str], int]:
-    """Return question, answers and responses of each problem, for a page that opens few of them.
+    """Return question, answers and responses of each problem, compressed one by one.
 
     Args:
         problems: The problems.
-        entries: How many entries the leaderboard has.
-        total: Characters that responses and answers may have together; the longest are shortened
-            first.
+        entries: Number of entries of the leaderboard.
+        total: Greatest total length of responses and answers, in characters; the longest are
+            shortened first.
 
     Returns:
         For each problem a JSON document, deflated and in base 64; and the longest text that was
@@ -424,9 +424,9 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 def _problems(
     found: Found, faults: list[str], contradictions: dict[Path, str]
 ) -> tuple[dict[str, Problem], dict[str, dict[str, Trial]], list[dict[str, Any]]]:
-    """Return the problems of a result's trials, and where a right and a wrong response stand.
+    """Return the problems of a result's trials, and a right and a wrong trial of each.
 
-    Besides the details, for a result that was stored without them.
+    The third value is the result's details, if it was stored without them.
     """
     if found.trials is None:
         faults.append(f'{found.path}: it names no file of trials, so no question is shown')
@@ -462,7 +462,7 @@ def _read_examples(
 
 
 def _problem(row: Mapping[str, Any]) -> Problem:
-    """Return a problem of which no more is known than the result says."""
+    """Return a problem with the fields in a result's details."""
     groups = {str(k): str(v) for k, v in row.items() if k not in NO_GROUPS}
     return Problem(
         str(row['problem_id']),
@@ -491,7 +491,7 @@ def _answers(row: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _answer(row: Sequence[Any], length: int) -> list[Any]:
-    """Return an answer for the page: of a longer one its beginning, what is left out, its hash."""
+    """Return an answer for the page; a long one is cut, with the length left out and a hash."""
     text, *about = row[:4]
     shown = [None if text is None else visible_text(text[:length]), *about]
     whole, *digest = row[4:] or (0,)

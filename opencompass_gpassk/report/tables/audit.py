@@ -1,4 +1,4 @@
-"""An audit of verdicts as tables and files: figures, and the disagreements to read and to label."""
+"""Tables and files of an audit of verdicts: figures, and the disagreements to read and label."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Names = tuple[str, str]
 
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
 BASIS = (
-    'agreement and kappa are over the trials that both judged, each weighted by its stratum; the '
-    'intervals take trials of different problems for independent and those of one for alike as far '
-    'as they show themselves to be'
+    'agreement and kappa are over the trials that both judged, each weighted by its stratum; for '
+    'the intervals, trials of different problems are independent, and the correlation of trials of '
+    'one problem is estimated'
 )
 
 
 def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]:
-    """Return the figures of all models, then for each what both sources say of how many trials."""
+    """Return the table of agreement for all models, then the verdicts of both sources for each."""
     first, second = names
     level = f'{100 * comparisons[0].level:g} %' if comparisons else 'interval'
     rows: list[list[str | int | float | None]] = []
@@ -125,7 +125,7 @@ def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]
 def blind_rows(samples: Iterable[Sample], seed: int) -> list[dict[str, str]]:
     """Return a row for each distinct (question, gold, answer) of samples, for a person to label.
 
-    Rows tell neither a verdict nor a model and are in random order.
+    Rows contain neither verdict nor model and are in random order.
     """
     triples = sorted({trial.triple for sample in samples for trial in sample.trials})
     rng = random.Random(stable_hash(['blind', seed]))
@@ -134,7 +134,7 @@ def blind_rows(samples: Iterable[Sample], seed: int) -> list[dict[str, str]]:
 
 
 def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
-    """Return the tables and the disagreements in Markdown. No text can break out of its place."""
+    """Return the tables and the disagreements in Markdown, with all texts escaped."""
     parts = ['# Audit of verdicts\n', *map(to_markdown, audit_tables(comparisons, names))]
     for one in comparisons:
         found = list(one.disagreements())
@@ -142,7 +142,7 @@ def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
         # Samples that give the same answer are shown once.
         alike: dict[tuple[object, ...], list[tuple[AuditTrial, Opinion, Opinion]]] = {}
         for trial, first, second in found:
-            key = *trial.identity[:-1], trial.triple.answer, first.verdict  # whatever the replica
+            key = *trial.identity[:-1], trial.triple.answer, first.verdict  # without the replica
             alike.setdefault(key, []).append((trial, first, second))
         parts += [_disagreement(rows, names) for rows in alike.values()]
     return '\n'.join(parts)
@@ -157,9 +157,9 @@ def _disagreement(rows: Sequence[tuple[AuditTrial, Opinion, Opinion]], names: Na
         'gold': trial.problem.gold,
         'answer': trial.trial.answer or '',
         names[0]: first.verdict.value,
-        f'{names[0]} in its own words': first.reply,
+        f'reply of {names[0]}': first.reply,
         names[1]: second.verdict.value,
-        f'{names[1]} in its own words': second.reply,
+        f'reply of {names[1]}': second.reply,
         'response': trial.trial.response,
     }
     lines = [
@@ -177,7 +177,7 @@ def _confusion(one: Comparison, names: Names) -> Table:
     notes = [
         f'drawn from {sample.population} trials in {sample.strata} strata; left out: '
         f'{sample.no_answer} without an answer, {sample.lost} lost',
-        'trials as they were drawn, not weighted by their strata as agreement and kappa are',
+        'counts of the drawn trials; unlike agreement and kappa, not weighted by strata',
     ]
     for name, opinions in ((first, one.first), (second, one.second)):
         reasons = Counter(

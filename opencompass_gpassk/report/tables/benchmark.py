@@ -1,4 +1,4 @@
-"""Benchmarks as tables like the paper's: a row a model, greedy figures beside sampled ones."""
+"""Tables of benchmarks like the paper's: one row per model, greedy beside sampled figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class _Column:
     """A column of figures.
 
     Attributes:
-        heading: What stands above it.
-        figure: At each k; None for the number of samples.
-        headline: The terminal shows its intervals.
+        heading: The column's heading.
+        figure: The figure, shown at each k; None for the number of samples.
+        headline: Whether the terminal shows its intervals.
     """
 
     heading: str
@@ -54,9 +54,9 @@ def benchmark_tables(results: Results, trials: Trials | None = None) -> list[Tab
 
     Args:
         results: Model → data set → result, as stored in the result JSON. Greedy and sampled
-            results are joined by the benchmark they name; results of other evaluators are left out.
-        trials: Of the results: where they are there, the best figures of each column are marked.
-            With None, nothing is marked, nor is it said why.
+            results are joined by their benchmark; results of other evaluators are left out.
+        trials: Trials of the results. If all are there, the best figures of each column are
+            marked; if not, a note says why. None for no marks and no note.
     """
     return [table for benchmark in join_benchmarks(results) for table in _tables(benchmark, trials)]
 
@@ -67,7 +67,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
     groups = {label: fields for e in benchmark.entries for label, fields in e.groups.items()}
     compared: dict[int | None, Best] = {}
     for index, k in enumerate(benchmark.ks or [None]):
-        # Who was decoded greedily alone has a row in the first table.
+        # A model with greedy results only has a row in the first table.
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
         asked = [column.at(k) for column in columns if column.figure]
@@ -133,7 +133,7 @@ def _group_tables(
         for label, fields in entry.groups.items():
             kinds.setdefault(kind_of(fields), {}).setdefault(label)
     columns = _columns(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
-    least = next(iter(compared))  # who was decoded greedily alone is compared there
+    least = next(iter(compared))  # models with greedy results only are compared there
     heading = ['group', 'problems', 'model', *(['k'] if benchmark.ks else [])]
     heading += [column.heading for column in columns]
     for kind, labels in kinds.items():

@@ -1,4 +1,4 @@
-"""Which figures of a table are the best, and which the data cannot tell from these."""
+"""Marks for the best figures of a table, and for figures not distinguishable from the best."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ROUNDING = 1e-6  # percent
 
 @dataclass
 class Best:
-    """What is known of a table's figures.
+    """The marks of a table's figures.
 
     Attributes:
-        marks: (label of a group, '' for none; figure) → (model, data set) → its mark.
+        marks: (label of a group or '', figure) → (model, data set) → its mark.
             :data:`GREEDY` and :data:`AVERAGE` are the accuracy of a greedy response and of samples.
-        notes: Why nothing is told of some.
+        notes: Why some figures are not marked.
     """
 
     marks: dict[tuple[str, Figure], dict[Place, Mark]] = field(default_factory=dict)
@@ -49,10 +49,10 @@ class _Sampled:
     """The sampled results of a table's entries, or the greedy ones.
 
     Attributes:
-        greedy: Which.
-        sound: What is asked for are sound figures.
-        k: Of G-Pass@k, None for none.
-        groups: In which figures are asked for.
+        greedy: Whether these are the greedy results.
+        sound: Whether sound figures are compared.
+        k: The k of G-Pass@k; None without G-Pass@k.
+        groups: The groups in which figures are compared.
     """
 
     greedy: bool
@@ -62,20 +62,20 @@ class _Sampled:
 
     @property
     def called(self) -> str:
-        """What the figures are of."""
+        """The kind of responses in words."""
         return 'greedy answers' if self.greedy else 'samples'
 
     def result(self, entry: Entry) -> Result | None:
-        """Return the result, None if there is none with such figures."""
+        """Return an entry's result, None if it has no such figures."""
         result = entry.greedy if self.greedy else entry.result
         return result if result and (result.get('reasoning') or not self.sound) else None
 
     def place(self, entry: Entry) -> Place:
-        """Return where the trials are found."""
+        """Return model and data set of an entry's trials."""
         return entry.model, entry.greedy_dataset if self.greedy else entry.dataset
 
     def protocol(self, entry: Entry) -> Protocol:
-        """Return what is measured; a ValueError if the result makes no sense."""
+        """Return an entry's protocol; raise a ValueError if the result's settings are invalid."""
         reasoning = (self.result(entry) or {}).get('reasoning') or {}
         fields = (tuple(f for f in one if f != 'problems') for one in self.groups.values())
         return Protocol(
@@ -87,7 +87,7 @@ class _Sampled:
         )
 
     def named(self, figure: Figure, entry: Entry) -> Figure:
-        """Return a figure as the result of an entry has it: the accuracy's key tells n."""
+        """Return a figure as an entry's result has it; accuracy then has its n."""
         if figure.family is not ACCURACY:
             return figure
         return ACCURACY(n=1 if self.greedy else entry.n).on(figure.side)
@@ -97,9 +97,9 @@ def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> 
     """Return problems, verdicts and validity of a result, None if its trials can't be read.
 
     Args:
-        result: As stored.
-        folder: Where the result file lies.
-        report: Is told of trials that can't be read.
+        result: The stored result.
+        folder: The folder of the result file.
+        report: Takes a message if the trials can't be read.
     """
     name = result.get('trials_file')
     if not isinstance(name, str) or not name or Path(name).name != name:
@@ -112,7 +112,7 @@ def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> 
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}
     valid: dict[float, dict[str, float]] = {}
-    for trial in table.trials:  # twenty models have half a million: what they answered may go
+    for trial in table.trials:  # twenty models have half a million; drop texts to save memory
         trial.problem_id = ids[trial.problem_id]
         validity = trial.values.get(VALIDITY)
         trial.answer, trial.response = None, ''
@@ -129,17 +129,17 @@ def best_entries(
     figures: Sequence[Figure],
     groups: Groups | None = None,
 ) -> Best:
-    """Return who is the best and who is not distinguishable from it, figure by figure.
+    """Return, for each figure, the best entries and those not distinguishable from the best.
 
-    Nothing is told unless several entries have a figure, all of them were asked the same problems,
-    and the trials of all are there.
+    Figures are only marked if several entries have them, all entries answered the same problems,
+    and the trials of all can be read.
 
     Args:
         entries: The rows of a table.
-        k: Of G-Pass@k, None for none.
-        trials: Of the results.
-        figures: The figures that are asked for: all of them sound ones, or none.
-        groups: Label → fields of the groups that they are asked for in, too.
+        k: The k of G-Pass@k; None without G-Pass@k.
+        trials: Trials of the results.
+        figures: The figures to compare; either all of them are sound figures, or none.
+        groups: Label → fields of the groups in which to compare them too.
     """
     found = Best()
     sound = any(one.side is Side.SOUND for one in figures)
@@ -157,7 +157,7 @@ def best_entries(
 def _shared(
     side: _Sampled, entries: Sequence[Entry], trials: Trials, found: Best
 ) -> Aligned | None:
-    """Return what the entries reached, None and a note where they can't be compared."""
+    """Return the entries' figures on shared problems; add a note if they can't be compared."""
     if len(entries) < 2:
         return None
     places = [side.place(entry) for entry in entries]
@@ -165,7 +165,7 @@ def _shared(
     if lacking:
         found.notes.append(
             f'the best {side.called} are not marked: the trials of '
-            f'{", ".join(dict.fromkeys(lacking))} are not to be read'
+            f'{", ".join(dict.fromkeys(lacking))} can not be read'
         )
         return None
     try:
@@ -173,11 +173,11 @@ def _shared(
             {str(i): trials[place] for i, place in enumerate(places)},
             {str(i): side.protocol(entry) for i, entry in enumerate(entries)},
         )
-    except (TypeError, ValueError):  # they have no problem in common, or a result no sense
+    except (TypeError, ValueError):  # they share no problem, or a result's settings are invalid
         shared = None
     if shared is None or shared.left_out:
         found.notes.append(
-            f'the best {side.called} are not marked: not all models were asked the same problems'
+            f'the best {side.called} are not marked: the models answered different problems'
         )
         return None
     return shared
@@ -191,7 +191,7 @@ def _mark(
     figures: Sequence[Figure],
     entries: Sequence[Entry],
 ) -> None:
-    """Keep who is among the best in one group, or in none."""
+    """Add the marks of one group, or of the headline, to ``found``."""
     if label not in shared.parts:
         return
     wanted = {}
@@ -213,15 +213,15 @@ def _marks(
     standing: Standing,
     entries: Sequence[Entry],
 ) -> dict[Place, Mark]:
-    """Return the marks of a figure, none if what is shown is of other trials than these."""
+    """Return the marks of a figure; none if the shown value was not computed from these trials."""
     for value, entry in zip(standing.figures, entries, strict=True):
         shown = read_figure(side.result(entry) or {}, side.named(figure, entry), label)
         if shown is None:
             return {}
         if math.isnan(shown) != math.isnan(value) or abs(shown - value) > ROUNDING:
-            if not label:  # else it is told of all problems
+            if not label:  # one note, not one for each group
                 called = 'greedy' if figure.on(Side.PLAIN) == GREEDY else figure.heading
-                note = f'{called} is not marked: the trials beside the results are others'
+                note = f'{called} is not marked: it differs from the trials beside the results'
                 found.notes.append(note)
             return {}
     return {

@@ -1,4 +1,4 @@
-"""A comparison of two models as tables."""
+"""Tables of a comparison of two models."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Compared:
-    """Two results of one data set, compared.
+    """The comparison of two results on one data set.
 
     Attributes:
-        name: Of the data set.
-        differences: Of the figures, B less A.
-        changes: Of the problems, the greatest first.
-        left_out: (problem_id, why) of the problems that are not compared.
-        cautions: Why the two are not comparable.
-        settings: In which settings they differ.
-        level: Coverage of the intervals.
-        k: Of the G-Pass@k at τ = 1 of each problem, None where there is none.
-        drawn: What is counted → problems of which tests take no more than both models have, see
+        name: The data set's name.
+        differences: Differences of the figures, B minus A.
+        changes: Changes of the problems, the greatest first.
+        left_out: (problem_id, reason) of the problems that are not compared.
+        cautions: Why the two may not be comparable.
+        settings: The settings in which they differ.
+        level: Confidence level of the intervals.
+        k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
+        drawn: Kind of responses → problems of which tests use only as many as both models have, see
             :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
     """
 
@@ -54,8 +54,8 @@ class Compared:
         """Return the problems that B solves more often (1), less often (-1) or alike (0).
 
         Args:
-            sign: Which.
-            significant: Those alone of which the corrected p-value tells so, too.
+            sign: The direction of the change.
+            significant: Return only changes whose corrected p-value is significant.
         """
         points = ((change, change.points) for change in self.changes if all(change.n))
         found = [change for change, p in points if (p > 0) - (p < 0) == sign]
@@ -133,24 +133,24 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
-NAMED = 5  # problems of each kind that are left out
+NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
-FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; go by the test'
+FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; use the test'
 FISHER = (
-    "A, B: right of judged responses. p: Fisher's exact test of a problem; p (Holm) is corrected "
+    "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
 )
 
 
 def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Table]:
-    """Return the headline, the groups if asked for, and the problems that changed most.
+    """Return the headline, the groups if requested, and the problems that changed most.
 
     Args:
         compared: The comparison.
-        groups: Show the groups.
-        most: Problems gained, and lost, to show.
+        groups: Whether to show the groups.
+        most: Greatest number of problems to show, gained and lost each.
     """
-    title = f'{compared.name}: B less A on {len(compared.changes)} problems'
+    title = f'{compared.name}: B minus A on {len(compared.changes)} problems'
     if compared.cautions:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
@@ -167,14 +167,14 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
     if groups and of_groups:
-        note = 'p (Holm) is corrected for the number of groups, figure by figure'
+        note = 'p (Holm) is corrected for the number of groups, separately for each figure'
         tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
 
 def check_lines(checks: Sequence[Check]) -> list[str]:
-    """Return what became of the figures that were asked about, a line each."""
+    """Return a line with the outcome of each check."""
     return [
         f'{check.difference.heading} on {check.data_set}: '
         f'{_verdict(check)}, '
@@ -186,11 +186,11 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
 def _verdict(check: Check) -> str:
     if check.worse:
         return 'WORSE'
-    return 'NOT KNOWN whether it is worse' if check.unknowable else 'not significantly worse'
+    return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
 
 
 def p_text(value: float) -> str:
-    """Return a p-value as people write it."""
+    """Return a p-value as text, such as ``0.012`` or ``<0.001``."""
     if math.isnan(value):
         return '–'
     return '<0.001' if value < 0.001 else f'{value:.3f}'
@@ -198,20 +198,20 @@ def p_text(value: float) -> str:
 
 def _tests(level: float) -> str:
     return (
-        f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap, p by a paired '
-        'sign-flip test, both of clusters of problems, two-sided; p (Holm) is corrected for the '
-        f'number of figures, and decides at {1 - level:.3g}'
+        f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap over clusters of '
+        'problems; p: paired sign-flip test over clusters of problems, two-sided; p (Holm): '
+        f'corrected for the number of figures, significant below {1 - level:.3g}'
     )
 
 
 def _drawn(compared: Compared) -> list[str]:
-    """Return what is to be known of tests where the numbers of responses differ."""
+    """Return a note on tests if the numbers of responses differ."""
     if not compared.drawn:
         return []
     told = ', '.join(f'{what} on {count}' for what, count in compared.drawn.items())
     return [
-        f'A and B have other numbers of responses of some problems ({told}): there the p-values '
-        'are of as many of each, drawn at random; figures and intervals are of all'
+        f'A and B have different numbers of responses to some problems ({told}): there the tests '
+        'use equally many of each, drawn at random; figures and intervals use all'
     ]
 
 
@@ -243,14 +243,14 @@ def _differences(
         columns.insert(1, 'over')
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
-        notes = [*notes, 'over: problems, or groups of versions, that have the figure in both']
+        notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     if any(one.method == WILSON for one in shown):
         notes = [*notes, FEW]
     return Table(title, columns, rows, notes)
 
 
 def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
-    """Tell whether a G-Pass@k is the pass@k that is shown, since its threshold is 1 of k."""
+    """Tell whether a G-Pass@k equals the pass@k that is shown: it needs one right sample of k."""
     figure = one.figure
     if figure.family is not G_PASS or threshold(figure.k or 1, figure.tau or 0.0) > 1:
         return False
@@ -259,7 +259,7 @@ def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
 
 
 def _brief(figure: Figure, k: int | None) -> bool:
-    """Tell whether groups show a figure: those without k, and of the greatest k the extremes."""
+    """Tell whether tables of groups show a figure: any without k; at the greatest k, no τ or 1."""
     return k is None or figure.k is None or (figure.k == k and figure.tau in (None, 1.0))
 
 
@@ -276,7 +276,7 @@ def _word(one: Difference, level: float) -> str:
 
 
 def _signed(value: float) -> str:
-    # Nothing is -0.0.
+    # Adding 0.0 turns -0.0 into 0.0.
     return '–' if math.isnan(value) else f'{round(value, 1) + 0.0:+.1f}'
 
 
@@ -321,5 +321,5 @@ def _left_out(compared: Compared) -> list[str]:
 
 
 def _line(text: str, most: int) -> str:
-    # Of a text of a megabyte, the beginning alone is made harmless.
+    # A text may have a megabyte; only its beginning is escaped.
     return shortened(one_line(text[: 4 * most]), most)

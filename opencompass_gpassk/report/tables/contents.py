@@ -1,4 +1,4 @@
-"""What a report holds: the tables of all benchmarks, in their order."""
+"""The tables of a report, in their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
-        trials: Of the results, which tell the best figures; None if nothing is to be marked.
+        trials: Trials of the results, for marks on the best figures; None for no marks.
     """
     signs = contamination_table(results)
     return [

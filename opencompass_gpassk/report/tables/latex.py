@@ -1,4 +1,4 @@
-"""Tables as LaTeX, with booktabs: figures, and their intervals in small print below them."""
+"""Tables in LaTeX with booktabs: figures, and their intervals in small print below them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ HEAD = (
     '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs} and \\usepackage{graphicx},\n'
     '% and for names in other scripts XeLaTeX or LuaLaTeX with a font that has them.\n'
 )
-NARROW = 5  # columns that fit beside one another, whatever the page
-# Shrinks what is wider than the text, and nothing else; rows stay as they are read by TeX.
+NARROW = 5  # columns that fit on any page
+# Shrinks only a table that is wider than the text.
 FIT = '\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%'
 FITTING = ('', DIFFICULTY)  # breakdowns whose tables fit on a page
 PM = '$\\pm$'
 MARKED = {Mark.BEST: '\\textbf{{{}}}', Mark.NEAR: '$^\\approx${}'}
-LIGATURES = re.compile(r"([-–,'’])(?=[-–,'’])")  # unless something is between them
-BETWEEN = '\0'  # which is on no line of text
-# Brackets and stars behind \\ would be its arguments; quotes and some others make ligatures.
+LIGATURES = re.compile(r"([-–,'’])(?=[-–,'’])")  # pairs to be kept apart by BETWEEN
+BETWEEN = '\0'  # never part of a text
+# After \\, brackets and stars would be its arguments; quotes and some others make ligatures.
 SPECIAL = {
     **{sign: f'\\{sign}' for sign in '{}$&#%_'},
     **{sign: f'{{{sign}}}' for sign in '[]*`!?"'},
@@ -56,7 +56,7 @@ ESCAPES = str.maketrans(SPECIAL)
 
 
 def escape_latex(text: str) -> str:
-    """Return a text as one line that LaTeX shows as it stands: no command, nothing left open."""
+    """Return a text as one line that LaTeX shows literally, without commands or open braces."""
     return LIGATURES.sub(rf'\1{BETWEEN}', one_line(text)).translate(ESCAPES)
 
 
@@ -65,10 +65,10 @@ def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
 
     Args:
         table: The table; the best figures are bold, those that may be as good have ≈.
-        intervals: ``brackets``, below their figures; ``±``, half their width; None for none.
+        intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
 
     Raises:
-        ValueError: If there is no such way to show intervals.
+        ValueError: If the style of intervals is unknown.
     """
     style = checked_style(intervals)
     sides = [alignment(column)[0] for column in zip(*table.rows, strict=True)]
@@ -92,7 +92,7 @@ def to_latex(table: Table, intervals: str | None = BRACKETS) -> str:
 
 
 def latex_report(tables: Iterable[Table], intervals: str | None = BRACKETS) -> str:
-    """Return the tables that fit on a page: not those of groups, but for difficulty."""
+    """Return the tables that fit on a page: tables without groups, and those of difficulty."""
     shown = [to_latex(table, intervals) for table in tables if table.breakdown in FITTING]
     return '\n'.join([HEAD, *shown])
 
@@ -119,7 +119,7 @@ def _lines(table: Table, index: int, style: str | None) -> Iterable[str]:
 
 
 def _headings(columns: Sequence[str]) -> Iterable[str]:
-    """Yield the headings, those of metrics in two lines: G-Pass above, @16 and τ below."""
+    """Yield the headings; those of metrics take two lines: G-Pass above, @16 and τ below."""
     parts = [name.partition('@') for name in columns]
     if any(at for _, at, _ in parts):
         yield _row(escape_latex(before) if at else '' for before, at, _ in parts)

@@ -1,4 +1,4 @@
-"""How well evaluators of steps find errors, as tables and as JSON."""
+"""Tables and JSON on how well evaluators of steps find errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DECIMALS = 3
 
 
 def meta_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
-    """Return a table for each kind of errors, a row an evaluator: F1 and AUC at both levels."""
+    """Return a table for each kind of error, one row per evaluator: F1 and AUC at both levels."""
     found = list(evaluations)
     tables = []
     for kind in ErrorKind:
@@ -35,24 +35,24 @@ def meta_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
 def threshold_tables(
     evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[Table]:
-    """Return a table for each evaluator of invalid errors, a row a threshold of validity.
+    """Return a table for each evaluator of invalid errors, one row per threshold of validity.
 
     Raises:
-        ValueError: If a threshold isn't a share.
+        ValueError: If a threshold isn't between 0 and 1.
     """
     return [
         Table(
-            f'{one.evaluator}: right answers by the threshold of validity',
+            f'{one.evaluator}: solutions with right answers, by threshold of validity',
             ['threshold', 'FPR', 'precision', 'recall', 'macro F1'],
             [
-                # A threshold is a name here: 0.025 has its own decimals.
+                # As a text, a threshold keeps its own decimals, such as 0.025.
                 [f'{row.threshold:g}', *list(asdict(row).values())[1:]]
                 for row in threshold_rows(one, thresholds)
             ],
             [
-                'FPR is the share of the solutions with right answers that have a lower validity; '
-                f'people found {labelled_rate(one):.{DECIMALS}f}',
-                'precision and recall are of the wrong solutions among them',
+                'FPR: share of the solutions with right answers whose validity is below the '
+                f'threshold; by human labels it is {labelled_rate(one):.{DECIMALS}f}',
+                'precision and recall: for finding the wrong solutions among them',
             ],
             decimals=DECIMALS,
         )
@@ -73,12 +73,12 @@ def meta_json(
             "solution": {"units": int, "errors": int, "unscored": int, "threshold": float,
                          "macro_f1": float, "auc": float},
             "step": the same,
-            "labelled_false_positive_rate": float,       (these two of invalid alone)
+            "labelled_false_positive_rate": float,       (these two only for invalid)
             "thresholds": [{"threshold": float, "false_positive_rate": float, "precision": float,
                             "recall": float, "macro_f1": float}]}}}}
 
     Raises:
-        ValueError: If a threshold isn't a share.
+        ValueError: If a threshold isn't between 0 and 1.
     """
     evaluators: dict[str, dict[str, Any]] = {}
     for one in evaluations:
@@ -128,8 +128,8 @@ def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
         ],
         cells,
         [
-            'F1 is the mean of that of errors and that of the others',
-            f'the score of a solution is the {aggregates} of its steps',
+            'F1: macro F1, the mean of the F1 of errors and the F1 of non-errors',
+            f'the score of a solution is the {aggregates} of the scores of its steps',
         ],
         decimals=DECIMALS,
     )

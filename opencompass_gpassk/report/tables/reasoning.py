@@ -41,7 +41,7 @@ OF_STEPS = {'min': 'the least', 'max': 'the greatest'}
 
 
 def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
-    """Return what holds for the table of reasoning.
+    """Return the notes of the table of reasoning.
 
     Args:
         found: Results with scores of reasoning, at least one.
@@ -52,8 +52,8 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
         for by in ('validity_by', 'redundancy_by')
     )
     notes.append(
-        f'validity: how likely a step is right, and of a solution {least} of its steps; '
-        f'redundancy: how likely a step is right, but of no use, and of a solution {greatest}'
+        f'validity: chance that a step is right; of a solution: {least} of its steps; '
+        f'redundancy: chance that a step is right but useless; of a solution: {greatest}'
     )
     if judged := [one for one in found if one.judged]:
         notes.append(
@@ -61,18 +61,16 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
             f'{threshold_name(judged)}'
         )
     notes.append(
-        'scored: share of the responses that have scores; the other figures are means over these, '
-        'steps and tokens are counts'
+        'scored: share of the responses with scores; the other figures are means over these; '
+        'steps and tokens are mean counts'
     )
     if silent := _distinct([one for one in found if _silent_on_redundancy(one)], 'scorer'):
-        notes.append(
-            f'{" and ".join(silent)}: says nothing of redundancy, as process reward models do'
-        )
+        notes.append(f'{" and ".join(silent)}: gives no redundancy, as process reward models do')
     return [*notes, *mixture_notes(found), *_refusals(found), *_notes_of_unjudged(found)]
 
 
 def mixture_notes(found: Iterable[ReasoningResult]) -> list[str]:
-    """Return a warning where results were scored by several, or under several settings."""
+    """Return a warning if results were scored by different scorers or under different settings."""
     scored = dict.fromkeys(str(one.result['signature'].get('reasoning')) for one in found)
     if len(scored) < 2:
         return []
@@ -83,7 +81,7 @@ def mixture_notes(found: Iterable[ReasoningResult]) -> list[str]:
 
 
 def threshold_name(found: Iterable[ReasoningResult]) -> str:
-    """Return the threshold of validity, or each with whom it is of where there are several."""
+    """Return the threshold of validity; if there are several, each with its results."""
     of: dict[str, list[str]] = {}
     for one in found:
         of.setdefault(str(one.threshold), []).append(one.name)
@@ -93,13 +91,13 @@ def threshold_name(found: Iterable[ReasoningResult]) -> str:
 
 
 def unknown_notes(found: Iterable[ReasoningResult]) -> Iterable[str]:
-    """Yield how many right responses have no scores, so that nobody knows whether they're sound."""
+    """Yield a note on right responses without scores, which may be sound or not."""
     for one in found:
         sound = one.reasoning.get('sound') or {}
         if unknown := sound.get('unknown'):
             yield (
-                f'{one.name}: {unknown} of {sound.get("right")} right responses have no scores; '
-                'nobody knows whether they are sound: sound figures and drops are over the '
+                f'{one.name}: {unknown} of {sound.get("right")} right responses have no scores, so '
+                'it is unknown whether they are sound: sound figures and drops are over the '
                 'responses with scores'
             )
 
@@ -139,7 +137,7 @@ def _notes_of_unjudged(found: Sequence[ReasoningResult]) -> Iterable[str]:
 
 QUANTITIES = (VALIDITY, REDUNDANCY)
 PARTS = ('all', 'right', 'wrong')
-# Heading → figure. A heading's lines stand below each other in the terminal.
+# Heading → figure. In the terminal a heading with a line break takes two lines.
 COLUMNS = {
     'scored': SCORED(),
     **{
@@ -153,11 +151,11 @@ QUARTILES = ('q1', 'med', 'q3')
 
 @dataclass(frozen=True)
 class ReasoningResult:
-    """What the reasoning of one model on one data set is worth.
+    """A result with scores of reasoning.
 
     Attributes:
-        model: The model's name; with the data set's, where the name alone would be ambiguous.
-        responses: ``greedy``, or how many samples of each problem there are.
+        model: The model's name; with the data set's name if the model's alone is ambiguous.
+        responses: ``greedy``, or the number of samples, such as ``n = 16``.
         dataset: The data set's abbr.
         result: The result, as stored in the result JSON.
     """
@@ -174,43 +172,43 @@ class ReasoningResult:
 
     @property
     def panel(self) -> tuple[str, str]:
-        """What results have in common that are compared: benchmark and way of decoding."""
+        """Benchmark and decoding; results are compared if these are the same."""
         return self.benchmark, self.responses
 
     @property
     def reasoning(self) -> Mapping[str, Any]:
-        """How reasoning was scored, and what stands in no figure."""
+        """The field ``reasoning`` of the result."""
         reasoning: Mapping[str, Any] = self.result['reasoning']
         return reasoning
 
     @property
     def judged(self) -> bool:
-        """Is it known which responses are right?"""
+        """Whether the responses have verdicts."""
         return has_verdicts(self.result)
 
     @property
     def threshold(self) -> float:
-        """The least validity of sound reasoning; NaN where there is none."""
+        """The least validity of sound reasoning; NaN if there is none."""
         value = self.reasoning.get('threshold')
         return math.nan if value is None else float(value)
 
     @property
     def name(self) -> str:
-        """What the result is called in notes."""
+        """The result's name in notes."""
         return f'{self.model}, {self.responses}, {self.benchmark}'
 
     def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
+        """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
     def length(self, unit: str, which: str = 'all') -> float | None:
-        """Return how many ``steps`` or ``tokens`` a solution has in the mean; None if unknown."""
+        """Return the mean number of ``steps`` or ``tokens`` of a solution; None if unknown."""
         value = ((self.reasoning.get('lengths') or {}).get(unit) or {}).get(which)
         return None if value is None else float(value)
 
 
 def reasoning_results(results: Results) -> list[ReasoningResult]:
-    """Return the results with scores of reasoning, those of a benchmark and decoding together.
+    """Return the results with scores of reasoning, sorted by benchmark and decoding.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -234,11 +232,11 @@ def reasoning_results(results: Results) -> list[ReasoningResult]:
 
 
 def reasoning_tables(results: Results) -> list[Table]:
-    """Return the table of reasoning, that of the single solutions, and those of groups.
+    """Return the tables of reasoning, of single solutions, and of groups.
 
     Args:
-        results: Model → data set → result, as stored in the result JSON. There are no tables
-            unless reasoning was scored.
+        results: Model → data set → result, as stored in the result JSON. There are no tables if
+            no reasoning was scored.
     """
     found = reasoning_results(results)
     if not found:
@@ -266,14 +264,14 @@ def box_of(one: ReasoningResult, quantity: str, which: str) -> Mapping[str, floa
 
     Returns:
         ``med``, ``q1``, ``q3``, ``whislo``, ``whishi``, ``mean`` and the number of solutions
-        ``n``; None where no solution has a value.
+        ``n``; None if no solution has a value.
     """
     box = ((one.reasoning.get('boxes') or {}).get(quantity) or {}).get(which)
     return box or None
 
 
 def _solutions(found: Sequence[ReasoningResult]) -> Table:
-    """Return a row for all, right and wrong responses: what the box plots show, and lengths."""
+    """Return the table of quartiles and lengths, a row each for all, right and wrong responses."""
     rows: list[list[Cell]] = []
     for one in found:
         for which in PARTS:

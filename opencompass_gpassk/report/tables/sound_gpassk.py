@@ -1,4 +1,4 @@
-"""Sound G-Pass@k beside G-Pass@k: what is left where the reasoning must be valid as well."""
+"""Tables of sound G-Pass@k (right answers with valid reasoning) beside plain G-Pass@k."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class _Columns:
     """Three columns: a figure plain, sound, and the drop from one to the other.
 
     Attributes:
-        heading: What the figure is called.
-        figure: :data:`GREEDY` is of the greedy result, all others of the sampled one.
+        heading: The figure's heading.
+        figure: The plain figure; :data:`GREEDY` is from the greedy result, others from samples.
     """
 
     heading: str
@@ -42,11 +42,11 @@ class _Columns:
 
     @property
     def sound(self) -> Figure:
-        """The sound figure, as :func:`best_entries` is asked for it."""
+        """The sound figure, as :func:`best_entries` takes it."""
         return self.figure.on(Side.SOUND)
 
     def cells(self, entry: Entry, group: str = '') -> list[Cell]:
-        """Return the figure, what of it is sound, and the drop; None for what wasn't measured."""
+        """Return the plain figure, the sound one, and the drop; None if not measured."""
         greedy = self.figure == GREEDY
         result = entry.greedy if greedy else entry.result
         if not result:
@@ -57,7 +57,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The entries of a benchmark of which the reasoning was scored, and their results."""
+    """The entries of a benchmark whose reasoning was scored, and their results."""
 
     benchmark: Benchmark
     entries: Sequence[Entry]
@@ -70,13 +70,13 @@ class _Scored:
 
 
 def sound_tables(results: Results, trials: Trials | None = None) -> list[Table]:
-    """Return the sound figures of every benchmark: for each k, for every τ, of every group.
+    """Return the tables of sound figures of every benchmark: by k, by τ and by group.
 
     Args:
-        results: Model → data set → result, as stored in the result JSON. There are no tables
-            unless reasoning was scored where answers were judged.
-        trials: Of the results: where they are there, the best sound figures are marked. With None,
-            nothing is marked, nor is it said why.
+        results: Model → data set → result, as stored in the result JSON. There are no tables if no
+            result has both verdicts and scores of reasoning.
+        trials: Trials of the results. If all are there, the best sound figures are marked; if not,
+            a note says why. None for no marks and no note.
     """
     found = [one for one in reasoning_results(results) if one.judged]
     tables: list[Table] = []
@@ -97,7 +97,7 @@ def _tables(scored: _Scored, trials: Trials | None) -> Iterable[Table]:
     groups = {label: fields for e in scored.entries for label, fields in e.groups.items()}
     compared: dict[int | None, Best] = {}
     for index, k in enumerate(scored.ks or [None]):
-        # Who was decoded greedily alone has a row in the first table.
+        # A model with greedy results only has a row in the first table.
         entries = [e for e in scored.entries if k is None or k in e.ks or (not index and not e.ks)]
         figures = [*_accuracies(entries), *(_at(scored.benchmark, k) if k else [])]
         names = [one.sound for one in figures]
@@ -130,7 +130,7 @@ def _tables(scored: _Scored, trials: Trials | None) -> Iterable[Table]:
 def _notes(scored: _Scored) -> list[str]:
     return [
         'sound: a response counts only if its answer is right and its reasoning has a validity of '
-        f'at least {threshold_name(scored.results)}; drop: the plain figure less the sound one, '
+        f'at least {threshold_name(scored.results)}; drop: the plain figure minus the sound one, '
         'both over the responses with scores',
         *unknown_notes(scored.results),
         *mixture_notes(scored.results),
@@ -138,7 +138,7 @@ def _notes(scored: _Scored) -> list[str]:
 
 
 def _accuracies(entries: Sequence[Entry]) -> list[_Columns]:
-    """Return the accuracies that any of the entries has sound figures of."""
+    """Return the columns of accuracies with sound figures in any entry."""
     ns = {entry.n for entry in entries if _has(entry.result)}
     name = ns.pop() if len(ns) == 1 else 'n'
     return [
@@ -154,13 +154,13 @@ def _accuracies(entries: Sequence[Entry]) -> list[_Columns]:
 def _at(
     benchmark: Benchmark, k: int | None, *, called: str = '', every: bool = False
 ) -> list[_Columns]:
-    """Return the figures at k: the strictest G-Pass@k and mG-Pass@k, or those of every τ.
+    """Return the columns at k: the strictest G-Pass@k and mG-Pass@k, or those of every τ.
 
     Args:
-        benchmark: What was measured.
-        k: None where an entry has none.
-        called: How headings call k, by default as it is.
-        every: With every τ, and pass@k.
+        benchmark: The benchmark.
+        k: The k, None if an entry has none.
+        called: The text for k in headings, by default the number.
+        every: Whether to add every τ, and pass@k.
     """
     taus = [tau for tau in benchmark.taus if tau > 0]
     figures = [
@@ -182,7 +182,7 @@ def _cells(figures: Sequence[_Columns], entry: Entry, group: str = '') -> list[C
 
 
 def _every_threshold(scored: _Scored) -> Table:
-    """Return a row for each model and figure, of all k and τ."""
+    """Return a table with a row for each model and figure, at all k and τ."""
     rows: list[list[Cell]] = [
         [scored.benchmark.label(entry), one.heading, *one.cells(entry)]
         for entry in scored.entries
@@ -206,9 +206,9 @@ def _breakdowns(scored: _Scored, compared: Mapping[int | None, Best]) -> Iterabl
         return [*_accuracies(scored.entries), *at_k]
 
     columns = ['group', 'problems', 'model', *(['k'] if scored.ks else [])]
-    first = len(columns) + 1  # of the sound figures
+    first = len(columns) + 1  # column of the first sound figure
     columns += _headings(figures(None))
-    least = next(iter(compared))  # who was decoded greedily alone is compared there
+    least = next(iter(compared))  # models with greedy results only are compared there
     for kind, labels in kinds.items():
         shown = [
             (entry, label, k)

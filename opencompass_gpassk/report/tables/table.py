@@ -35,9 +35,9 @@ __all__ = [
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names of at most so many characters, cut in the middle, that differ if these do.
+    """Return names cut in the middle to at most ``most`` characters; different ones stay different.
 
-    Names of models differ in their ends, as do versions, or the data sets behind them.
+    The end is kept since model names often differ there, in a version or a data set.
     """
     short = [_without_middle(name, most) for name in names]
     of_short: dict[str, list[str]] = {}
@@ -62,8 +62,8 @@ CROSSED = 'split and language'
 DIFFICULTY = 'difficulty'
 DIFFICULTIES = ('easy', 'medium', 'hard')
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
-WIDTH = 100  # of a terminal: in wider tables, headings take two lines
-MOST_WIDTH, LEAST_NAME = 120, 16  # of a terminal: in still wider ones, names are cut as far
+WIDTH = 100  # characters; in wider tables headings take two lines
+MOST_WIDTH, LEAST_NAME = 120, 16  # characters; in still wider tables names are cut to fit
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,17 @@ class Table:
     """A table that is ready to be shown.
 
     Attributes:
-        title: What is measured.
+        title: The table's title.
         columns: The headings.
-        rows: A cell a column. Figures are floats, in percent: NaN is undefined, None not measured.
-            Those that are an :class:`~opencompass_gpassk.results.join_results.Estimate` have an
+        rows: One cell per column. Figures are floats in percent; NaN is undefined, None not
+            measured. An :class:`~opencompass_gpassk.results.join_results.Estimate` also has an
             interval.
-        notes: What must be known to read the figures.
-        breakdown: What its rows break the problems down by, '' where they don't.
-        decimals: How many of each figure are shown.
-        headline: Headings of the columns whose intervals the terminal has room for.
-        marks: (row, column) → mark of the figures that no other of their column, or where rows
-            are of groups, of their group and k, is certainly better than.
+        notes: Notes for reading the figures.
+        breakdown: The field by which rows group the problems, '' for none.
+        decimals: Decimals shown of each figure.
+        headline: Headings of the columns whose intervals are shown in the terminal.
+        marks: (row, column) → mark of a best figure, or one not distinguishable from the best, of
+            its column; in a table of groups, among the rows of its group and k.
     """
 
     title: str
@@ -98,11 +98,11 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
     """Return a table for the terminal, its notes below.
 
     Args:
-        table: The table. Of its intervals, those of the headline columns are shown.
-        intervals: ``brackets``, below their figures; ``±``, half their width; None for none.
+        table: The table. Intervals are only shown in the headline columns.
+        intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
 
     Raises:
-        ValueError: If there is no such way to show intervals.
+        ValueError: If the style of intervals is unknown.
     """
     style = checked_style(intervals)
     between = ' ' if style == PLUS_MINUS else '\n'
@@ -121,14 +121,14 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
 
 
 def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
-    """Return a table in GitHub's Markdown. Names and notes can't break out of their place.
+    """Return a table in GitHub's Markdown, with names and notes escaped.
 
     Args:
         table: The table.
-        intervals: ``brackets`` or ``±``, behind every figure that has an interval; None for none.
+        intervals: ``brackets`` or ``±``, after every figure with an interval; None for none.
 
     Raises:
-        ValueError: If there is no such way to show intervals.
+        ValueError: If the style of intervals is unknown.
     """
     style = checked_style(intervals)
     rule = [
@@ -157,12 +157,12 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
 def shown_notes(
     table: Table, style: str | None, best: str, with_intervals: Collection[str]
 ) -> list[str]:
-    """Return what must be known to read a table, its intervals and marks included.
+    """Return the notes of a table, with notes on its intervals and marks first.
 
     Args:
         table: The table.
-        style: How intervals are shown, None where they aren't.
-        best: How the best figures are marked.
+        style: The style of the intervals, None if they are not shown.
+        best: The sign of the best figures.
         with_intervals: Headings of the columns that show their intervals.
     """
     columns: Mapping[str, list[Cell]] = {
@@ -178,19 +178,19 @@ def shown_notes(
 
 
 def group_order(label: str) -> tuple[int, str]:
-    """Return where a group stands among others: levels from easy to hard, else by name."""
+    """Return a sort key for groups: levels of difficulty from easy to hard, others by name."""
     return DIFFICULTIES.index(label) if label in DIFFICULTIES else -1, label
 
 
 def kind_of(fields: Mapping[str, object]) -> str:
-    """Return what a group's fields break problems down by."""
+    """Return the name of the breakdown that a group with these fields belongs to."""
     names = [name for name in fields if name != 'problems']
     # Splits and languages cross: one table shows them together and apart.
     return CROSSED if set(names) <= {'split', 'language'} else ' and '.join(names)
 
 
 def alignment(column: Sequence[Cell]) -> str:
-    """Return the side that a column's cells stand at: texts ``left``, figures ``right``."""
+    """Return the alignment of a column: ``left`` for texts, ``right`` for figures."""
     return 'left' if _is_text(column) else 'right'
 
 
@@ -206,7 +206,7 @@ def _tabulated(table: Table, rows: Sequence[Sequence[str]], headings: Sequence[s
 
 
 def _fitting(table: Table, rows: list[list[str]]) -> str:
-    """Return the body, its headings in two lines or its names cut where it is too wide."""
+    """Return the table's body; if it is too wide, with two-line headings and shortened names."""
     body = _tabulated(table, rows, list(table.columns))
     if _width(body) <= WIDTH:
         return body

@@ -1,8 +1,8 @@
 """Tables of questions with random variables (Table 1 of arXiv 2501.11790) and of contamination.
 
-Signs that a model has seen a benchmark stand side by side; none of them is a proof. arXiv
-2412.13147 (4.4.5) relates contamination to a steeper fall of G-Pass@k_τ over τ, arXiv 2501.11790 to
-a drop in accuracy from the original problems to the same with other numbers.
+The table of contamination shows signs that a model has seen a benchmark. None of them is a proof.
+arXiv 2412.13147 (4.4.5) relates contamination to a steeper fall of G-Pass@k_τ over τ; arXiv
+2501.11790 to a drop in accuracy from original problems to versions with other numbers.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results',
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
     'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
-    'versions right; CR: the original and most versions right; OOR: the original right, but hardly '
-    'a version. Higher is better, but for OOR'
+    'versions right; CR: the original and most versions right; OOR: the original right, but few or '
+    'no versions. Higher is better, except for OOR'
 )
 
 
 @dataclass(frozen=True)
 class VariableResult:
-    """What one model reached on one data set of questions in versions.
+    """The result of one model on one data set of questions in versions.
 
     Attributes:
-        model: The model's name; with the data set's, where the name alone would be ambiguous.
-        responses: ``greedy``, or how many samples the figures are the average of.
+        model: The model's name; with the data set's name if the model's alone is ambiguous.
+        responses: ``greedy``, or the number of samples, such as ``n = 16``.
         dataset: The data set's abbr.
         result: The result, as stored in the result JSON.
     """
@@ -68,16 +68,16 @@ class VariableResult:
 
     @property
     def versions(self) -> int:
-        """The versions of a question, m."""
+        """Number of versions of a question, m."""
         return int(self.result['versions']['per_group'])
 
     @property
     def questions(self) -> tuple[str, int]:
-        """What results have in common that can stand in one column: benchmark and m."""
+        """Benchmark and m; results with the same ones share columns."""
         return str(self.result['benchmark']), self.versions
 
     def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure in percent; NaN where it is undefined, None where it wasn't measured."""
+        """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
     def headline(self, group: str = '') -> list[Cell]:
@@ -98,8 +98,8 @@ class VariableResult:
 def variable_results(results: Results) -> list[VariableResult]:
     """Return the results of questions in versions, in the order of models and data sets.
 
-    Where a model has several of one benchmark, as with two seeds, the data set's name stands
-    behind the model's; its source is left out, so that those of both sources are one row.
+    If a model has several results on one benchmark, as with two seeds, the data set's name is added
+    to the model's, without its source, so that results of both sources share one row.
     """
     found = [
         VariableResult(
@@ -123,11 +123,11 @@ def variable_results(results: Results) -> list[VariableResult]:
 
 
 def variable_tables(results: Results) -> list[Table]:
-    """Return the leaderboard, what else relates versions, and both broken down by group.
+    """Return the leaderboard, the tables of understanding, and the breakdowns by group.
 
     Args:
-        results: Model → data set → result, as stored in the result JSON. There are no tables
-            unless questions were asked in versions.
+        results: Model → data set → result, as stored in the result JSON. There are no tables if
+            no questions have versions.
     """
     found = variable_results(results)
     if not found:
@@ -144,9 +144,9 @@ def variable_tables(results: Results) -> list[Table]:
 
 
 def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, int]]) -> Table:
-    """Return a row a model, best first: SP and RV accuracy, GA, CR and OOR of each benchmark."""
+    """Return one row per model, best first: SP, RV, GA, CR and OOR of each benchmark."""
     names = _short_names(blocks)
-    # Questions of two benchmarks are others only if the benchmarks are of two sources.
+    # Two benchmarks surely have different questions only if they are of two sources.
     overall = len(blocks) > 1 and set(names) == {'MATH', 'LEETCODE'}
     columns = ['model', 'responses']
     for name, (_, m) in zip(names, blocks, strict=True):
@@ -169,7 +169,7 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
 
 
 def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
-    """Return what each benchmark is called in headings: MATH and LEETCODE where that is enough."""
+    """Return the name of each benchmark in headings: MATH and LEETCODE if that is unambiguous."""
     short = [name.removeprefix('RV-').partition(',')[0] for name, _ in blocks]
     if len(set(short)) == len(short) and len({m for _, m in blocks}) == 1:
         return short
@@ -197,13 +197,13 @@ def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
 
 
 def _rank(row: Sequence[Cell]) -> float:
-    """Return where a row belongs: by the last accuracy on versions, the best first."""
+    """Return a sort key for a row: the last accuracy on versions, the best first."""
     accuracy = _number(row[-4])
     return math.inf if math.isnan(accuracy) else -accuracy
 
 
 def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
-    """Yield what is not known of all questions, on which RV, GA and CR would be of others."""
+    """Yield a note for each result in which some questions lack their original or a version."""
     for one in found:
         known = one.result['versions']
         lacking = known['groups'] - known['originals'] + known['incomplete']
@@ -211,7 +211,7 @@ def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
             yield (
                 f'{one.model}, {one.responses}, {one.result["benchmark"]}: {lacking} of '
                 f'{known["groups"] + known["incomplete"]} questions lack their original or a '
-                'version; figures that need it are of the others'
+                'version; figures that need these leave such questions out'
             )
 
 
@@ -225,12 +225,12 @@ def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
     ]
     rows = [[one.model, one.responses, *map(one.figure, figures)] for one in measured]
     notes = [
-        'complete, partial, collapsed understanding: of the questions whose original is right, the '
-        'share of which most, some, or hardly any versions are right; understanding: complete plus '
-        'half of the partial, and below 60 it is inconsistent (arXiv 2501.11790, Eq. 5)',
-        'G-Pass over versions: one response to each version, at least the share τ of them right',
-        'variances, times 100: between versions the model is unsure of the question, between '
-        'samples of itself. They are unbiased estimates, which may fall below 0',
+        'complete, partial, collapsed understanding: among the questions whose original is right, '
+        'the share with most, some, or few or no versions right; understanding: complete plus half '
+        'of partial; below 60 it is inconsistent (arXiv 2501.11790, Eq. 5)',
+        'G-Pass over versions: chance that at least a share τ is right, one response per version',
+        'variances, times 100: between versions due to their numbers, between samples due to '
+        'chance; unbiased estimates, so the first may be below 0',
     ]
     title = f'{benchmark}: understanding'
     headings = [one.key for one in figures]
@@ -259,16 +259,16 @@ def _number(value: Cell) -> float:
 
 
 NOTES = (
-    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the τ '
-    'that were measured); it is negative',
-    'greedy − G-Pass: accuracy of the greedy answer less G-Pass@k_1.0, in points',
-    'SP − RV: accuracy on original problems less that on the same with other numbers, in points',
-    'a model that memorised answers tends to a steep slope and wide gaps; an unsteady one does too',
+    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
+    'measured τ); it is negative',
+    'greedy − G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
+    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points',
+    'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
 )
 
 
 def contamination_table(results: Results) -> Table | None:
-    """Return a row for each model and benchmark that was sampled or has versions, None if none.
+    """Return the signs of contamination, a row for each model and benchmark; None without any.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -305,7 +305,7 @@ def _comparable(entry: Entry) -> bool:
 
 
 def _signs(entry: Entry) -> list[Cell]:
-    """Return k, slope, gap and drop; None for what wasn't measured."""
+    """Return k, slope, gap and drop; None if not measured."""
     k = max(entry.ks, default=None)
     steepness = gap = None
     if k is not None:

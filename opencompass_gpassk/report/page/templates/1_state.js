@@ -1,10 +1,10 @@
-// What the page knows and what its reader chose. All text reaches the page as text, never as HTML.
+// The page's data and the reader's choices. All text is inserted as text, never as HTML.
 const all = JSON.parse(document.getElementById('document').textContent);
 const chosen = { benchmark: 0, k: '', tau: '', group: '', off: new Set(), problem: null };
 const byId = (id) => document.getElementById(id);
 const benchmark = () => all.benchmarks[chosen.benchmark];
 
-// What is null or undefined would be shown as that word.
+// Leave out null and undefined, which would be shown as these words.
 const present = (child) => child !== null && child !== undefined;
 
 function el(name, attributes, ...children) {
@@ -21,7 +21,7 @@ function el(name, attributes, ...children) {
 const show = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(present));
 const isNumber = (value) => typeof value === 'number';
 
-// As the tables round: what is halfway between two goes to the even one, 6.25 to 6.2.
+// Round like the tables: a value halfway between two goes to the even one, 6.25 to 6.2.
 function percent(value) {
   if (!isNumber(value)) return '–';
   const even = Math.abs(value) % 1 === 0.25 ? Math.trunc(10 * value) / 10 : value;
@@ -45,7 +45,7 @@ function interval(entry, key) {
   return ends && isNumber(ends[0]) && isNumber(ends[1]) ? ends : null;
 }
 
-// A cross stands at every figure that can't be compared with the others, as its row explains.
+// A cross marks every figure that can't be compared with the others; its row explains why.
 const cross = (entry) => (entry.marks.length ? '†' : '');
 const shownEntries = () => benchmark().entries.map((entry, i) => [entry, i]).filter(([, i]) => !chosen.off.has(i));
 

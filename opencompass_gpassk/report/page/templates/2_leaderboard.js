@@ -1,4 +1,4 @@
-// The leaderboard: a row a model, sorted by any column; best and those not told apart from it.
+// The leaderboard: one row per model, sorted by any column, with marks on the best figures.
 const sorting = { key: null, down: true };
 
 function drawLeaderboard() {
@@ -17,7 +17,7 @@ function drawLeaderboard() {
   const leaders = new Map(columns.map((column) => [column.name, leading(here, column)]));
   const ranks = by ? ranksOf(by.name) : null;
   const head = el('tr', null,
-    heading('label', 'Model', 'model, and what its figures can’t be compared for'),
+    heading('label', 'Model', 'model, and reasons why its figures can’t be compared'),
     ranks ? el('th', { scope: 'col', title: 'ranks that are compatible with the data' }, 'ranks') : null,
     el('th', { scope: 'col' }, 'n'),
     columns.map((column) => heading(column.key, filled(column.heading), filled(column.about))));
@@ -35,7 +35,7 @@ function drawLeaderboard() {
   show('meanings', meanings(here, columns).map(([word, text]) => el('div', null, el('dt', null, word), el('dd', null, text))));
 }
 
-// What headings, marks and intervals mean: for readers that can't point at them.
+// The meaning of headings, marks and intervals, for readers who can't point at them.
 function meanings(here, columns) {
   const methods = new Map();
   for (const column of columns) {
@@ -80,7 +80,7 @@ function cell(entry, index, column, leader) {
     ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null);
 }
 
-// The best of a column that is tested, and those that may be first as far as the data tell.
+// The best of a tested column, and those that may be the first as far as the data show.
 function leading(here, column) {
   const ranks = ranksOf(column.name);
   if (!ranks) return null;
@@ -93,7 +93,7 @@ function leading(here, column) {
   return { best, alike };
 }
 
-// The best and the worst rank of each entry; known of all problems together, not of groups.
+// The best and the worst rank of each entry; only for all problems, not for groups.
 function ranksOf(name) {
   const place = benchmark().pairs.metrics.indexOf(name);
   return place < 0 || chosen.group !== '' ? null : benchmark().pairs.ranks[place];
@@ -102,17 +102,17 @@ function ranksOf(name) {
 function hints(here, columns) {
   const parts = [];
   if (here.pairs.rows.length && chosen.group !== '') {
-    parts.push('Groups are not tested, so that no best is marked.');
+    parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
-    parts.push('★ the best figure of a column. ≈ not told apart from the best: paired tests on the same problems, corrected for all pairs at a level of 5 %, leave it the first rank. The ranks are those that the tests leave open in the column sorted by.');
-    if (here.entries.some((entry) => !entry.ranked)) parts.push('What can’t be compared with the others has no rank.');
+    parts.push('★ the best figure of a column. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
+    if (here.entries.some((entry) => !entry.ranked)) parts.push('Models that can’t be compared with the others have no rank.');
   }
   const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
   if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
   parts.push(...here.intervals.map((note) => `${note}.`));
-  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: see the words beside the model, and below what they mean.');
+  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: the words beside the model say why; their meaning is explained below.');
   if (columns.some((column) => column.lower)) {
-    parts.push(`The lower the better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);
+    parts.push(`Lower is better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);
   }
   return parts.join(' ');
 }

@@ -1,7 +1,7 @@
-// Curves over τ, drawn by Plotly, which the page holds packed and unpacks when it is shown.
+// Curves over τ, drawn by Plotly, which is compressed in the page and unpacked when needed.
 const light = ['#0072b2', '#b84d00', '#007a5a', '#a03d78', '#7a6200', '#3f57c4', '#8a2f2f', '#3b6f8f'];
 const dark = ['#56b4e9', '#f0a44b', '#35c79b', '#ec9ac6', '#f0e442', '#a9b8ff', '#ff8f8f', '#9fd0e6'];
-// Colour, symbol and dashes together tell more models apart than any reader can follow.
+// Colour, symbol and dashes together distinguish more models than a reader can follow.
 const shapes = {
   circle: 'M4 0a4 4 0 1 1-8 0a4 4 0 1 1 8 0z', square: 'M-4-4h8v8h-8z', diamond: 'M0-5l5 5-5 5-5-5z',
   'triangle-up': 'M0-5l5 9h-10z', cross: 'M-1.7-5h3.4v3.3H5v3.4H1.7V5h-3.4V1.7H-5v-3.4h3.3z',
@@ -26,7 +26,7 @@ async function unpack(text) {
   return new Response(stream).text();
 }
 
-// Unpacking goes on beside the drawing of the tables; running the library would hold them up.
+// Unpacking runs while the tables are drawn; running the library would delay them.
 function loadPlotly() {
   source ??= unpack(byId('plotting').textContent.trim());
   plotly ??= source.then((text) => {
@@ -41,7 +41,7 @@ function loadPlotly() {
 // Plotly reads a few HTML tags in texts; names hold none.
 const plain = (text) => text.replaceAll('<', '‹').replaceAll('>', '›').replace(/&(?=[#\w]+;)/g, '＆');
 
-// What a model's curve looks like, beside its name.
+// A sample of a model's curve, beside its name.
 function swatch(index) {
   const drawn = (name, attributes, ...children) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -78,7 +78,7 @@ function drawCurves() {
     line: { color: colour(index), width: 2.5, dash: dash(index) },
     marker: { symbol: symbol(index), size: 8 },
     customdata: curveOf(entry).map((value) => [plain(entry.label) + cross(entry), percent(value)]),
-    // A name is no part of the template: it may hold what Plotly replaces.
+    // The name is not part of the template, since it may contain text that Plotly replaces.
     hovertemplate: '%{customdata[0]}<br>τ = %{x}: %{customdata[1]} %<extra></extra>',
   }));
   const axis = { color: ink, gridcolor: line, zeroline: false, linecolor: line };

@@ -1,4 +1,4 @@
-// The stability map: a row a problem, a column a model, right responses of n in each cell.
+// The stability map: one row per problem, one column per model, right responses of n in each cell.
 let mapRows = [];
 const few = 120;
 let wholeMap = false;
@@ -61,7 +61,7 @@ function mapRow({ problem, index }, entries) {
   return row;
 }
 
-// The name of a problem in versions may hold the version already.
+// The name of a problem may already contain its version.
 const problemName = (problem) =>
   (problem.version && !problem.id.endsWith(problem.version) ? `${problem.id}, ${problem.version}` : problem.id);
 

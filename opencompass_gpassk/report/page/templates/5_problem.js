@@ -1,4 +1,4 @@
-// One problem: its text, its gold answer, and what each model made of it.
+// One problem: its text, its gold answer, and each model's answers and responses.
 const packedTexts = new Map();
 const long = 1500;
 const longAnswer = 200;
@@ -13,7 +13,7 @@ async function problemText(index) {
 async function openProblem(index, entry = null, focus = true) {
   chosen.problem = index;
   const text = await problemText(index);
-  if (chosen.problem !== index) return; // another was opened meanwhile
+  if (chosen.problem !== index) return; // the reader has opened another problem
   const here = benchmark();
   const problem = here.problems[index];
   byId('problem-title').textContent = `Problem ${problemName(problem)}`;
@@ -95,7 +95,7 @@ function entryBody(text, label) {
     el('div', { class: 'sides' }, [['right', 'A right response'], ['wrong', 'A wrong response']].map(([name, title]) => side(title, text[name], label)))];
 }
 
-// A long answer is folded; of one that the page holds in part, the hash tells it from others.
+// A long answer is folded. If the page holds only its beginning, a hash distinguishes it.
 function folded(answer, out, hash) {
   const told = out ? ` … ${out.toLocaleString('en')} more characters are in the file of trials alone (hash ${hash})` : '';
   if (answer.length <= longAnswer) return answer + told;

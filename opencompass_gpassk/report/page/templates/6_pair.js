@@ -1,4 +1,4 @@
-// Two entries on the problems that both were asked.
+// Two entries on the problems that both answered.
 function compared(first, second, name) {
   const { metrics, rows } = benchmark().pairs;
   const column = metrics.indexOf(name);
@@ -26,13 +26,13 @@ function drawPair() {
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   show('pair-body',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were asked of both; all figures here are over those of them for which both models have the figure. Differences are ${second.label}${cross(second)} less ${first.label}${cross(first)}, in points; the interval is for a population of such problems; p is that of a paired permutation test, Holm’s corrects it for all pairs of models at that metric; below 0.05 the row is tinted. Where numbers of responses differ there is none: gpassk compare tests that.`),
+      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were answered by both. Each figure is over those for which both models have it. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points. The interval is for a population of such problems. p is from a paired permutation test; p (Holm) is corrected for all pairs of models at that metric; below 0.05 the row is tinted. There is no p if the numbers of responses differ: use gpassk compare for these.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
 }
 
-// What the tests are about at the chosen k; G-Pass@k_0.0 is pass@k.
+// The tested figures at the chosen k; G-Pass@k_0.0 is left out, as it is pass@k.
 function testedNames(here) {
   const k = `@${chosen.k}`;
   return here.pairs.metrics.filter((name) => !name.includes('pass@') && !name.includes('Pass@')

@@ -1,4 +1,4 @@
-// The choices at the top, and what follows from each.
+// The choices at the top, and their effects.
 function draw() {
   drawLeaderboard();
   drawMap();
@@ -31,7 +31,7 @@ function chooseBenchmark(index) {
   if (here.problems.length && mapRows.length) openProblem(mapRows[0].index, null, false);
 }
 
-// On paper nothing can be opened: all of the map is printed, and what is in closed boxes.
+// On paper nothing can be opened, so print the whole map and the contents of closed boxes.
 function openForPaper() {
   for (const box of document.querySelectorAll('details:not([open])')) {
     box.open = true;
