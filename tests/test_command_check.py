@@ -118,7 +118,7 @@ def test_empty_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert str(path) in capsys.readouterr().err
     path.write_text('\n')
     assert main(['check', str(path)]) == 1
-    assert 'there is no row in it' in capsys.readouterr().err
+    assert 'it has no rows' in capsys.readouterr().err
 
 
 def test_strange_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,7 +99,7 @@ def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
         (['--alpha', '1', '--beta', '1', '--tau', '1.5'], 'tau is 1.5'),
         (['--alpha', '1', '--beta', '1', '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
         (['nowhere'], 'nowhere'),
-        (['.', '--mean', '0.5'], 'give one of them'),
+        (['.', '--mean', '0.5'], 'give only one of them'),
     ],
 )
 def test_nonsense_is_named(
@@ -144,9 +144,9 @@ def test_one_answer_of_each_problem_is_no_pilot(
 @pytest.mark.parametrize(
     ('rates', 'told', 'lacks'),
     [
-        (['--alpha', '1e9', '--beta', '1e-9'], 'There is no variance that n could shrink', 'nan'),
-        (['--mean', '0.5', '--spread', '0.0001'], 'Not even n = 256 makes', 'No n makes'),
-        (['--mean', '0.5', '--spread', '0.3'], 'for a population of problems like these', 'No n'),
+        (['--alpha', '1e9', '--beta', '1e-9'], 'Sampling causes no variance', 'nan'),
+        (['--mean', '0.5', '--spread', '0.0001'], 'Even at n = 256 sampling', 'at any n'),
+        (['--mean', '0.5', '--spread', '0.3'], 'for a population of problems like these', 'any n'),
     ],
 )
 def test_what_is_said_of_samples_is_true(

@@ -203,12 +203,12 @@ def test_data_sets_of_a_run_that_cannot_be_scored(
     assert 'torn.json' in capsys.readouterr().err
     assert main(['score', str(run), '--skip-bad', '-o', str(tmp_path / 'r')]) == 0
     told = capsys.readouterr()
-    assert 'left out: demo, once: one response a problem' in told.err
+    assert 'left out: demo, once: one response per problem' in told.err
     assert 'd: 3 problems' in told.out
     assert [path.name for path in (tmp_path / 'r/demo').glob('*.json')] == ['d.json']
     (model / 'd.json').unlink()
     assert main(['score', str(run), '--skip-bad']) == 1
-    assert 'no data set in it was repeated' in capsys.readouterr().err
+    assert 'have one response per problem' in capsys.readouterr().err
 
 
 def test_a_run_that_has_not_ended_is_told(

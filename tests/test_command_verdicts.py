@@ -129,7 +129,7 @@ def test_export_and_import(
     for _ in range(2):
         assert main(['verdicts', 'import', str(output), '--store', str(other)]) == 0
         assert held(other) and sorted(held(other), key=str) == sorted(RECORDS, key=str)
-    assert '3 verdicts there already' in capsys.readouterr().out
+    assert '3 verdicts already in the store' in capsys.readouterr().out
 
 
 JSON_TEXT = st.text(st.characters(exclude_categories=()), max_size=30).map(
@@ -243,7 +243,7 @@ def test_which_store(
     assert main(['verdicts', 'count']) == 1
     assert 'set GPASSK_VERDICT_STORE' in capsys.readouterr().err
     assert main(['verdicts', 'prune', str(store), '--yes']) == 1
-    assert 'say what to prune' in capsys.readouterr().err
+    assert 'choose what to prune' in capsys.readouterr().err
     absent = store.with_name('absent.sqlite')
     assert main(['verdicts', 'count', str(absent)]) == 1
     assert f'{absent}: there is no verdict store' in capsys.readouterr().err

@@ -211,7 +211,7 @@ def test_good_results_are_compared(run: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     told = [line for line in done.stderr.splitlines() if not line.startswith('comparing ')]
     require_one_line_each(told, [*COMPARED])
-    assert all(f'{name}: B less A on 4 problems' in done.stdout for name in (SAMPLED, GREEDY))
+    assert all(f'{name}: B minus A on 4 problems' in done.stdout for name in (SAMPLED, GREEDY))
 
 
 def test_bad_trials_cost_the_comparison_of_their_data_set(run: Path, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_bad_trials_cost_the_comparison_of_their_data_set(run: Path, tmp_path: P
     models = ['--model-a', 'good', '--model-b', 'trials-bomb']
     done = gpassk(tmp_path, 'compare', run, *models)
     assert done.returncode == 0
-    assert f'{GREEDY}: B less A on 4 problems' in done.stdout
+    assert f'{GREEDY}: B minus A on 4 problems' in done.stdout
     assert f'not compared: trials-bomb, {SAMPLED}' in done.stdout
     assert sum('trials-bomb/' in line for line in done.stderr.splitlines()) == 1
     asked = gpassk(tmp_path, 'compare', run, run, *models, '--fail-if-worse', 'accuracy')

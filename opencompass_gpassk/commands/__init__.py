@@ -9,20 +9,20 @@ __all__ = ['add_run_argument', 'add_trust_argument']
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
-    """Add RUN to a command that is about one run."""
+    """Add the argument RUN to a command that reads one run."""
     parser.add_argument(
         'run_folder',
         metavar='RUN',
         type=Path,
-        help='a timestamp folder, or the work dir, of which the newest run is meant',
+        help='a timestamp folder, or a work dir (its newest run is used)',
     )
 
 
 def add_trust_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --trust-config to a command that makes parts of a run's config again."""
+    """Add --trust-config to a command that builds objects from a run's config."""
     parser.add_argument(
         '--trust-config',
         action='store_true',
-        help='run the config in RUN, which can do anything that you can, and use whatever it and '
-        'the results name; for runs of your own with data sets or judges of other packages',
+        help='execute the config in RUN, which can do anything that you can, and import all that '
+        'it and the results name; for your own runs with data sets or judges of other packages',
     )

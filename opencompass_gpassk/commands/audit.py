@@ -1,4 +1,4 @@
-"""``gpassk audit``: how far can verdicts be trusted?"""
+"""``gpassk audit``: compare two sources of verdicts on a sample of trials."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Draw a stratified sample of a run's trials and compare what two sources say of them: agreement
-rate and Cohen's kappa with intervals, counts, and the disagreements to read. A source is
+Draw a stratified sample of a run's trials and compare the verdicts of two sources on them. It shows
+agreement rate and Cohen's kappa with intervals, counts, and the disagreements. A source is
 
-  recorded     what was said when the run was scored
-  rule         what the rules say now
-  judge        what the judge says that OC_JUDGE_MODEL and OC_JUDGE_API_BASE name: it is asked
-               about what the verdict store doesn't know, and shown the final answers
-  judge:FILE   the same, with a JSON file of the settings of judge= in configs
-  store:MODEL  what a judge said before, from the verdict store
-  human        what people said, from the verdict store
+  recorded     the verdicts of the run's results
+  rule         the rules' verdicts now
+  judge        the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE: it is shown the final answers,
+               and only asked if the verdict store lacks its verdict
+  judge:FILE   a judge with settings from a JSON file, as for judge= in configs
+  store:MODEL  a judge's earlier verdicts, from the verdict store
+  human        people's verdicts, from the verdict store
   FILE         people's labels: JSON lines with question, gold, answer, and human: correct or
                incorrect
 
-To label by hand, blind: gpassk audit RUN --draw labels.jsonl, fill in "human" in each line, then
-gpassk audit RUN recorded labels.jsonl.
+To label by hand without seeing verdicts: run gpassk audit RUN --draw labels.jsonl, fill in "human"
+in each line, then run gpassk audit RUN recorded labels.jsonl.
 """
 
 
@@ -37,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'audit',
-        help='how far do two sources of verdicts agree?',
+        help='measure how well two sources of verdicts agree',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -45,17 +45,18 @@ def add_parser(subparsers: Any) -> None:
         'run_folder',
         metavar='RUN',
         type=Path,
-        help='a timestamp folder, the work dir, of which the newest run is meant, or a file '
-        '*.trials.jsonl.gz',
+        help='a timestamp folder, a work dir (its newest run is used), or a file *.trials.jsonl.gz',
     )
     parser.add_argument(
-        'sources', metavar='SOURCE', nargs='*', help='two of them (default: recorded rule)'
+        'sources', metavar='SOURCE', nargs='*', help='two sources (default: recorded rule)'
     )
     parser.add_argument(
         '-m', '--trials', type=int, default=300, help='trials of each model (default: 300)'
     )
-    parser.add_argument('--seed', type=int, default=0, help='another one draws other trials')
-    parser.add_argument('--level', type=float, default=0.95, help='of intervals (default: 0.95)')
+    parser.add_argument('--seed', type=int, default=0, help='random seed of the sample')
+    parser.add_argument(
+        '--level', type=float, default=0.95, help='level of the intervals (default: 0.95)'
+    )
     parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to audit')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
     parser.add_argument(
@@ -73,18 +74,18 @@ def add_parser(subparsers: Any) -> None:
         '"human" for gpassk verdicts import',
     )
     parser.add_argument(
-        '--draw', type=Path, metavar='FILE', help='write the sample, to label it, and end'
+        '--draw', type=Path, metavar='FILE', help='only write the sample, for labelling'
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, then write the sample, or compare and show."""
+    """Draw a sample, then write it, or compare the sources and print the tables."""
     from opencompass_gpassk.judging.audit import draw_sample
     from opencompass_gpassk.judging.audit_sources import read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
-    normal_quantile(args.level)  # a bad level is an error before anybody is asked
+    normal_quantile(args.level)  # raises on a bad level, before a judge is asked
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
@@ -133,7 +134,7 @@ def _compare(
     drawn = [one for sample in samples for one in sample.trials]
     every = [one for rows in trials.by_model.values() for one in rows]
     store = _store_path(args, trials.folder, names)
-    # A judge comes last: what is wrong with the other source is told before anything is paid.
+    # A judge comes last, so that errors of the other source appear before anything is paid.
     sources = {
         name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
     }
@@ -155,7 +156,7 @@ def _compare(
 
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
-    """Return the store, and say which it is where a source looks into it."""
+    """Return the path of the store; print it if a source reads the store."""
     from opencompass_gpassk.judging.audit_sources import is_asked, needs_store
     from opencompass_gpassk.judging.store import find_store, require_beginnable, store_path
 
@@ -175,7 +176,7 @@ def _beside(path: Path | None, ending: str) -> Any:
 
 
 def _spare_labels(path: Path) -> None:
-    """Refuse to overwrite what a person may have labelled."""
+    """Refuse to overwrite a file that may contain a person's labels."""
     from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
 
     if not path.exists():
@@ -186,7 +187,7 @@ def _spare_labels(path: Path) -> None:
     except ValueError:
         labelled = True
     if labelled:
-        raise ValueError(f'{path} is there already and may hold labels; name another file')
+        raise ValueError(f'{path} already exists and may hold labels; name another file')
 
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

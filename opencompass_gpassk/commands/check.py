@@ -1,4 +1,4 @@
-"""``gpassk check``: are predictions the gold answers?"""
+"""``gpassk check``: compare predictions with gold answers by rule."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_l
 
 __all__ = ['add_parser', 'run']
 
-# A prediction that names no answer is one itself if it is short, else its last sentence is.
+# A prediction without a marked answer: up to this length it is the answer, else its last sentence.
 ANSWER_LENGTH = 200
 
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
-standard input, each line a pair with an optional label (true: they are the same):
+standard input. Each line is a pair with an optional label (true: they are the same):
 
   {"gold": "\\\\frac{1}{2}", "prediction": "The answer is 0.5", "label": true}
 
-For each row a JSON line is printed with its "verdict": same, different or unknown. With labels,
-the last JSON line on standard error counts them: n, agree, false_positives (same, though the
-label says no), false_negatives (different, though it says yes) and unknown.
+For each row a JSON line is printed with its "verdict": same, different or unknown. With labels, a
+JSON line on standard error counts the verdicts: n, agree, false_positives (verdict same, label
+false), false_negatives (verdict different, label true) and unknown.
 """
 
 
@@ -31,12 +31,12 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'check',
-        help='are predictions the gold answers?',
+        help='compare predictions with gold answers by rule',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
-    parser.add_argument('--workers', type=int, help='worker processes (default: one a CPU)')
+    parser.add_argument('--workers', type=int, help='worker processes (default: one per CPU)')
     parser.add_argument(
         '--time-limit', type=float, default=5.0, help='seconds for a pair (default: 5)'
     )
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             line['label'] = row['label']
             counts[_outcome(relation.value, row['label'])] += 1
         print(json.dumps(line))
-    sys.stdout.flush()  # before the summary, and while a reader that left is still our concern
+    sys.stdout.flush()  # before the summary; a closed pipe must raise here
     if counts:
         names = ('agree', 'false_positives', 'false_negatives', 'unknown')
         summary = {'n': counts.total(), **{name: counts[name] for name in names}}
@@ -92,7 +92,7 @@ def _read(path: str) -> list[dict[str, Any]]:
             rows.append(_row(line.strip()))
     if not rows:
         raise ValueError(
-            f'{input_name(path)}: there is no row in it; see gpassk check --help for the format'
+            f'{input_name(path)}: it has no rows; see gpassk check --help for the format'
         )
     return rows
 

@@ -1,4 +1,4 @@
-"""``gpassk compare``: how do two models differ on the same problems?"""
+"""``gpassk compare``: compare two models on the same problems."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ['add_parser', 'run']
 
-NOT_IN_A = 'not in A'  # why a problem is left out, of which B has more than is compared
+NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
 DESCRIPTION = """\
-Compare two models, or one model in two runs, on the problems that both were asked: the difference
-B - A of every figure with its interval and p-values, and the problems gained and lost. A and B are
-work dirs of OpenCompass (of which the newest run is meant), timestamp folders, or results that
-gpassk score -o wrote, the trials beside them. Without B, A is a run of two models.
+Compare two models, or one model in two runs, on the problems that both answered. It shows the
+difference B - A of every figure with its interval and p-values, and the problems gained and lost. A
+and B are work dirs of OpenCompass (their newest run is used), timestamp folders, or results of
+gpassk score -o with their trials files. Without B, A is a run of two models.
 
-Data sets are paired by abbr, else by benchmark and n. Problems are the same if their id, gold
-answer and question are; all others are left out, and counted.
+Data sets are paired by abbr, else by benchmark and n. Problems are the same if id, gold answer and
+question are equal. Other problems are left out and counted.
 
---fail-if-worse is for the continuous training of a model: B, the new one, is worse in a figure if
-it has fallen (or risen, where less is better) and the two-sided p-value of the paired sign-flip
-test of clusters of problems is below 1 - LEVEL, after Holm's correction over the figures named, on
-all data sets compared. Figures that are not named have no part in that.
+--fail-if-worse checks a new model B against A, for example after training. B is worse in a figure
+if it has fallen (or risen, if lower is better) and the two-sided p-value of the paired sign-flip
+test over clusters of problems is below 1 - LEVEL, after Holm's correction over the named figures on
+all compared data sets. Other figures don't affect that.
 
-Exit code: 1 if a figure named is worse; else 2 if that could not be found out, as with too few
-problems for any difference to be significant, or where B lacks problems of A; 0 otherwise.
+Exit code: 1 if a named figure is worse; 2 if that is unknown, for example with too few problems for
+a significant difference, or if B lacks problems of A, and on errors; 0 otherwise.
 """
 
 
@@ -45,7 +45,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'compare',
-        help='how do two models differ on the same problems?',
+        help='compare two models on the same problems',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -53,45 +53,45 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         'b', metavar='B', type=Path, nargs='?', help='another (default: A, if it has two models)'
     )
-    parser.add_argument('--model-a', metavar='M', help='which model of A, where it has several')
-    parser.add_argument('--model-b', metavar='M', help='which model of B')
+    parser.add_argument('--model-a', metavar='M', help='the model of A, if A has several')
+    parser.add_argument('--model-b', metavar='M', help='the model of B, if B has several')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
     parser.add_argument(
         '--fail-if-worse',
         nargs='+',
         default=[],
         metavar='METRIC',
-        help='behind A and B: exit with 1 if B is significantly worse in it, a key of the result '
-        'JSON such as mG-Pass@16, accuracy or en/G-Pass@16_1.0',
+        help='exit with 1 if B is significantly worse in one of these figures, such as mG-Pass@16, '
+        'average@16 or en/G-Pass@16_1.0; write it after A and B',
     )
     parser.add_argument(
         '--allow-missing',
         action='store_true',
         help='with --fail-if-worse: B may lack data sets and problems of A',
     )
-    parser.add_argument('--groups', action='store_true', help='show the groups, too')
+    parser.add_argument('--groups', action='store_true', help='show the groups too')
     parser.add_argument(
         '--problems',
         type=int,
         default=10,
         metavar='N',
-        help='problems gained, and lost, to show (default: 10)',
+        help='number of gained, and of lost, problems to show (default: 10)',
     )
-    parser.add_argument('--level', type=float, default=0.95, help='of confidence (default: 0.95)')
+    parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
     parser.add_argument(
         '--resamples',
         type=int,
         default=10_000,
-        help='of the bootstrap, and sign flips of the test (default: 10000)',
+        help='bootstrap resamples, and sign flips of the test (default: 10000)',
     )
-    parser.add_argument('--seed', type=int, default=0, help='of both (default: 0)')
+    parser.add_argument('--seed', type=int, default=0, help='random seed of both (default: 0)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
-    parser.add_argument('--markdown', type=Path, metavar='FILE', help='write the tables')
+    parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, show, write, and tell by the exit code what was asked."""
+    """Compare, print and write; return the exit code that DESCRIPTION defines."""
     from opencompass_gpassk.formats.display import one_line
 
     try:
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         for line in str(error).split('\n'):
             print(f'gpassk compare: {one_line(line)}', file=sys.stderr)
-    except Exception:  # Python's exit code of 1 would say that the model is worse
+    except Exception:  # Python's own exit code of 1 would mean that the model is worse
         traceback.print_exc()
     return 2
 
@@ -125,7 +125,7 @@ def _run(args: argparse.Namespace) -> int:
         _note(f'comparing {_name(pair)}')
         try:
             compared.append(_compare(pair, settings))
-        except ValueError as error:  # of a bad file, which costs itself alone
+        except ValueError as error:  # a bad file only costs its own data set
             faults.append(short_line(str(error)))
             unpaired += pair
     if not compared or (faults and args.fail_if_worse and not args.allow_missing):
@@ -153,22 +153,22 @@ def _run(args: argparse.Namespace) -> int:
     unknown = [check for check in checks if check.unknowable and not check.worse]
     for check in unknown:
         _note(
-            f'gpassk compare: --fail-if-worse {check.difference.key}: on {check.data_set} that '
-            f'could not be found out: {check.unknowable}'
+            f'gpassk compare: --fail-if-worse {check.difference.key}: unknown on '
+            f'{check.data_set}: {check.unknowable}'
         )
     return 1 if any(check.worse for check in checks) else 2 if unknown else 0
 
 
 def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> None:
-    """Raise where B could hide that it is worse by problems that are not compared."""
+    """Raise a ValueError if B lacks problems of A, on which it may be worse."""
     if not args.fail_if_worse or args.allow_missing:
         return
     for one in compared:
         lacking = [name for name, why in one.left_out if why != NOT_IN_A]
         if lacking:
             raise ValueError(
-                f'{len(lacking)} problems of A on {one.name}, such as {lacking[0][:80]!r}, are not '
-                'in B or are others there, so nobody knows whether it is worse on them; complete '
+                f'{len(lacking)} problems of A on {one.name}, such as {lacking[0][:80]!r}, are '
+                'missing or different in B, so it is unknown whether B is worse on them; complete '
                 'B, or compare the rest with --allow-missing'
             )
 
@@ -185,8 +185,8 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
     missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
     if args.fail_if_worse and missing and not args.allow_missing:
         raise ValueError(
-            f'B has no result for {", ".join(missing)}, so nobody knows whether it is worse; '
-            'name the data sets that count by --dataset, or compare the rest with --allow-missing'
+            f'B has no result for {", ".join(missing)}, so it is unknown whether B is worse there; '
+            'choose data sets with --dataset, or compare the rest with --allow-missing'
         )
     return pairs, unpaired
 
@@ -239,7 +239,7 @@ def _write(
     body = [to_text(table) for table in tables]
     try:
         print('\n'.join([*map(one_line, sides), '', *body, *map(one_line, told)]), flush=True)
-    except BrokenPipeError:  # the reader has left, as head does; the exit code is due all the same
+    except BrokenPipeError:  # the reader closed the pipe, as head does; still set the exit code
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

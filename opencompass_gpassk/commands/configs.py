@@ -1,4 +1,4 @@
-"""``gpassk configs``: where this package's configs lie."""
+"""``gpassk configs``: print the folder of this package's configs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def add_parser(subparsers: Any) -> None:
 
 
 def configs_folder() -> Path:
-    """Return the folder, which in the repository is a link to the top level's.
+    """Return the folder of the configs; in the repository it is a link to the top level's.
 
     Raises:
-        ValueError: If it isn't there.
+        ValueError: If the folder isn't there.
     """
     folder = Path(__file__).resolve().parent.parent / 'configs'
     if not (folder / 'datasets').is_dir():
-        raise ValueError(f'no configs in {folder}; install opencompass-gpassk anew')
+        raise ValueError(f'no configs in {folder}; install opencompass-gpassk again')
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The command ``gpassk``: one subcommand a module of :mod:`opencompass_gpassk.commands`."""
+"""The command ``gpassk``, with one subcommand per module of :mod:`opencompass_gpassk.commands`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ['build_parser', 'main']
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every command of :mod:`opencompass_gpassk.commands`."""
+    """Return the parser with all commands of :mod:`opencompass_gpassk.commands`."""
     parser = argparse.ArgumentParser(
         prog='gpassk', description='Stability of language models on reasoning benchmarks.'
     )
@@ -30,14 +30,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return 0 if all is well, 1 on an error or an unfinished run, 2 on misuse."""
+    """Run one command; return 0 on success, 1 on an error or an unfinished run, 2 on misuse."""
     args = build_parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not encode every character
             stream.reconfigure(errors='backslashreplace')
     try:
         return int(args.run(args))
-    except BrokenPipeError:  # the reader of our output has left, as head does
+    except BrokenPipeError:  # the reader of our output has closed it, as head does
         sys.stderr.close()
         return 1
     except OSError as error:
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tell(command: str, message: str) -> None:
-    """Print an error, which may quote a server's words, with nothing that a terminal obeys."""
+    """Print an error without control characters; it may quote a server's reply."""
     lines = [one_line(line) for line in message.split('\n')]
     print(f'gpassk {command}: ' + '\n'.join(lines), file=sys.stderr)
 

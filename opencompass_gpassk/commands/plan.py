@@ -1,4 +1,4 @@
-"""``gpassk plan``: how many problems and samples does a figure need?"""
+"""``gpassk plan``: plan how many problems and samples a figure needs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Tell how wide the interval of G-Pass@k will be with n samples of each of P problems, and how much
-of that more samples can shrink. The width comes from two sources. Another n samples of the same
-problem would do a little better or worse: that part shrinks with n. Other problems would have been
-a little harder or easier: that part shrinks with the number of problems alone.
+Show how wide the interval of G-Pass@k will be with n samples of each of P problems, and how much
+more samples can shrink it. The width has two parts. Another n samples of the same problems would be
+a little better or worse: this part shrinks as n grows. Other problems would be a little harder or
+easier: this part only shrinks as the number of problems grows.
 
-What there is to know of the model comes from a pilot run, or is assumed: the mean and the standard
-deviation of the problems' rates (the chance that one sample is right), or the alpha and beta of
-their Beta distribution.
+The rates of the problems (the chance that one sample is right) come from a pilot run, or are
+assumed: give their mean and standard deviation, or the alpha and beta of their Beta distribution.
 """
 
 
@@ -29,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'plan',
-        help='how many problems and samples does a figure need?',
+        help='plan how many problems and samples a figure needs',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -39,12 +38,12 @@ def add_parser(subparsers: Any) -> None:
         nargs='?',
         type=Path,
         help='a trials file (*.trials.jsonl.gz), or a folder with some: a run of OpenCompass, its '
-        'work dir, of which the newest run is meant, or results of gpassk score',
+        'work dir (the newest run is used), or results of gpassk score',
     )
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
-    parser.add_argument('--alpha', type=float, help='of the Beta distribution of the rates')
-    parser.add_argument('--beta', type=float, help='of the same')
+    parser.add_argument('--alpha', type=float, help='alpha of the Beta distribution of the rates')
+    parser.add_argument('--beta', type=float, help='beta of that distribution')
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
     parser.add_argument(
         '--tau', type=float, nargs='+', default=[0.5, 1.0], metavar='TAU', help='thresholds'
@@ -65,10 +64,10 @@ def add_parser(subparsers: Any) -> None:
         type=float,
         default=0.1,
         metavar='SHARE',
-        help='share of the variance that samples may be responsible for (default: 0.1)',
+        help='share of the variance from sampling that counts as negligible (default: 0.1)',
     )
-    parser.add_argument('--level', type=float, default=0.95, help='of the interval (default: 0.95)')
-    parser.add_argument('--json', action='store_true', help='a JSON line for each metric')
+    parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
+    parser.add_argument('--json', action='store_true', help='print a JSON line for each metric')
     parser.set_defaults(run=run)
 
 
@@ -81,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.pilot is None:
         outlooks = assumed(grid, **given)
     elif any(value is not None for value in given.values()):
-        raise ValueError('a pilot was given, and assumptions besides; give one of them')
+        raise ValueError('both a pilot and assumed rates are given; give only one of them')
     else:
         pilots = _pilots(args.pilot)
         outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
@@ -91,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pilots(path: Path) -> list[Pilot]:
-    """Return the pilots in a file or folder; files that are none are named."""
+    """Return the pilots in a file or folder, and print which files are skipped."""
     from opencompass_gpassk.compare.plan import read_pilot
     from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.judging.audit_sources import trials_files
@@ -110,17 +109,18 @@ def _pilots(path: Path) -> list[Pilot]:
 
 
 def table(outlook: Outlook) -> str:
-    """Return what a metric's outlook is as text for a terminal."""
+    """Return a metric's outlook as text for a terminal."""
     from tabulate import tabulate
 
     from opencompass_gpassk.formats.display import one_line
 
     facts = outlook.as_dict()
-    lines = [f'{facts["metric"]}, {one_line(str(facts["source"]))}']
+    lines = [f'{outlook.figure.heading}, {one_line(str(facts["source"]))}']
     figure = f'Expected: {100 * facts["figure"]:.1f} %'
     if facts['observed'] is not None:
         figure += f'; the pilot has {100 * facts["observed"]:.1f} %'
-    lines += [figure, f'± in points, of the {100 * facts["level"]:g} % interval for {facts["of"]}:']
+    level = f'{100 * facts["level"]:g} %'
+    lines += [figure, f'Half the width of the {level} interval in points, for {facts["of"]}:']
     heads = ['n', 'due to n', *(f'{number} problems' for number in facts['problems'])]
     rows = [
         [
@@ -139,7 +139,7 @@ def table(outlook: Outlook) -> str:
 
 
 def _samples(n: int | None, k: int) -> str:
-    """Return n, and how many k it is."""
+    """Return n as text, with its ratio to k."""
     if n is None:
         return '∞'
     return f'{n} = {n / k:.3g}k' if k > 1 else str(n)
@@ -153,28 +153,26 @@ def _advice(facts: dict[str, Any]) -> list[str]:
     enough, share = facts['enough'], 100 * facts['negligible']
     advised = facts['advised']
     if enough:
-        lines = [
-            f'From n = {enough} on, n is responsible for no more than {share:g} % of the variance.'
-        ]
+        lines = [f'From n = {enough} on, sampling causes at most {share:g} % of the variance.']
     elif advised['within_share'] is None:
-        lines = ['There is no variance that n could shrink: all samples are alike.']
+        lines = ['Sampling causes no variance: all samples of a problem are alike.']
     elif not facts['between']:
-        lines = [f'No n makes its part less than {share:g} % of the variance: problems are alike.']
+        lines = [f'Sampling causes over {share:g} % of the variance at any n: problems are alike.']
     else:
         lines = [
-            f'Not even n = {facts["most"]} makes its part less than {share:g} % of the variance: '
+            f'Even at n = {facts["most"]} sampling causes more than {share:g} % of the variance: '
             'the problems are nearly alike.'
         ]
     if facts['k'] > 1:
         part = (
             ''
             if advised['within_share'] is None
-            else f', where its part is {_share(advised["within_share"])}'
+            else f'; then sampling causes {_share(advised["within_share"])} of the variance'
         )
         lines.append(f'The authors of G-Pass@k advise n ≥ 3k = {advised["n"]}{part}.')
     if facts['design'] is not None:
         lines.append(
-            f"The pilot's problems come in clusters, which multiply the variance between problems "
-            f'by {facts["design"]:.2f}.'
+            f"The pilot's problems form clusters, which multiply the variance between problems by "
+            f'{facts["design"]:.2f}.'
         )
     return lines

@@ -1,4 +1,4 @@
-"""``gpassk report``: results as one HTML page."""
+"""``gpassk report``: write results as one HTML page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Write a page with everything that results say: a leaderboard, curves over τ, which problems are
-solved only sometimes, each problem with its answers, the comparison of every two models, and how
-each result came about. Name work dirs of OpenCompass (all their runs are shown), single runs, and
-files or folders that gpassk score -o wrote, as many as you like. What could not be read, failed or
-is not finished is named on the page and below. The page is one file, which loads nothing; of the
-work dirs nothing is run, so that others' may be shown.
+Write one HTML page about results: a leaderboard, curves over τ, the problems that are solved only
+sometimes, each problem with its answers, comparisons of every two models, and how each result was
+made. Name any number of work dirs of OpenCompass (all their runs are shown), single runs, and files
+or folders of gpassk score -o. Files that can't be read and tasks that failed or are unfinished are
+listed on the page and on standard error. The page loads nothing from elsewhere. No code in the work
+dirs is executed, so other people's work dirs are safe to show.
 """
 
 
@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'report',
-        help='results of any number of runs as one HTML page',
+        help='write the results of any number of runs as one HTML page',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -58,6 +58,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def missing(document: dict[str, Any]) -> list[str]:
-    """Return what the page says is not in it."""
+    """Return the lines on the page about missing tasks and unreadable files."""
     tasks = [f'{task} ({run}): {state}' for run, task, state in document['tasks']]
     return [*tasks, *document['faults']]

@@ -1,4 +1,4 @@
-"""``gpassk rv``: the questions with random variables."""
+"""``gpassk rv``: list, show and write the questions with random variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790
 
   gpassk rv list --source leetcode        names, subjects and levels
   gpassk rv show LampsInStep              a question, three of its versions, and the answers
-  gpassk rv generate -o rv.jsonl          the rows that the data sets ask, a JSON line each
+  gpassk rv generate -o rv.jsonl          the rows of the data sets, as JSON lines
 
 A row has question, answer, group, version ("original" or a number), source, subject, level,
 variables and original (true or false). RVBench(path='rv.jsonl') reads such files.
@@ -35,8 +35,8 @@ def add_parser(subparsers: Any) -> None:
     _add_source(listing)
     listing.set_defaults(run=run_list)
     showing = actions.add_parser('show', help='a question and some of its versions')
-    showing.add_argument('name', metavar='NAME', help='as `gpassk rv list` has it')
-    showing.add_argument('--versions', type=int, default=SHOWN, help='how many (default: 3)')
+    showing.add_argument('name', metavar='NAME', help='a name from `gpassk rv list`')
+    showing.add_argument('--versions', type=int, default=SHOWN, help='versions (default: 3)')
     _add_seed(showing)
     showing.set_defaults(run=run_show)
     writing = actions.add_parser('generate', help='write questions as JSON lines')
@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     )
     _add_seed(writing)
     writing.add_argument(
-        '--name', nargs='+', default=[], metavar='NAME', help='these questions alone'
+        '--name', nargs='+', default=[], metavar='NAME', help='only these questions'
     )
     writing.add_argument('-o', '--output', type=Path, help='file (default: standard output)')
     writing.set_defaults(run=run_generate)
@@ -57,11 +57,11 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--seed', type=int, default=42, help='of the versions (default: 42)')
+    parser.add_argument('--seed', type=int, default=42, help='seed of versions (default: 42)')
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Print a line a question."""
+    """Print a line for each question."""
     from opencompass_gpassk.rv.question import questions
 
     found = questions(args.source)
@@ -90,7 +90,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_generate(args: argparse.Namespace) -> int:
-    """Write rows, all or none."""
+    """Write all rows, or none on an error."""
     from opencompass_gpassk.datasets.rv_files import write_line
     from opencompass_gpassk.formats.stored_files import written_whole
     from opencompass_gpassk.rv.generation import generate

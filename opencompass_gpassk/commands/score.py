@@ -1,4 +1,4 @@
-"""``gpassk score``: score responses that were made elsewhere."""
+"""``gpassk score``: score responses from other programs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Score responses without OpenCompass's inference. SAMPLES is a file of JSON lines, gzipped or not,
-or - for standard input, each line a problem:
+Score responses from other programs. SAMPLES is a file of JSON lines, gzipped or not, or - for
+standard input. Each line is a problem:
 
   {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
 
-with an optional "id" and optional groups: "split", "language", "level", "subject", or "groups":
-{…}. Rows of gpassk rv generate to which samples were added are scored as versions of a question.
+A line may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}.
+Rows of gpassk rv generate with added samples are scored as versions of a question.
 
-Or it is a work dir or timestamp folder of OpenCompass whose data sets were repeated by n: every
-model and data set in it is scored again, judged by its prompts. Runs of this package's own
-evaluator are for gpassk rescore, which knows their questions, splits and languages.
+SAMPLES may also be a work dir or timestamp folder of OpenCompass whose data sets were repeated n
+times. Every model and data set in it is scored again; the judge is shown its prompts as questions.
+For runs of this package's own evaluator use gpassk rescore, which keeps their questions, splits and
+languages.
 
-A judge is configured by the environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and
-OC_JUDGE_API_KEY, or by a JSON file with the settings of judge= in configs. Its verdicts are kept in
-a file, so that an interrupted judging goes on where it stopped.
+The environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY set a judge, or a
+JSON file with the settings of judge= in configs. Its verdicts are stored, so that interrupted
+judging continues where it stopped.
 """
 
 
@@ -41,13 +42,13 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'score',
-        help='score responses that were made elsewhere',
+        help='score responses from other programs',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
     parser.add_argument(
-        '-k', type=int, nargs='+', help='k of G-Pass@k, behind SAMPLES (default: 4 8 16 up to n)'
+        '-k', type=int, nargs='+', help='k of G-Pass@k, after SAMPLES (default: 4 8 16 up to n)'
     )
     parser.add_argument(
         '--tau', type=float, nargs='+', metavar='TAU', help='thresholds (default: 0 .25 .5 .75 1)'
@@ -56,41 +57,40 @@ def add_parser(subparsers: Any) -> None:
         '-o',
         '--output',
         type=Path,
-        help='result JSON, the trials beside it; for a run of several data sets a folder of that '
-        'name, in which each model has one',
+        help='write the result JSON here, with the trials beside it; for a run with several data '
+        'sets, a folder of that name with a folder for each model',
     )
     parser.add_argument(
-        '--model', metavar='NAME', help='whose samples they are, for tables and gpassk report'
+        '--model', metavar='NAME', help="the model's name, for tables and gpassk report"
     )
     parser.add_argument(
         '--dataset',
         metavar='NAME',
-        help="what the problems are called, alike for all models' samples (default: the file's "
-        'name)',
+        help="the data set's name; use the same for all models (default: the file's name)",
     )
     parser.add_argument(
         '--judge',
         default='rule',
         metavar='JUDGE',
-        help='rule (default), llm (every answer is judged), cascade (those that the rules do not '
-        'confirm are), or a JSON file of settings',
+        help='rule (default), llm (a model judges every answer), cascade (a model judges the '
+        'answers that the rules do not confirm), or a JSON file of settings',
     )
     parser.add_argument(
         '--store',
         type=Path,
-        help="file that keeps the judge's verdicts (default: GPASSK_VERDICT_STORE, else "
-        'verdicts.sqlite in the run, or beside the output, or here)',
+        help="file for the judge's verdicts (default: GPASSK_VERDICT_STORE, else verdicts.sqlite "
+        'in the run, beside the output, or in the current folder)',
     )
     parser.add_argument(
         '--min-coverage',
         type=float,
         default=1.0,
         metavar='SHARE',
-        help='share of the responses that must not lack a verdict because the judge could not be '
-        'reached (default: 1)',
+        help='if fewer of the responses than this share were judged because the judge could not be '
+        'reached, end with an error (default: 1)',
     )
     parser.add_argument(
-        '--skip-bad', action='store_true', help='leave malformed rows, or data sets, out'
+        '--skip-bad', action='store_true', help='leave out malformed rows or data sets'
     )
     parser.set_defaults(run=run)
 
@@ -104,14 +104,14 @@ def run(args: argparse.Namespace) -> int:
     if args.output and args.output.is_dir():
         raise ValueError(f'--output {args.output} is a folder; name the file to write')
     if not 0 <= args.min_coverage <= 1:
-        raise ValueError(f'--min-coverage is {args.min_coverage}; it is a share from 0 to 1')
+        raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings(args.judge)
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for sampled, path, folder in _sources(args):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)  # before anything is paid for
         if (args.model or args.dataset) and sampled.model:
-            raise ValueError('--model and --dataset name what is in a file; a run has its names')
+            raise ValueError('--model and --dataset are for files; a run has its own names')
         sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
         model = sampled.model or args.model or 'samples'
         whose = f'{model}, ' if sampled.model else ''
@@ -121,8 +121,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if not results:
         raise ValueError(
-            f'{args.samples}: no data set in it was repeated; G-Pass@k needs several responses to '
-            'each problem: set n and k in the data set'
+            f'{args.samples}: all its data sets have one response per problem; G-Pass@k needs '
+            'several: set n and k in the data set'
         )
     for table in report_tables(results):
         print(to_text(table))
@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
-    """Yield what is to be scored, each with where its result and, by default, its verdicts go."""
+    """Yield the samples to score, each with the path of its result and the store's folder."""
     from opencompass_gpassk.runs.recorded_responses import read_data_set, recorded_data_sets
     from opencompass_gpassk.runs.sample_files import read_samples
 
@@ -149,7 +149,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
             _note(f'left out: {error}')
             continue
         if sampled.n == 1:
-            _note(f'left out: {recorded.model}, {recorded.name}: one response a problem')
+            _note(f'left out: {recorded.model}, {recorded.name}: one response per problem')
             continue
         output = args.output
         if output and len(found) > 1:
@@ -173,7 +173,7 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 
 def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
-    """Return the file of verdicts; what people said in it counts without any judge, too."""
+    """Return the file of verdicts; people's verdicts in it also count without a judge."""
     from opencompass_gpassk.judging.store import NAME, find_store, require_beginnable, store_path
 
     path = find_store(args.store) if args.store else store_path(folder) or folder / NAME

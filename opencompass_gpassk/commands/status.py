@@ -1,4 +1,4 @@
-"""``gpassk status``: did all tasks of a run of OpenCompass finish, and if not, why?"""
+"""``gpassk status``: show which tasks of a run of OpenCompass finished, and why others didn't."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Tell what became of every model on every data set of a run of OpenCompass, which ends with exit
-code 0 whatever happens to its tasks. Of a failed task the last exception in its log is shown. The
-figures of each result are computed again from the trials beside it; a result that has others is
-marked. The exit code is 0 if all are finished and none is marked, else 1.
+Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
+even if its tasks fail. For a failed task the last exception in its log is shown. The figures of
+each result are computed again from its trials file; a result that has others is marked with BUT.
+The exit code is 0 if all tasks are finished and no result is marked, else 1.
 """
 
 
@@ -27,12 +27,12 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'status',
-        help='did all tasks of a run finish, and if not, why?',
+        help='show which tasks of a run finished, and why others did not',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_run_argument(parser)
-    parser.add_argument('--json', action='store_true', help='a JSON line for each task')
+    parser.add_argument('--json', action='store_true', help='print a JSON line for each task')
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""``gpassk verdicts``: what judges and people said, listed, counted, moved, thrown away."""
+"""``gpassk verdicts``: list, count, export, import and delete verdicts of judges and people."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 __all__ = ['add_parser', 'count_lines', 'record_line', 'run']
 
 DESCRIPTION = """\
-Look after a verdict store: what judges said of (question, gold, answer) triples, and people.
-STORE is its file, or a run of OpenCompass (a timestamp folder, or a work dir, of which the newest
-run is meant): then it is the file that the run's evaluation takes, that in GPASSK_VERDICT_STORE,
-else verdicts.sqlite in the run. By default it is the file in GPASSK_VERDICT_STORE. To list, count
-and export changes nothing, and leaves damaged verdicts out.
+Manage a verdict store: the verdicts of judges and people on (question, gold, answer) triples.
+STORE is its file, or a run of OpenCompass (a timestamp folder, or a work dir, whose newest run is
+used). For a run it is the store of its evaluation: the file in GPASSK_VERDICT_STORE, else
+verdicts.sqlite in the run. The default is the file in GPASSK_VERDICT_STORE. The actions list, count
+and export change nothing, and leave damaged verdicts out.
 """
 IMPORT = """\
-Put verdicts into a store, which is begun if need be. FILE is JSON lines, gzipped or not, or - for
-standard input. Rows as gpassk verdicts export writes them restore a judge's verdicts. Rows that
-name no judge are a person's, which outrank every judge's:
+Import verdicts into a store, which is created if needed. FILE is JSON lines, gzipped or not, or -
+for standard input. Rows of gpassk verdicts export restore a judge's verdicts. Rows without a judge
+are a person's verdicts, which take precedence over all judges':
 
   {"question": "1 + 1 = ?", "gold": "2", "answer": "two", "verdict": "correct", "note": "a word"}
 
-"human" may stand in place of "verdict", as in the disagreements that gpassk audit writes. It is
-correct or true, incorrect or false; rows in which it is empty, or unjudged, are left out. A
-person's verdict takes the place of an earlier one. Nothing is imported if any row is malformed.
-gpassk rescore RUN then brings a run's results up to date.
+The field may also be called "human", as in the disagreements that gpassk audit writes. Its value is
+correct or true, incorrect or false; rows with an empty value or unjudged are left out. A person's
+verdict replaces an earlier one. Nothing is imported if any row is malformed. Then run gpassk
+rescore RUN to update a run's results.
 """
 
 
@@ -52,11 +52,11 @@ def add_parser(subparsers: Any) -> None:
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for name, told, action in (
-        ('list', 'a line for each verdict', _list),
-        ('count', 'verdicts and tokens of each judge', _count),
-        ('export', 'write JSON lines', _export),
-        ('import', "read JSON lines: a judge's verdicts, or people's", _import),
-        ('prune', 'delete the verdicts that fit all options, to be asked for again', _prune),
+        ('list', 'print a line for each verdict', _list),
+        ('count', 'count verdicts and tokens of each judge', _count),
+        ('export', 'write verdicts as JSON lines', _export),
+        ('import', "read JSON lines of a judge's or people's verdicts", _import),
+        ('prune', 'delete the verdicts that match all options, to ask for them again', _prune),
     ):
         one = actions.add_parser(
             name,
@@ -68,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
         )
         if name == 'import':
             one.add_argument('files', nargs='+', metavar='FILE', help='JSON lines, or -')
-            one.add_argument('--store', type=Path, help='where to (default: GPASSK_VERDICT_STORE)')
+            one.add_argument('--store', type=Path, help='the store (default: GPASSK_VERDICT_STORE)')
         else:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
@@ -79,34 +79,34 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     if name in ('list', 'export', 'prune'):
-        parser.add_argument('--judge', metavar='MODEL', help='given by this judge')
+        parser.add_argument('--judge', metavar='MODEL', help='only verdicts of this judge')
     if name in ('list', 'export'):
         parser.add_argument(
-            '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='that say so'
+            '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='only this verdict'
         )
         parser.add_argument(
-            '--search', metavar='TEXT', help='on a question, gold or answer with this text'
+            '--search', metavar='TEXT', help='only with this text in question, gold or answer'
         )
-        parser.add_argument('--limit', type=int, metavar='N', help='the first N')
-        parser.add_argument('--human', action='store_true', help="people's, no judge's")
+        parser.add_argument('--limit', type=int, metavar='N', help='only the first N')
+        parser.add_argument('--human', action='store_true', help="only people's verdicts")
     if name == 'export':
         parser.add_argument('-o', '--output', default='-', help='a file, gzipped if named .gz')
     if name == 'import':
         parser.add_argument(
             '--replace', action='store_true', help="let judges' verdicts replace earlier ones too"
         )
-        parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
+        parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
     if name == 'prune':
         parser.add_argument('--unjudged', action='store_true', help='replies without a verdict')
-        parser.add_argument('--older-than', type=float, metavar='DAYS', help='given longer ago')
-        parser.add_argument('--human', action='store_true', help="people's, no judge's")
+        parser.add_argument('--older-than', type=float, metavar='DAYS', help='only older verdicts')
+        parser.add_argument('--human', action='store_true', help="people's verdicts, not judges'")
         parser.add_argument(
-            '-y', '--yes', action='store_true', help='delete; else they are counted'
+            '-y', '--yes', action='store_true', help='delete them; without it they are only counted'
         )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the store and do what was asked; return 1 if damaged verdicts were left out."""
+    """Find the store and run the action; return 1 if damaged verdicts were left out."""
     from opencompass_gpassk.judging.store import find_store, store_path
 
     _check(args)
@@ -115,13 +115,13 @@ def run(args: argparse.Namespace) -> int:
     if args.store and args.store.is_dir():
         _note(f'verdict store: {path}')
     elif shared and shared != path.absolute():
-        _note(f'note: {path} is meant here; runs look into GPASSK_VERDICT_STORE, {shared}')
+        _note(f'note: this reads {path}; runs use GPASSK_VERDICT_STORE, {shared}')
     act: Callable[[argparse.Namespace, Path], int] = args.act
     return act(args, path)
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse numbers that would mean something else than their user thinks."""
+    """Raise a ValueError if a number is out of its range."""
     limit, days = getattr(args, 'limit', None), getattr(args, 'older_than', None)
     if limit is not None and limit < 0:
         raise ValueError(f'--limit is {limit}; give 0 or more')
@@ -176,7 +176,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     else:
         print('there is nothing to import')
     for number, noun, told in (
-        (kept, 'verdict', 'there already, and kept (--replace takes the new ones)'),
+        (kept, 'verdict', 'already in the store, not changed (--replace takes the new ones)'),
         (sum(file.empty for file in files), 'row', 'without a verdict, left out'),
         (sum(file.bad for file in files), 'row', 'malformed, left out'),
     ):
@@ -195,9 +195,9 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
     )
 
     if not (args.unjudged or args.human or args.judge or args.older_than is not None):
-        raise ValueError('say what to prune: --unjudged, --judge, --older-than or --human')
+        raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
     selection = _selection(args)
-    # What is no store is refused here: to open it for writing might make one of it.
+    # Refuse a file that is not a store before it is opened for writing, which might make it one.
     with VerdictStore(path, read_only=True) as store:
         number = count_selected(store, selection)
     if not args.yes:
@@ -208,13 +208,13 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
         try:
             give_room_back(store)
         except StoreError as error:
-            _note(f'the file stays as large as it is: {error}')
+            _note(f'the file could not be made smaller: {error}')
     return 0
 
 
 @contextmanager
 def _reading(path: Path) -> Iterator[tuple[VerdictStore, list[str]]]:
-    """Open a store that is left as it is; yield it with a list for what is damaged in it."""
+    """Open a store for reading; yield it with a list for messages on damaged verdicts."""
     from opencompass_gpassk.judging.store import VerdictStore
 
     with VerdictStore(path, read_only=True) as store:
@@ -225,7 +225,7 @@ def _left_out(path: Path, damaged: list[str]) -> int:
     if not damaged:
         return 0
     number = _counted(len(damaged), 'damaged verdict')
-    _note(f'{path}: {number} left out, at the least; the first is {damaged[0]}')
+    _note(f'{path}: at least {number} left out; the first is {damaged[0]}')
     return 1
 
 
@@ -259,9 +259,9 @@ def _selected(
 
 @contextmanager
 def _writable(name: str) -> Iterator[IO[str]]:
-    """Open a file to write, gzipped by its name, which appears once it is whole."""
+    """Open a file to write, gzipped if named .gz; the file appears when it is complete."""
     if name == '-':
-        # JSON is UTF-8, whatever the terminal takes; a test's stdout may have no bytes below.
+        # JSON is always UTF-8. The standard output of a test may be no TextIOWrapper.
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding='utf-8', errors='strict')
         yield sys.stdout
@@ -281,7 +281,7 @@ def _note(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-SHOWN = 60  # characters of a text
+SHOWN = 60  # characters shown of a text
 
 
 def record_line(record: Record) -> str:

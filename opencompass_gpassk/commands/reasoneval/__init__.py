@@ -1,4 +1,4 @@
-"""``gpassk reasoneval``: the quality of the steps of solutions, one action a module."""
+"""``gpassk reasoneval``: score the steps of solutions; one module per action."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from opencompass_gpassk.commands.reasoneval import filter, meta, run, score, tra
 __all__ = ['add_parser']
 
 DESCRIPTION = """\
-Is each step of a solution valid, and does it help (ReasonEval, arXiv 2404.05692)?
+Score whether the steps of solutions are valid and useful (ReasonEval, arXiv 2404.05692):
 
   gpassk reasoneval score FILE --model MODEL -o SCORED        score the steps of solutions
   gpassk reasoneval run RUN --model MODEL                     score the responses of a finished run
-  gpassk reasoneval filter SCORED -o KEPT                     keep the good ones, as training data
-  gpassk reasoneval meta --data FOLDER --scores PATH          do scores find people's errors?
+  gpassk reasoneval filter SCORED -o KEPT                     keep good solutions as training data
+  gpassk reasoneval meta --data FOLDER --scores PATH          compare scores with people's labels
   gpassk reasoneval train LABELS --backbone MODEL -o FOLDER   train a model on step labels
 """
 
@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         'reasoneval',
-        help='are the steps of solutions valid, and do they help?',
+        help='score whether the steps of solutions are valid and useful',
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

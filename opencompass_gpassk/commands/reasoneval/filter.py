@@ -1,4 +1,4 @@
-"""``gpassk reasoneval filter``: the solutions whose steps are good."""
+"""``gpassk reasoneval filter``: keep the solutions with good steps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Keep the solutions that are valid and to the point, such as for training (arXiv 2404.05692, 5.2).
-SCORED is what `gpassk reasoneval score` wrote, or the steps file beside the result of a run
-(<data set>.steps.jsonl.gz), whose rows have a verdict; the rows come back as they stand in it.
+Keep the solutions that are valid and not redundant, for example for training (arXiv 2404.05692,
+5.2). SCORED is a file of `gpassk reasoneval score`, or the steps file beside a result of a run
+(<data set>.steps.jsonl.gz), whose rows have verdicts. Rows are written unchanged.
 """
 
 VERDICTS = ('correct', 'any')
@@ -43,15 +43,15 @@ def add_action(actions: Any) -> None:
     parser.add_argument(
         '--verdict',
         choices=VERDICTS,
-        help='correct: keep rows with a right answer alone; any: also those with a wrong one '
-        '(default: leave those out whose verdict says that the answer is wrong)',
+        help='correct: keep only rows with a right answer; any: also rows with a wrong one '
+        '(default: leave out rows whose verdict is incorrect)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='KEPT', help='file (default: print)')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the rows that are good enough, and say what share they are."""
+    """Write the rows that are good enough, and print their share."""
     from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.solution_files import select
 
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if found.valid_alone:
         note(
-            f'{found.valid_alone} of {found.total} rows have no redundancy, as of a process reward '
-            'model: validity alone decides on them'
+            f'{found.valid_alone} of {found.total} rows have no redundancy, as from process reward '
+            'models; they are kept by validity alone'
         )
     write_lines([row_line(row) for row in found.kept], args.output)
     for name, count in (

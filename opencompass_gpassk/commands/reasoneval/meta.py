@@ -1,4 +1,4 @@
-"""``gpassk reasoneval meta``: how well scores find the errors that people found."""
+"""``gpassk reasoneval meta``: measure how well scores find the errors that people labelled."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Compare the scores that evaluators gave to the steps of MR-MATH with people's labels: macro F1 and
-AUC for invalid and for redundant errors, of solutions and of steps, and the false-positive rate of
-checking answers alone by the threshold of validity.
+Compare evaluators' scores of the steps of MR-MATH with people's labels: macro F1 and AUC for
+invalid and redundant errors, of solutions and of steps, and the false-positive rate among right
+answers by threshold of validity.
 
 FOLDER holds mr-math_invalid_errors.json, mr-math_redundant_errors.json, or both. A file of scores
-has a JSON line a solution, with a score for each of its lines, or each of its steps:
+has a JSON line for each solution, with a score for each of its lines or steps:
 
   {"id": 0, "scores": [[0.01, 0.33, 0.66], ...]}    negative, neutral, positive
   {"id": 0, "scores": [0.69, ...]}                  one number, of a process reward model
   {"id": 0, "scores": null}                       refused
 
-Its name, or that of its folder, says of which set it is, invalid_errors or redundant_errors.
+The file's or folder's name must contain the set's name: invalid_errors or redundant_errors.
 """
 
 
@@ -34,12 +34,12 @@ def add_action(actions: Any) -> None:
     """Add the action to the command line."""
     parser = actions.add_parser(
         'meta',
-        help="how well do scores find people's errors?",
+        help="compare scores with people's labels",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        '--data', type=Path, required=True, metavar='FOLDER', help='with the sets of MR-MATH'
+        '--data', type=Path, required=True, metavar='FOLDER', help='folder with MR-MATH'
     )
     parser.add_argument(
         '--scores',
@@ -65,14 +65,14 @@ def add_action(actions: Any) -> None:
         type=float,
         nargs='+',
         metavar='SHARE',
-        help='of validity, to choose one from (default: 0.05, 0.1, ... 0.5)',
+        help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures of all evaluators, and write them."""
+    """Print and write the figures of all evaluators."""
     from opencompass_gpassk.reasoneval.meta_evaluation import THRESHOLDS, evaluate_files
     from opencompass_gpassk.reasoneval.mr_math import ErrorKind
     from opencompass_gpassk.report.tables.meta_evaluation import (

@@ -1,4 +1,4 @@
-"""``gpassk reasoneval run``: the reasoning in the responses of a finished run."""
+"""``gpassk reasoneval run``: score the reasoning in the responses of a finished run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Score the reasoning in the responses of a run of OpenCompass, without inference. Its results gain
-validity, redundancy, the false-positive rate and sound G-Pass@k, and <data set>.steps.jsonl.gz
-beside each holds the scores of every step. Verdicts stay: those in the store are not asked for
-again. Scores are kept in the run as they come (step_scores.sqlite, or the file that
-GPASSK_SCORE_STORE names), so that an interrupted command goes on when it is started again. The
-summary is printed and written anew. Data sets of other evaluators are left as they are.
+Score the reasoning in the responses of a run of OpenCompass, without inference. This adds validity,
+redundancy, the false-positive rate and sound G-Pass@k to its results. The scores of all steps are
+written beside each result, to <data set>.steps.jsonl.gz. Stored verdicts are not asked for again.
+Scores are stored at once (in step_scores.sqlite in the run, or the file in GPASSK_SCORE_STORE), so
+that an interrupted command continues when it is started again. The summary is printed and written
+again. Data sets with other evaluators are not changed.
 """
 
 
@@ -44,10 +44,10 @@ def add_action(actions: Any) -> None:
         help='a right response is sound if its validity is at least this (default: 0.25)',
     )
     parser.add_argument(
-        '--only-models', nargs='+', default=[], metavar='ABBR', help='whose responses, behind RUN'
+        '--only-models', nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
     )
     parser.add_argument(
-        '--only-datasets', nargs='+', default=[], metavar='ABBR', help='to which data sets'
+        '--only-datasets', nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
     )
     parser.set_defaults(run=run)
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
     config = read_run_config(folder, trusted=args.trust_config)
-    make_scorer(settings, report=note)  # what is wrong with it is told once, before any work
+    make_scorer(settings, report=note)  # report its errors once, before any work
     made, failed = rescore(
         folder,
         config,
@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if not made and not failed:
         raise ValueError(
-            f'{folder}: there is nothing to score in it; the names of its models and data sets '
-            f'are in {folder / "predictions"}'
+            f'{folder}: it contains nothing to score; see the names of its models and data sets '
+            f'in {folder / "predictions"}'
         )
     if made:
         summarize_again(folder, config, trusted=args.trust_config)

@@ -1,4 +1,4 @@
-"""``gpassk reasoneval score``: the scores of solutions, step by step."""
+"""``gpassk reasoneval score``: score the steps of solutions in a file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Score each step of solutions with a ReasonEval model, with a process reward model, or by a judge,
-who says 0 or 1. FILE is JSON lines, gzipped or not, or - for standard input, each line a solution:
+Score each step of solutions with a ReasonEval model, a process reward model, or a judge (whose
+scores are 0 or 1). FILE is JSON lines, gzipped or not, or - for standard input:
 
   {"question": "1 + 1 = ?", "solution": "Step 1: ... Step 2: ..."}    split into steps
-  {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  in steps already
+  {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  already in steps
 
-A row comes back with what it had, its "steps", "scores" (negative, neutral, positive of each step;
-of a reward model one number), "step_validity", "step_redundancy", and "validity", "redundancy" and
-"tokens" of the whole. A reward model says nothing of redundancy, which is null then. What can't be
-scored has null there, and the reason in "refusal". Scores are kept as they come, so that an
-interrupted run goes on where it stopped, when it is started again with the same model and settings.
-So it does where a judge gave no answer, or memory ran out. The exit code is 1 if none has scores.
+Each row is written with its own fields, its "steps", "scores" (negative, neutral, positive of each
+step; for a reward model one number), "step_validity", "step_redundancy", and "validity",
+"redundancy" and "tokens" of the whole. For a reward model redundancy is null. A solution that can't
+be scored has null in these fields, and the reason in "refusal". Scores are stored at once. If the
+run is interrupted, a judge does not answer or memory runs out, start it again with the same model
+and settings: it continues where it stopped. The exit code is 1 if no solution has scores.
 """
 SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
 
@@ -47,16 +47,16 @@ def add_action(actions: Any) -> None:
         '--store',
         type=Path,
         metavar='FILE',
-        help='keeps scores for good, also for other files of solutions (default: the one that '
-        'GPASSK_SCORE_STORE names, else one beside SCORED until that is whole)',
+        help='keep scores in this file, also for other files of solutions (default: the file in '
+        'GPASSK_SCORE_STORE, else one beside SCORED until that is complete)',
     )
     add_scorer_options(parser)
-    parser.add_argument('--skip-bad', action='store_true', help='leave malformed rows out')
+    parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score a file; what is there is kept as it comes."""
+    """Score a file, and store scores as they come."""
     from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.score_store import score_solutions, score_store_path
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
@@ -87,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
     write_lines(lines, args.output)
     passing = sum(count for refusal, count in refusals.items() if refusal.may_pass)
     if passing:
-        kept = f'; what was scored is kept in {store or beside}' if store or beside else ''
-        note(f'{passing} of them may have scores if the command is started again{kept}')
+        kept = f'; the scores so far are kept in {store or beside}' if store or beside else ''
+        note(f'{passing} of them may get scores if the command is started again{kept}')
     elif beside:
         for end in SIDECARS:
             beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
@@ -96,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _beside(output: Path | None) -> Path | None:
-    """Return the store of a run that isn't finished, beside what it will write."""
-    # A device or a pipe is written to as it is; nothing of an earlier run can lie beside it.
+    """Return the store for an unfinished run, beside its output; None without such a place."""
+    # A device or a pipe has no store beside it.
     if output is None or (output.exists() and not output.is_file()):
         return None
     return output.with_name(f'{output.name}.part.sqlite')

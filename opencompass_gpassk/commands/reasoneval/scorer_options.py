@@ -1,4 +1,4 @@
-"""The options that say who scores steps, and how: of every action that scores."""
+"""The command-line options for the scorer of steps, shared by all actions that score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_aggregates(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f'--{kind}-by',
             metavar='HOW',
-            help=f"makes a solution's {kind} of its steps': min, max, mean or 'geometric mean' "
+            help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
             f'(default: {usual})',
         )
 
@@ -40,7 +40,7 @@ MODEL_KWARGS = ('dtype', 'device_map', 'attn_implementation')
 
 
 def add_scorer_options(parser: argparse.ArgumentParser) -> None:
-    """Add them to an action's options."""
+    """Add the options for a scorer to an action."""
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument(
         '--model',
@@ -50,47 +50,47 @@ def add_scorer_options(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         '--reward-model',
         metavar='MODEL',
-        help='a process reward model of one number a step instead, such as '
-        'peiyi9979/math-shepherd-mistral-7b-prm; it says nothing of redundancy',
+        help='a process reward model with one number per step instead, such as '
+        'peiyi9979/math-shepherd-mistral-7b-prm; it gives no redundancy',
     )
     who.add_argument(
         '--judge',
         metavar='JUDGE',
-        help='ask a language model for the first wrong step and for redundant ones instead: llm, '
-        'which OC_JUDGE_MODEL and OC_JUDGE_API_BASE name, or a JSON file of its settings',
+        help='ask a language model for the first wrong step and for redundant ones instead: llm '
+        '(set by OC_JUDGE_MODEL and OC_JUDGE_API_BASE), or a JSON file of its settings',
     )
     parser.add_argument(
         '--position',
         choices=('published', 'last'),
-        help="where a step is read: at its last token, or as the published 7B model's code did, "
-        'one before it (default: as the checkpoint is to be read)',
+        help="where a step's scores are read: at its last token, or one before it, as in the code "
+        'of the published 7B model (default: by checkpoint)',
     )
-    parser.add_argument('--dtype', help='such as bfloat16 (default: that of the checkpoint)')
+    parser.add_argument('--dtype', help="such as bfloat16 (default: the checkpoint's)")
     parser.add_argument(
         '--device-map', metavar='MAP', help='such as cuda:0 (default: GPUs if there are any)'
     )
     parser.add_argument(
         '--attn-implementation', metavar='NAME', help='such as sdpa or flash_attention_2'
     )
-    parser.add_argument('--batch-size', type=int, help='solutions in a forward pass at most')
+    parser.add_argument('--batch-size', type=int, help='most solutions in a forward pass')
     parser.add_argument(
-        '--max-tokens', type=int, help='of a solution (default: as the model takes)'
+        '--max-tokens', type=int, help="longest solution (default: the model's limit)"
     )
     parser.add_argument(
         '--long',
         choices=('refuse', 'window'),
-        help='what happens to longer ones: refuse (default), or read them in windows',
+        help='refuse longer solutions (default), or read them in windows',
     )
     for name, what in (
-        ('--step-tag', 'what a reward model reads a step at (default: ки)'),
+        ('--step-tag', "a reward model's text after each step (default: ки)"),
         ('--good', "its token for a good step (default: '+')"),
-        ('--bad', "its token for a bad one (default: '-')"),
+        ('--bad', "its token for a bad step (default: '-')"),
     ):
         parser.add_argument(name, metavar='TEXT', help=what)
     parser.add_argument(
         '--delimiter',
-        help='what stands between steps (default: what the model was trained with, if its config '
-        'says so, or else they are found)',
+        help='text between steps (default: that of the training, if the config of the model has '
+        'it; else steps are found by markers)',
     )
     parser.add_argument(
         '--thinking', choices=('drop', 'keep'), default='drop', help='thoughts (default: drop)'
@@ -99,19 +99,19 @@ def add_scorer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettings:
-    """Return the settings that the options make.
+    """Return the settings in the options.
 
     Args:
-        args: The command line's.
-        **further: Settings besides, such as ``threshold``.
+        args: The parsed command line.
+        **further: More settings, such as ``threshold``.
 
     Raises:
-        ValueError: If one is out of its range, or has no effect on who is to score.
+        ValueError: If a setting is out of its range, or has no effect on this scorer.
     """
     from opencompass_gpassk.judging.settings import MODES, read_settings
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-    # How answers are matched, which the environment may say, is nothing that steps are asked about.
+    # read_settings would take `match` from the environment, which has no meaning for steps.
     judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()
     return ReasoningSettings(
         model=args.model or '',
@@ -132,35 +132,35 @@ def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def require_no_folder(output: Path | None) -> None:
-    """Refuse to write where a folder is, before anything is computed.
+    """Refuse to write to a folder, before anything is computed.
 
     Raises:
-        ValueError: If it is one.
+        ValueError: If the output is a folder.
     """
     if output and output.is_dir():
         raise ValueError(f'--output {output} is a folder; name the file to write')
 
 
 def write_lines(lines: list[str], output: Path | None) -> None:
-    """Print lines, or write a file that appears whole or not at all, gzipped if named ``.gz``."""
+    """Print lines, or write a file whole or not at all, gzipped if named ``.gz``."""
     text = ''.join(lines)
     if output is None:
-        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is UTF-8, whatever the terminal is
+        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is always UTF-8
             sys.stdout.reconfigure(encoding='utf-8')
         sys.stdout.write(text)
         return
     data = text.encode()
     if output.suffix == '.gz':
-        data = gzip.compress(data, mtime=0)  # of equal lines an equal file
-    if output.exists() and not output.is_file():  # a device or a pipe is not to be replaced
+        data = gzip.compress(data, mtime=0)  # equal lines give equal files
+    if output.exists() and not output.is_file():  # do not replace a device or a pipe
         output.write_bytes(data)
         return
-    output = output.resolve()  # of a link, what it names
+    output = output.resolve()  # write to the target of a link
     with written_whole(output) as part:
         part.write_bytes(data)
     note(f'{output} written')
 
 
 def note(message: str) -> None:
-    """Tell the user something that is no result."""
+    """Print a message to standard error."""
     print(message, file=sys.stderr)

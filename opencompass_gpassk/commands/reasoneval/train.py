@@ -1,4 +1,4 @@
-"""``gpassk reasoneval train``: a step classifier of one's own."""
+"""``gpassk reasoneval train``: train your own step classifier."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 __all__ = ['add_action', 'run']
 
 DESCRIPTION = """\
-Fine-tune a language model on step labels, so that it scores steps (arXiv 2404.05692, section 3.2):
-FILE is PRM800K's JSON lines, or a set of MR-MATH. What is saved is read by `gpassk reasoneval score
---model`. An interrupted training goes on from its last checkpoint when it is started again. Several
-GPUs share the work of
+Fine-tune a language model on step labels, so that it scores steps (arXiv 2404.05692, section 3.2).
+FILE is PRM800K's JSON lines, or a set of MR-MATH. `gpassk reasoneval score --model` reads the saved
+model. An interrupted training continues from its last checkpoint when it is started again. To use
+several GPUs:
 
   accelerate launch -m opencompass_gpassk.commands.main reasoneval train FILE --backbone MODEL \\
     -o FOLDER
@@ -71,7 +71,7 @@ def add_action(actions: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, and print what came of it."""
+    """Train, and print a summary."""
     try:
         return _train(args)
     except ImportError as error:  # accelerate is an extra

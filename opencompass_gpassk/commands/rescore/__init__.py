@@ -1,4 +1,4 @@
-"""``gpassk rescore``: the results of a run once more, without inference."""
+"""``gpassk rescore``: make the results of a run again, without inference."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
 Make the results of a run of OpenCompass again from its responses, after the judge, the thresholds,
-the rules or a person's verdicts have changed; OpenCompass's -r keeps every result there is. No
-verdict that is in the store is asked for again. Data sets whose evaluator is not GPassKEvaluator
-are left as they are. The summary is printed and written anew.
+the rules or a person's verdicts have changed. (OpenCompass's -r keeps all existing results.) Stored
+verdicts are not asked for again. Data sets with other evaluators are not changed. The summary is
+printed and written again.
 
-The run may be somebody else's: its config is read, not run, and says nothing of where a judge is.
-Missing verdicts are asked of the judge that OC_JUDGE_MODEL and OC_JUDGE_API_BASE, --judge FILE or
---config name. Data sets and evaluators of other packages need --config or --trust-config.
+The run may be someone else's: its config is read, not executed, and can't choose where a judge is.
+Missing verdicts are asked of the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE, --judge FILE or
+--config. Data sets and evaluators of other packages need --config or --trust-config.
 """
 
 
@@ -35,22 +35,22 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--judge',
         metavar='JUDGE',
-        help='rule, llm, cascade, or a JSON file of settings (default: the judge of the result '
-        'there is)',
+        help='rule, llm, cascade, or a JSON file of settings (default: the judge of the existing '
+        'result)',
     )
-    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, behind RUN')
+    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, after RUN')
     parser.add_argument('--tau', type=float, nargs='+', metavar='TAU', help='thresholds')
     parser.add_argument(
         '--min-coverage',
         type=float,
         metavar='SHARE',
-        help='share of the responses that must not lack a verdict because the judge could not be '
-        'reached (default: as in the config)',
+        help='if fewer of the responses than this share were judged because the judge could not be '
+        'reached, end with an error (default: as in the config)',
     )
     parser.add_argument(
         '--config',
         type=Path,
-        help='a changed config of OpenCompass: its data sets stand in for those of the same abbr '
+        help='a changed config of OpenCompass: its data sets replace those of the same abbr '
         '(default: the config that the run was started with)',
     )
     add_trust_argument(parser)
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         report=lambda message: print(message, file=sys.stderr),
     )
     if not made and not failed:
-        raise ValueError(f'{folder}: there is nothing to rescore in it')
+        raise ValueError(f'{folder}: it contains nothing to rescore')
     if made:
         summarize_again(folder, config, trusted=args.trust_config)
     return 1 if failed else 0

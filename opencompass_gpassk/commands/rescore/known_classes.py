@@ -1,9 +1,9 @@
-"""What is made again of a run folder's config: known classes, with checked arguments.
+"""Objects built from a run folder's config: known classes with checked arguments.
 
-A run folder may come from anybody. Its config is read as data, and a class is found by the exact
-text that configs have for it, in the lists below: nothing is imported by a path from the folder. Of
-a judge and of a scorer of steps it may say what changes verdicts, never where anything is sent or
-loaded from. What needs more is refused.
+A run folder may come from anyone. Its config is read as data, and classes are looked up by their
+exact names in the lists below; nothing is imported by a path from the folder. The config may set
+options of a judge or scorer that change verdicts, but never where anything is sent or loaded from.
+Anything else is refused.
 """
 
 from __future__ import annotations
@@ -46,34 +46,34 @@ DATA_SETS = {
     for module in ('', f'.{home}')
     if name != 'GPassKDataset'  # which loads nothing by itself
 }
-# OpenCompass's own, for models that think aloud: it takes two texts and only cuts.
+# OpenCompass's own, for models that think aloud; its arguments are two texts, and it only cuts.
 POSTPROCESSORS = {'opencompass.utils.text_postprocessors.extract_non_reasoning_content'}
 
-# Which verdict is given depends on these. Others say where a judge is, or what is sent there.
+# Verdicts depend on these settings. Others choose where a judge is, or what is sent there.
 VERDICT_SETTINGS = (
     *('mode', 'match', 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
-MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code of a hub
-ELSEWHERE = ('hub', 'modelscope')  # where data sets would be loaded from
+MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code on a hub
+ELSEWHERE = ('hub', 'modelscope')  # arguments that name a remote source of data
 FILES = ('path', 'originals')
 RANGE = re.compile(r'\[-?\d*:-?\d*(:-?\d+)?\]')  # OpenCompass evaluates it as Python
-MOST = {'n': 4096, 'per_group': 100}  # rows are made of these
+MOST = {'n': 4096, 'per_group': 100}  # these multiply the rows
 
 
 class UnknownPartError(ValueError):
-    """A run's config names what nobody makes on a folder's word."""
+    """A run's config needs something that is not built from an untrusted config."""
 
     def __init__(self, message: str) -> None:
         super().__init__(f'{message}. {TRUST}')
 
 
 def known_model(config: Any) -> dict[str, Any]:
-    """Return what an evaluation asks of a model's config: its name, and its postprocessor.
+    """Return the part of a model's config that an evaluation reads: its names and postprocessor.
 
     Raises:
-        UnknownPartError: If that is none of those known here.
+        UnknownPartError: If the config has no abbr, or the postprocessor is not a known one.
     """
     if not isinstance(config, Mapping) or not isinstance(config.get('abbr'), str):
         raise UnknownPartError('the config of the model names no abbr')
@@ -83,10 +83,10 @@ def known_model(config: Any) -> dict[str, Any]:
 
 
 def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the config of a data set and its evaluator, in which classes stand for their names.
+    """Return the config of a data set and its evaluator, with classes in place of their names.
 
     Raises:
-        UnknownPartError: If a class is none of those known here, or an argument is none of theirs.
+        UnknownPartError: If a class or one of its arguments is not a known one.
     """
     kind = _known(config.get('type'), DATA_SETS, 'the data set')
     names = {*inspect.signature(kind.load).parameters, 'abbr', 'n', 'k'}
@@ -110,21 +110,21 @@ def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def known_summarizer(config: Any) -> dict[str, Any]:
-    """Return the config of a summarizer: what may be taken of the run's, by default ours alone."""
+    """Return the config of our summarizer, with the safe settings of the run's summarizer."""
     given = config if isinstance(config, Mapping) and config.get('type') in SUMMARIZERS else {}
     kept = {key: given[key] for key in ('dataset_abbrs', 'intervals') if _is_plain(given.get(key))}
     return {**kept, 'type': SUMMARIZER}
 
 
 def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str, Any]:
-    """Return recorded settings of a judge without anything that says where it is.
+    """Return recorded settings of a judge without its address.
 
-    It is asked only where the environment says where (OC_JUDGE_API_BASE), names no other model, and
-    a request needs nothing that the user did not give. Else the verdicts in the store are all.
+    It is only asked if the environment sets an address (OC_JUDGE_API_BASE) and names no other
+    model, and the prompt is a built-in one. Otherwise only stored verdicts are used.
 
     Args:
-        settings: As in a result or a config of a run folder.
-        signature: By which the result names the judge; it finds stored verdicts.
+        settings: The settings in a result or a config of a run folder.
+        signature: The judge's signature in the result, by which stored verdicts are found.
 
     Raises:
         UnknownPartError: If the judge is an evaluator of OpenCompass or a model in process.
@@ -144,18 +144,18 @@ def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str
     if served and not extra and named in ('', known) and kept.get('prompt', 'default') in BUILT_IN:
         return kept
     if not known:
-        return kept  # which tells what to set
+        return kept  # the error for missing settings then says what to set
     recorded = {**kept, 'model': known, 'extra_body': extra, 'recorded': signature or 'unknown'}
     JudgeSettings.of(recorded)
     return recorded
 
 
 def recorded_reasoning(settings: Any) -> dict[str, Any]:
-    """Return recorded settings of who scores steps, if that is the demonstration's classifier,
-    the model that GPASSK_STEP_MODEL names, or a judge.
+    """Return recorded settings of a scorer of steps, if it is the demonstration's classifier, the
+    model in GPASSK_STEP_MODEL, or a judge.
 
     Raises:
-        UnknownPartError: If it is anything else.
+        UnknownPartError: If it is another scorer.
         ValueError: If a setting is out of its range.
     """
     given = _mapping({'model': settings} if isinstance(settings, str) else settings, 'reasoning')
@@ -169,7 +169,7 @@ def recorded_reasoning(settings: Any) -> dict[str, Any]:
     if model != DEMO and (not model or model != configured().get('model')):
         who = str(model or given.get('reward_model') or given.get('type'))[:80]
         raise UnknownPartError(
-            f'steps were scored by {who}, and no model is loaded on the word of a run folder; '
+            f'steps were scored by {who}, and a run folder can not choose which model is loaded; '
             f'name it: gpassk reasoneval run RUN --model MODEL, or GPASSK_STEP_MODEL={who}'
         )
     options = _mapping(given.get('options') or {}, 'options of reasoning')
@@ -193,7 +193,7 @@ def _evaluation(config: Any) -> dict[str, Any]:
         made['judge'] = recorded_judge(judge) if isinstance(judge, Mapping) else judge
     if evaluator.get('reasoning') is not None:
         made['reasoning'] = recorded_reasoning(evaluator['reasoning'])
-    if 'intervals' in evaluator:  # which are checked where they are used
+    if 'intervals' in evaluator:  # the evaluator checks them
         made['intervals'] = evaluator['intervals']
     made |= _postprocessor(evaluator, 'the evaluator')
     return {'evaluator': {**made, 'type': kind}} | _postprocessor(given, 'the data set')
@@ -201,7 +201,7 @@ def _evaluation(config: Any) -> dict[str, Any]:
 
 def _postprocessor(config: Mapping[str, Any], whose: str) -> dict[str, Any]:
     if 'dataset_postprocessor' in config:
-        raise UnknownPartError(f'dataset_postprocessor of {whose} is none of this package')
+        raise UnknownPartError(f'dataset_postprocessor of {whose} is not one of this package')
     given = config.get('pred_postprocessor')
     if not given:
         return {}
@@ -215,31 +215,31 @@ def _reader(config: Any) -> dict[str, Any]:
     names = {'input_columns', 'output_column', 'test_range'}
     made = _arguments(_mapping(config, 'reader_cfg'), names, 'reader_cfg')
     if 'test_range' in made and not RANGE.fullmatch(str(made['test_range'])):
-        raise UnknownPartError(f'test_range is {str(made["test_range"])[:80]!r}, no range')
+        raise UnknownPartError(f'test_range is {str(made["test_range"])[:80]!r}, not a range')
     return made
 
 
 def _arguments(
     config: Mapping[str, Any], names: set[str], of: str, apart: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Return the arguments in a config but for those apart, all plain and under known names."""
+    """Return the arguments in a config except those in ``apart``; all must be known and plain."""
     made = {key: value for key, value in config.items() if key not in ('type', *apart)}
     for name, value in made.items():
         if name not in names or not (value is None or _is_plain(value)):
-            raise UnknownPartError(f'{of} has {str(name)[:80]!r}, which is not taken from a folder')
+            raise UnknownPartError(f'{of} sets {str(name)[:80]!r}, which a run folder may not set')
     return made
 
 
 def _known(name: Any, known: set[str], what: str) -> Any:
     if not isinstance(name, str) or name not in known:
-        raise UnknownPartError(f'{what} is {str(name)[:80]!r}, none of this package')
+        raise UnknownPartError(f'{what} is {str(name)[:80]!r}, not one of this package')
     module, _, attribute = name.rpartition('.')
     return getattr(importlib.import_module(module), attribute)
 
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise UnknownPartError(f'{what} is no dict(…)')
+        raise UnknownPartError(f'{what} is not a dict(…)')
     return value
 
 

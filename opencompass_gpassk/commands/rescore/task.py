@@ -1,7 +1,7 @@
-"""Results of a finished run once more, from its responses: OpenCompass's ``-r`` keeps old ones.
+"""Make the results of a finished run again from its responses; OpenCompass's ``-r`` keeps old ones.
 
-A run folder may be somebody else's: what is made again of its config is looked up in
-:mod:`opencompass_gpassk.commands.rescore.known_classes`, unless the user trusts it.
+A run folder may be someone else's. Unless the user trusts it, only classes that are known to
+:mod:`opencompass_gpassk.commands.rescore.known_classes` are used.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
 
 @dataclass(frozen=True)
 class Changes:
-    """What a rescoring changes of a run's config.
+    """The changes that a rescoring makes to a run's config.
 
     Attributes:
-        judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`; None leaves that of
-            the result there is, which an earlier rescoring may have changed.
-        taus: The thresholds; None leaves those of the result, likewise.
-        k: The k; None leaves those of the result.
-        min_coverage: Of the evaluator; None leaves that of the config.
-        reasoning: Who scores the steps, as in the evaluator; None leaves that of the result. Where
-            it tells no threshold, that of the result stays.
-        datasets: Configs of data sets that stand in for those of the same abbr. Of these, nothing
-            is left as the result has it.
-        trusted: The run is the user's own: whatever its config and results name is made, and a
-            judge is asked where they say.
+        judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`; None keeps the judge of
+            the existing result, which an earlier rescoring may have changed.
+        taus: The thresholds; None keeps those of the result.
+        k: The k; None keeps those of the result.
+        min_coverage: As in the evaluator; None keeps that of the config.
+        reasoning: The scorer of steps, as in the evaluator; None keeps that of the result. Without
+            a threshold here, the result's is kept.
+        datasets: Configs of data sets that replace those of the same abbr. For these, no setting of
+            the existing result is kept.
+        trusted: Whether the run is the user's own. Then everything that its config and results name
+            is built, and a judge is asked at the address in them.
     """
 
     judge: str | Mapping[str, Any] | None = None
@@ -72,10 +72,10 @@ class Changes:
     trusted: bool = False
 
     def of(self, dataset: Mapping[str, Any], result: Mapping[str, Any]) -> ConfigDict:
-        """Return the config of a data set with the changes made, given the result there is.
+        """Return the config of a data set with the changes, given its existing result.
 
         Raises:
-            ValueError: If it, or the result, names what is not made on a run folder's word.
+            ValueError: If config or result need something that only a trusted run may have.
         """
         abbr = dataset_abbr_from_cfg(dataset)
         others = {dataset_abbr_from_cfg(other): other for other in self.datasets}
@@ -100,14 +100,14 @@ class Changes:
         return changed
 
     def idle(self, dataset: Mapping[str, Any]) -> str:
-        """Return what of these changes can't be made of a data set whose answers nobody judges."""
+        """Return the names of the changes without effect on a data set with unjudged answers."""
         if _evaluator_name(dataset) != SCORING:
             return ''
         given = {'judge': self.judge, 'taus': self.taus, 'k': self.k}
         return ', '.join(name for name, value in given.items() if value is not None)
 
     def _reasoning(self, before: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return who is to score the steps; None leaves what the config says."""
+        """Return the scorer of steps to use; None keeps the config's."""
         if self.reasoning is not None:
             threshold = {name: before[name] for name in ('threshold',) if name in before}
             return {**threshold, **self.reasoning}
@@ -120,7 +120,7 @@ class Changes:
         return dict(scored)
 
     def _judge(self, planned: Any, result: Mapping[str, Any], *, stands_in: bool) -> Any:
-        """Return the judge to take; None leaves what the config says."""
+        """Return the judge to use; None keeps the config's."""
         judging = result.get('judging') or {}
         signature = str((result.get('signature') or {}).get('judge') or '')
         known = judging.get('settings') or (planned if isinstance(planned, Mapping) else {})
@@ -137,14 +137,14 @@ class Changes:
     def _place(
         self, settings: Mapping[str, Any], signature: str = '', *, other: bool = False
     ) -> dict[str, Any]:
-        """Return recorded settings of a judge with the place where it is asked now.
+        """Return recorded settings of a judge with its present address.
 
-        Where a judge is served is no part of its verdicts.
+        Verdicts don't depend on a judge's address.
 
         Args:
-            settings: As recorded.
-            signature: Of the result.
-            other: Another judge that the environment names may take its place.
+            settings: The recorded settings.
+            signature: The judge's signature in the result.
+            other: Whether another judge in the environment may replace it.
         """
         model, base = (os.environ.get(f'OC_JUDGE_{name}') for name in ('MODEL', 'API_BASE'))
         same = not model or model == settings.get('model')
@@ -156,10 +156,10 @@ class Changes:
 
 
 class RescoreTask(OpenICLEvalTask):
-    """An evaluation that replaces the result there is, when it has made the new one.
+    """An evaluation that replaces the existing result once the new one is made.
 
     Attributes:
-        again: What the evaluator tells to do where a judge could not be reached.
+        again: The evaluator's advice if the judge could not be reached.
     """
 
     again = 'run gpassk rescore with the same options again'
@@ -178,7 +178,7 @@ class RescoreTask(OpenICLEvalTask):
                 self._score()
 
     def _load_predictions(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Read what OpenCompass would, from files of a bounded size alone."""
+        """Read the records that OpenCompass would read, with a limit on the files' size."""
         path = Path(self.work_dir, 'predictions', model_abbr_from_cfg(self.model_cfg))
         files = read_predictions(path, dataset_abbr_from_cfg(self.dataset_cfg))
         records = [response.record for response in files.responses[: files.contiguous]]
@@ -200,23 +200,23 @@ def rescore(
     datasets: Collection[str] = (),
     report: Callable[[str], None] = print,
 ) -> tuple[int, int]:
-    """Evaluate the data sets of a run that are ours again.
+    """Evaluate again the data sets of a run that use our evaluators.
 
-    A result is replaced when the new one is made; one that can't be made leaves the old one.
+    The new result replaces the old one. If it can't be made, the old one stays.
 
     Args:
         run: The timestamp folder.
         config: The run's config.
-        changes: What is to be different.
-        models: Abbrs of the models to take, all if empty.
-        datasets: Abbrs of the data sets to take, all if empty.
-        report: Is told of each data set.
+        changes: The changes to the config.
+        models: Abbrs of the models to rescore, all if empty.
+        datasets: Abbrs of the data sets to rescore, all if empty.
+        report: Takes a message on each data set.
 
     Returns:
-        How many results were made, and how many could not be.
+        Number of results that were made, and of those that could not be made.
 
     Raises:
-        ValueError: If a model or data set is none of the run.
+        ValueError: If a model or data set isn't in the run.
     """
     made = failed = 0
     _require_known(planned(config), models, datasets)
@@ -226,9 +226,9 @@ def rescore(
         if (models and of not in models) or (datasets and abbr not in datasets):
             continue
         if idle := changes.idle(dataset):
-            report(f'{name}: no answers are judged; {idle} has no effect there')
+            report(f'{name}: its answers are not judged; {idle} has no effect')
         if not _is_ours(dataset):
-            report(f'{name}: left as it is, since {JUDGING} is not its evaluator')
+            report(f'{name}: not changed, since {JUDGING} is not its evaluator')
             continue
         before = _result(run, model, dataset)
         try:
@@ -239,7 +239,7 @@ def rescore(
             )
             _require_inside(run, model, dataset)
             RescoreTask(task, details='details' in before or not before).run()
-        except Exception as error:  # whatever data sets, postprocessors and evaluators raise
+        except Exception as error:  # data sets, postprocessors and evaluators may raise anything
             kind = (
                 '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '
             )
@@ -252,9 +252,9 @@ def rescore(
 
 
 def summarize_again(run: Path, config: Mapping[str, Any], *, trusted: bool = False) -> None:
-    """Print and write the run's summary, under the present time.
+    """Print and write the run's summary, named after the current time.
 
-    A config that is trusted says how; of another the tables' contents and intervals are taken.
+    A trusted config chooses the summarizer; from others only safe settings of ours are used.
     """
     if trusted:
         summarizer = {'type': SUMMARIZER, **(config.get('summarizer') or {})}
@@ -278,21 +278,21 @@ def _require_known(
     for kind, wanted, known in there:
         if unknown := [name for name in wanted if name not in known]:
             raise ValueError(
-                f'{kind} {", ".join(unknown)} is not in the run; there are '
+                f'{kind} {", ".join(unknown)} is not in the run; choose from '
                 f'{", ".join(sorted(known))}'
             )
 
 
 def _require_inside(run: Path, model: Any, dataset: Any) -> None:
-    """Refuse to write where a link of the run folder leads out of it."""
+    """Refuse to write through a link that leads out of the run folder."""
     result = Path(get_infer_output_path(model, dataset, str(run / 'results')))
     for path in (result.parent, run / 'summary'):
         if not path.resolve().is_relative_to(run.resolve()):
-            raise ValueError(f'{path} leads out of the run; put a folder in place of the link')
+            raise ValueError(f'{path} is a link out of the run; replace it by a folder')
 
 
 def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
-    """Return the result there is, empty if there is none that can be read."""
+    """Return the existing result, empty if there is none or it can't be read."""
     path = Path(get_infer_output_path(model, dataset, str(run / 'results')))
     try:
         return read_result(path)
@@ -301,7 +301,7 @@ def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return by whom a result was judged and its steps scored, and who did so before."""
+    """Return judge and scorer of a new result as text, with those of the old one if different."""
     told = ''
     for name, verb in (('judge', 'judged'), ('reasoning', 'steps scored')):
         was, now = ((one.get('signature') or {}).get(name) for one in (before, after))
@@ -315,7 +315,7 @@ def _is_ours(dataset: Mapping[str, Any]) -> bool:
 
 
 def _evaluator_name(dataset: Mapping[str, Any]) -> str:
-    """Return the class name of a data set's evaluator, '' where its config is none."""
+    """Return the class name of a data set's evaluator, '' if it has no valid config."""
     evaluation = dataset.get('eval_cfg')
     evaluator = evaluation.get('evaluator') if isinstance(evaluation, Mapping) else None
     if not isinstance(evaluator, Mapping) or not isinstance(evaluator.get('type'), (str, type)):
