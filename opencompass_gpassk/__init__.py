@@ -30,7 +30,7 @@ PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public function when it is first used: numpy and scipy take their time."""
+    """Import a public function at its first use, since numpy and scipy load slowly."""
     if name not in PLACES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     found = globals()[name] = getattr(import_module(f'{__name__}.{PLACES[name]}'), name)

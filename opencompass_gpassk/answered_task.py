@@ -1,4 +1,4 @@
-"""One evaluation task as the evaluators see it: a test set, the responses, and where files go."""
+"""An evaluation task for the evaluators: a test set, its responses, and the folder for files."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ Groups = Sequence[str | Sequence[str]]
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """How a task is read.
+    """Settings for reading a task.
 
     Args:
-        groups: Breakdowns, each a column of the data set or several; None for the usual ones.
+        groups: Breakdowns, each a column of the data set or several; None for the default ones.
         min_coverage: Share of the expected responses that must be there, in [0, 1].
-        benchmark: Name that results are joined by; None for the data set's own.
+        benchmark: The benchmark's name, by which results are joined; None for the data set's own.
         cluster: Column of the data set; rows that share a value are versions of one question.
 
     Raises:
-        ValueError: If ``min_coverage`` is no share.
+        ValueError: If ``min_coverage`` is outside [0, 1].
     """
 
     groups: Groups | None = None
@@ -67,7 +67,7 @@ class TaskSettings:
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_coverage <= 1:
-            raise ValueError(f'min_coverage is {self.min_coverage}; it is a share from 0 to 1')
+            raise ValueError(f'min_coverage is {self.min_coverage}; give a share from 0 to 1')
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ class AnsweredTask:
 
     Attributes:
         name: The data set's abbr.
-        folder: Where the files of the evaluation go; None if OpenCompass named no place.
+        folder: The evaluation's folder for files; None if OpenCompass named none.
         rows: R rows, each problem repeated n times.
-        problems: Each problem once; without a question of its own, it has the prompt.
-        golds: The gold answer of each row; None where there is none.
+        problems: Each problem once; if it has no question, the prompt is its question.
+        golds: The gold answer of each row; None if there is none.
         responses: The response to each row; some may be lost.
-        groups: What breakdowns are made by.
+        groups: Breakdowns, each a tuple of group fields.
         min_coverage: Share of the expected responses that must be there, in [0, 1].
         about: Arguments of make_result: benchmark, data version and hash of the prompts.
     """
@@ -98,17 +98,17 @@ class AnsweredTask:
 
     @property
     def run(self) -> Path | None:
-        """The run's folder, None if OpenCompass named no place for files."""
+        """The run's folder, None if OpenCompass named no folder for files."""
         return run_folder(self.folder) if self.folder else None
 
     @property
     def again(self) -> str:
-        """How a user has the task done again."""
+        """How a user runs the task again, for messages."""
         return getattr(running_task(), 'again', AGAIN)
 
     @property
     def notes(self) -> list[str]:
-        """How to ask again for responses that are recorded as lost."""
+        """A note on how to draw lost responses again, if there are any."""
         if self.folder is None:
             return []
         model = model_name(prediction_folder(self.folder))
@@ -145,30 +145,30 @@ class AnsweredTask:
                 write_steps(steps, table.trials, reasoning)
                 result['steps_file'] = steps.name
             else:
-                steps.unlink(missing_ok=True)  # that of a result before
+                steps.unlink(missing_ok=True)  # left from an earlier result
         return result
 
 
 def read_task(
     evaluator: BaseEvaluator, settings: TaskSettings, rows: Dataset, score_kwargs: Mapping[str, Any]
 ) -> AnsweredTask:
-    """Return the task that an evaluator was handed, its responses matched to the rows.
+    """Return an evaluator's task, with responses matched to the rows.
 
     Args:
-        evaluator: Knows the task's folder and how responses are postprocessed.
-        settings: How the task is read.
+        evaluator: The evaluator; it holds the task's folder and the postprocessor.
+        settings: The settings for reading the task.
         rows: The test set, each problem repeated n times.
-        score_kwargs: ``predictions`` and ``references``, one a row.
+        score_kwargs: ``predictions`` and ``references``, one per row.
 
     Raises:
-        IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
-        ValueError: If settings, test set and predictions don't fit, naming what does not.
+        IncompletePredictionsError: If fewer responses are there than ``min_coverage`` demands.
+        ValueError: If settings, test set and predictions don't match; it names the mismatch.
     """
     folder = Path(evaluator._out_dir) if hasattr(evaluator, '_out_dir') else None
     name = folder.name if folder else 'data set'
     columns = rows.column_names
     groups = _groups(settings.groups, columns, name)
-    # The usual column of clusters need not be there; one that a user names must be.
+    # The default column of clusters may be missing; one that the user names must be there.
     if settings.cluster not in (CLUSTER, *columns):
         raise ValueError(
             f'cluster is {settings.cluster!r}; the columns of {name} are {", ".join(columns)}'
@@ -231,5 +231,5 @@ def _predictions(
 
 
 def _config(name: str) -> Mapping[str, Any]:
-    """Return a config of the task that this is part of; OpenCompass doesn't hand it over."""
+    """Return a config of the running task, which OpenCompass doesn't pass to evaluators."""
     return getattr(running_task(), name, None) or {}

@@ -1,4 +1,4 @@
-"""OpenCompass's evaluator interface: predictions in, trial table and result JSON out."""
+"""OpenCompass's evaluator interface: reads predictions, writes trial table and result JSON."""
 
 from __future__ import annotations
 
@@ -33,38 +33,37 @@ __all__ = ['GPassKEvaluator', 'ReasonEvalEvaluator']
 class GPassKEvaluator(BaseEvaluator):
     """G-Pass@k of a data set with repeated problems (arXiv 2412.13147).
 
-    ``n`` and ``k`` stand in the data set's config, where OpenCompass checks them before inference.
+    ``n`` and ``k`` are set in the data set's config, where OpenCompass checks them before
+    inference.
 
     Args:
-        judge: ``'rule'`` compares final answers with the gold answer; ``'llm'`` asks the judge
-            that the environment variables OC_JUDGE_* name, ``'cascade'`` asks it about what the
-            rules don't confirm. A dictionary of
-            :class:`~opencompass_gpassk.judging.settings.JudgeSettings` sets more; one with a
-            ``type``, the config of any other OpenCompass evaluator, lets that one score each
-            replica.
+        judge: ``'rule'`` compares final answers with the gold answer by rules; ``'llm'`` asks the
+            judge in the environment variables OC_JUDGE_*; ``'cascade'`` asks it about answers that
+            the rules don't confirm. A dictionary of
+            :class:`~opencompass_gpassk.judging.settings.JudgeSettings` sets more. A dictionary with
+            a ``type`` is the config of another OpenCompass evaluator, which scores each replica.
         taus: The thresholds τ of G-Pass@k.
         groups: Breakdowns, each a column of the data set or a list of columns; by default those of
             :data:`opencompass_gpassk.results.protocol.DEFAULT_GROUPS` that the data set has.
-        complete: Of questions in versions (RV-Bench): the share of the versions that must be right
-            for complete understanding, and for CR.
-        collapsed: The share at which understanding has collapsed, and which OOR counts.
-        min_coverage: Share of the expected responses, in [0, 1], that the prediction files must
-            have a record of, and of these the share that must not lack a verdict because the
-            judge could not be reached or was overloaded. Below it the inference or the judging
-            hasn't ended, and the evaluation ends with an error instead of a result that ``-r``
-            would never replace. A record that says that its response was lost counts as there, and
-            so does a response that the judge refused: a result is made, its ``coverage`` tells the
-            share of the responses that were judged, and a warning says how to try the others again.
-        benchmark: Name that results are joined by; the data set's own by default.
+        complete: For questions in versions (RV-Bench): least share of right versions for complete
+            understanding, and for CR.
+        collapsed: Greatest share of right versions for collapsed understanding, and for OOR.
+        min_coverage: Least share, in [0, 1], of the expected responses that have a record in the
+            prediction files. It is also the least share of these for which judging did not fail
+            because the judge could not be reached or was overloaded. Below it the evaluation ends
+            with an error, since ``-r`` would never replace a result. Recorded losses and refusals
+            of the judge are no such failures: the result's ``coverage`` is the share of judged
+            responses, and a warning says how to try the others again.
+        benchmark: The benchmark's name, by which results are joined; by default the data set's own.
         pred_postprocessor: As in any OpenCompass evaluator.
-        reasoning: Who scores the steps of the responses, which adds validity, redundancy and the
+        reasoning: The scorer of the responses' steps, which adds validity, redundancy and the
             figures of sound reasoning: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
-            :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
-            from ``eval_cfg=dict(num_gpus=…)``.
-        intervals: How the confidence interval of each figure is made, None for none: ``'bca'``,
-            ``'percentile'`` or settings of
-            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`. They are for a
-            population of problems like these.
+            :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. Set its GPUs with
+            ``eval_cfg=dict(num_gpus=…)``.
+        intervals: Confidence intervals of the figures, for a population of problems like these:
+            ``'bca'``, ``'percentile'``, settings of
+            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`, or None for no
+            intervals.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.
 
@@ -105,9 +104,9 @@ class GPassKEvaluator(BaseEvaluator):
         test_set: Dataset,
         origin_prompt: list[Any] | None = None,
     ) -> dict[str, Any]:
-        """Score one response a problem: :meth:`evaluate` with n = 1.
+        """Score one response per problem: :meth:`evaluate` with n = 1.
 
-        OpenCompass reads from this signature what :meth:`evaluate` is handed.
+        OpenCompass reads from this signature which arguments to pass to :meth:`evaluate`.
         """
         return self.evaluate(
             1, 1, test_set, predictions=predictions, references=references, test_set=test_set
@@ -122,26 +121,26 @@ class GPassKEvaluator(BaseEvaluator):
             k: The k of pass@k and G-Pass@k, from the data set's config.
             n: Samples of each problem, from the data set's config.
             original_dataset: The test set, each problem repeated n times.
-            **score_kwargs: What the signature of :meth:`score` names, a row each.
+            **score_kwargs: The arguments of :meth:`score`, one entry per row.
 
         Returns:
-            The result, as it is stored in the result JSON. An undefined figure is NaN, which
-            OpenCompass writes as Python does: its summarizer asks the same numbers of all models.
+            The result for the result JSON. Undefined figures are NaN, not missing, since
+            OpenCompass's summarizer reads the same keys for all models.
 
         Raises:
-            IncompletePredictionsError: If fewer responses than ``min_coverage`` asks are there.
-            JudgeError: If an evaluator as judge fails, or judges nothing.
-            ValueError: If settings, test set and predictions don't fit, naming what does not.
+            IncompletePredictionsError: If fewer responses are there than ``min_coverage`` demands.
+            JudgeError: If the judge fails, or judges nothing.
+            ValueError: If settings, test set and predictions don't match; it names the mismatch.
         """
         task = read_task(self, self.task_settings, original_dataset, score_kwargs)
         ks = (k,) if isinstance(k, int) else tuple(k)
         protocol = replace(self.protocol, n=n, k=ks, groups=task.groups)
         if versions := find_groups(task.problems):
             protocol.check_versions(versions.size)
-        # Scores first: they are kept, which the verdicts of OpenCompass's evaluators are not.
+        # Scores first, since they are stored; verdicts of OpenCompass's evaluators are not.
         reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None
         if reasoning and self._judges_here():
-            forget_scorer()  # whose memory the judge may need
+            forget_scorer()  # the judge may need its memory
         verdicts = self._judge(task)
         table = make_table(
             task.problems,
@@ -203,8 +202,8 @@ def _judge_replicas(config: dict[str, Any], task: AnsweredTask) -> Verdicts:
 def _require_text(gold: Any) -> None:
     if not isinstance(gold, (str, int, float)):
         raise ValueError(
-            'judge compares with one gold answer a problem, but there is '
-            f"{gold!r}; give the config of the data set's own evaluator as judge"
+            f'judge compares with one gold answer per problem, but the gold answer is {gold!r}; '
+            "give the config of the data set's own evaluator as judge"
         )
 
 
@@ -212,17 +211,17 @@ def _require_text(gold: Any) -> None:
 class ReasonEvalEvaluator(BaseEvaluator):
     """Validity and redundancy of the reasoning steps of responses (arXiv 2404.05692).
 
-    For data sets whose answers another evaluator judges, or nobody can. Where answers are judged,
-    ``GPassKEvaluator(reasoning=…)`` tells besides how often a right answer stands on wrong
-    reasoning.
+    It is for data sets whose answers are judged by another evaluator or not at all. If answers are
+    judged, use ``GPassKEvaluator(reasoning=…)``, which also measures how often right answers have
+    invalid reasoning.
 
     Args:
-        reasoning: Who scores: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
-            :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. GPUs for it come
-            from ``eval_cfg=dict(num_gpus=…)``.
-        groups, min_coverage, benchmark, intervals, cluster: As of :class:`GPassKEvaluator`.
-        pred_postprocessor: As in any OpenCompass evaluator; steps are those of the response before
-            it.
+        reasoning: The scorer: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
+            :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. Set its GPUs with
+            ``eval_cfg=dict(num_gpus=…)``.
+        groups, min_coverage, benchmark, intervals, cluster: As in :class:`GPassKEvaluator`.
+        pred_postprocessor: As in any OpenCompass evaluator; steps are taken from the response
+            before postprocessing.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -248,13 +247,13 @@ class ReasonEvalEvaluator(BaseEvaluator):
     def evaluate(
         self, k: int | list[int], n: int, original_dataset: Dataset, **score_kwargs: Any
     ) -> dict[str, Any]:
-        """Score the reasoning of all replicas: as :meth:`GPassKEvaluator.evaluate`, unjudged.
+        """Score the reasoning of all replicas, like :meth:`GPassKEvaluator.evaluate`, but unjudged.
 
-        ``k`` is without effect.
+        ``k`` has no effect.
         """
         task = read_task(self, self.task_settings, original_dataset, score_kwargs)
         reasoning = task.score_reasoning(self.reasoning)
-        unjudged = Judgement(Verdict.UNJUDGED, None, 'nobody was to judge', NOBODY)
+        unjudged = Judgement(Verdict.UNJUDGED, None, 'answers are not judged', NOBODY)
         table = make_table(
             task.problems, task.responses, [unjudged] * len(reasoning.scored), reasoning.scored
         )
