@@ -32,7 +32,7 @@ Verdicts = list[bool | None]
 
 
 def ours(responses: list[str], golds: list[str]) -> Verdicts:
-    """Return whether each response is correct, None where no rule can tell."""
+    """Return whether each response is correct, None if the rules can't decide."""
     answers = [extract_answer(response) for response in responses]
     pairs = list(zip(golds, answers, strict=True))
     results = check_pairs([(gold, answer) for gold, answer in pairs if answer is not None])
@@ -61,7 +61,7 @@ def timed(
 
 
 def agreement(verdicts: Verdicts, recorded: list[bool]) -> str:
-    """Say how many verdicts are the recorded ones."""
+    """Return a text on how many verdicts equal the recorded ones."""
     if len(verdicts) != len(recorded):
         return 'not comparable: rows are missing'
     counts = Counter(

@@ -3,16 +3,15 @@
     python benchmarks/attacks.py [--list] [--times]
 
 Every attack of ``tests/cases/judge_attacks.json`` is a wrong answer. A verdict is flipped if the
-stub's reply to it reads as *yes*. Two stubs echo, the whole prompt or what stands in the fence:
-they show what parsing alone lets through. Two obey: the last sentence of the prompt that names a
-verdict, or the last of them that states no condition, so that what the prompt itself says behind
-the answer ('if you cannot tell, no') does not count. They show what a fence can't prevent if the
-judge believes what it reads; how a real model fares between them has to be measured with it.
-``not defused`` is the same with answers put in as they are.
+stub's reply to it reads as *yes*. Two stubs echo the whole prompt, or the text in the fence: they
+show what parsing alone lets through. Two stubs obey the last sentence of the prompt that names a
+verdict, or the last such sentence without a condition, so that the prompt's own text after the
+answer ('if you cannot tell, no') does not count. They show what a fence can't prevent if the judge
+believes what it reads. Real models lie between them and must be measured.
+``not defused`` is the same with answers inserted unchanged.
 
-``--times`` reads and defuses long texts that repeat one thing instead, and prints for each reader
-the text that took longest, and how much longer twice as much of it took: 2 where the time is
-linear.
+``--times`` reads and defuses long, repetitive texts instead. For each reader it prints the text
+that took longest, and how much longer a text twice as long took: 2 if the time is linear.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ SIZE = 250_000  # characters
 
 
 def flipped(stub: str, source: str, language: str) -> list[str]:
-    """Return the ids of the attacks that bring a stub to say yes."""
+    """Return the ids of the attacks that make a stub reply yes."""
     prompt, say = Prompt.load(source, language), STUBS[stub]
     readings = {
         case['id']: read_verdict(say(prompt.fill(attack(case))), MENUS['boxed']) for case in ATTACKS
@@ -61,7 +60,7 @@ def flipped(stub: str, source: str, language: str) -> list[str]:
 
 
 def seconds(reader: Callable[[str], Any], text: str) -> float:
-    """Return the processor's time that a reader takes."""
+    """Return the processor time that a reader takes."""
     start = time.process_time()
     reader(text)
     return time.process_time() - start

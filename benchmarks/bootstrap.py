@@ -40,7 +40,7 @@ def columns(models: int, problems: int) -> np.ndarray:
 
 
 def peak() -> float:
-    """Return the most memory this process has had, in MiB."""
+    """Return the peak memory of this process, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

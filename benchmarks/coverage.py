@@ -1,20 +1,20 @@
-"""How often do nominal 95 % intervals hold the true value? Simulated runs, of which it is known.
+"""Measure how often nominal 95 % intervals contain the true value, in simulated runs.
 
     python benchmarks/coverage.py --processes 2 --markdown coverage.md --json coverage.json
 
-A simulated run draws each problem's rate from a Beta distribution under which the metric's true
-mean is the given one, and from the rate the number of right samples. The distribution is U-shaped
+A simulated run draws each problem's rate from a Beta distribution with a given true mean of the
+metric, then draws the number of right samples from the rate. The distribution is U-shaped
 (α + β = 0.3: nearly all problems are solved always or never, as by real models) or has one peak
-(α + β = 8). In the rows of pairs, 119 problems were asked in two languages: four of five pairs
-share their rate, in the others the rates are independent, and a pair is a cluster.
+(α + β = 8). In the rows of pairs, 119 problems are asked in two languages, and a pair is a cluster.
+Four of five pairs share their rate; in the others the rates are independent.
 
-Each cell is the share of the runs, in percent, whose interval holds the true value, by
-``bootstrap_means`` as it is by default (BCa, Wilson's interval where few clusters deviate), by BCa
-alone and by percentiles alone. What is outside 93 to 97 % is marked.
+Each cell is the share of runs, in percent, whose interval contains the true value: by the default
+of ``bootstrap_means`` (BCa, or Wilson's interval if few clusters deviate), by BCa alone, and by
+percentiles alone. Cells outside 93 to 97 % are marked.
 
-Differences are of two models of one true figure on the same problems, so that the truth is 0: one
-model in two runs of one n, or of other n, each problem of one rate in both; and two models whose
-rates are independent, U-shaped and of a high peak (α + β = 20), with one n.
+Differences are between two models with the same true figure on the same problems, so the truth is
+0. Either it is one model in two runs, of equal or different n, with the same rates in both; or two
+models of equal n with independent rates, one U-shaped and one with a high peak (α + β = 20).
 
 ``--others`` measures the methods that have no cells: intervals for fixed problems, of differences
 of ratios and of shares in clusters of trials that are alike, of which about 95 % hold the truth;
@@ -141,7 +141,7 @@ def measured(cell: Cell, simulations: int, resamples: int) -> dict[str, object]:
         found = bootstrap_means(
             values, clusters, bounds=bounds, method=method, resamples=resamples, **settings
         )
-        # Without a bootstrap that collapses to a point there is Wilson's interval for it.
+        # If the bootstrap collapses to a point, Wilson's interval is used.
         low, high = found.low, found.high
         if fewest is not None:
             point = np.array([one == 'wilson' for one in found.method])
@@ -240,7 +240,7 @@ def cell_text(row: dict[str, object], methods: tuple[str, ...]) -> str:
 
 
 def markdown(rows: list[dict[str, object]], methods: tuple[str, ...]) -> str:
-    """Return a table with a line a setting and a column a true value."""
+    """Return a table with a row for each setting and a column for each true value."""
     heads = [f'{100 * truth:g} %' for truth in TRUTHS]
     lines = [
         '| rates | problems | n | metric | ' + ' | '.join(heads) + ' |',

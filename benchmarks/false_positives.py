@@ -1,4 +1,4 @@
-"""Count false positives: pairs of unequal gold answers that the checker takes for the same.
+"""Count false positives: pairs of unequal gold answers that the checker calls the same.
 
     GPASSK_TEST_DATA=FOLDER python benchmarks/false_positives.py
 
@@ -26,7 +26,7 @@ from opencompass_gpassk.answers.pool import check_pairs
 FOLDERS = ('math500', 'aime', 'livemathbench')
 NEIGHBOURS = 20
 RANDOM_PAIRS = 3000
-# What does not change what an answer says: spaces, dollars, sizes of fractions and brackets.
+# Text that does not change an answer's meaning: spaces, dollars, sizes of fractions and brackets.
 SPELLING = re.compile(r'\s|\$|\\left|\\right|\\[,;!]|\\(?=\()|\\(?=\))|(?<=\\)[dt](?=frac)|\.$')
 BRACED_DIGIT = re.compile(r'\{(\w)\}')
 # Gold answers of different problems that say the same, as a human reads them: leading zeros,
@@ -54,7 +54,7 @@ def gold_answers(folder: Path) -> list[str]:
 
 
 def spelling(answer: str) -> str:
-    """Return the text without what does not change its meaning."""
+    """Return the text without parts that do not change its meaning."""
     return BRACED_DIGIT.sub(r'\1', SPELLING.sub('', answer))
 
 

@@ -2,11 +2,11 @@
 
     python benchmarks/judging.py [--part 480] [--problems 238] [--million 1000000]
 
-The stub is ``tests/judge_server.py`` in a process of its own: 50 ms latency, 64 requests at once.
-Each row is measured in a fresh process once its imports are over. OpenCompass's defaults send 16
-requests a second; they are measured on a part of the trials, and that row is extrapolated. Ideal is
-the number of distinct triples times the latency over the requests at once. The trials are drawn,
-not recorded, and hold answers alone, not the responses that they stand in.
+The stub is ``tests/judge_server.py`` in a separate process: 50 ms latency, 64 requests at once.
+Each row is measured in a fresh process after its imports. OpenCompass's defaults send 16 requests a
+second; they are measured on a part of the trials, and that row is extrapolated. The ideal time is
+the number of distinct triples times the latency, divided by the requests at once. The trials are
+drawn, not recorded, and only contain answers, not whole responses.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Draw = Callable[..., list[Candidate]]
 
 
 class Run(NamedTuple):
-    """What one process measured.
+    """The measurements of one process.
 
     Attributes:
         trials: How many it judged.
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
 
 def ours(url: str, store: Path, mode: str, draw: Draw, *how: Any) -> Run:
-    """Judge by this package; where there is no URL, by a judge in this process."""
+    """Judge by this package; without a URL, by a judge in this process."""
     candidates = draw(*how)
     before = counts(url)
     start = time.perf_counter()
@@ -78,7 +78,7 @@ def ours(url: str, store: Path, mode: str, draw: Draw, *how: Any) -> Run:
 
 
 def theirs(url: str, trials: int | None, workers: int | None, draw: Draw, *how: Any) -> Run:
-    """Judge so many of the trials, drawn evenly, by OpenCompass; what it prints is dropped."""
+    """Judge a part of the trials, drawn evenly, by OpenCompass; drop its printed output."""
     for output in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
     candidates = draw(*how)
@@ -94,7 +94,7 @@ def theirs(url: str, trials: int | None, workers: int | None, draw: Draw, *how: 
 
 
 def peak_memory() -> float:
-    """Return the most megabytes that this process ever held."""
+    """Return the peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -105,12 +105,12 @@ def alone(function: Callable[..., Run], *arguments: Any) -> Run:
 
 
 def header() -> None:
-    """Print what the columns are."""
+    """Print the headings."""
     print(f'\n{"":48}' + ''.join(f'{name:>10}' for name in COLUMNS))
 
 
 def row(name: str, run: Run, ideal: float) -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     cells = (
         *(f'{run.seconds:.2f} s', f'{run.seconds / ideal:.2f}', run.calls),
         *(f'{run.calls / run.seconds:.0f}', f'{run.stub / run.seconds:.0%}', run.wrong),

@@ -1,4 +1,4 @@
-"""Who is asked in a benchmark of judging: a stub behind HTTP, or one that takes no time."""
+"""The judges of a benchmark of judging: a stub behind HTTP, or one that takes no time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class InstantJudge:
 
 @contextmanager
 def stub() -> Iterator[str]:
-    """Serve a judge; give its URL."""
+    """Serve a judge, and yield its URL."""
     command = [sys.executable, str(SERVER), '--latency', str(LATENCY), '--at-once', str(AT_ONCE)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -1,4 +1,4 @@
-"""Trials for benchmarks of judging: problems, many samples of each, and what they answered."""
+"""Trials for benchmarks of judging: problems, many samples of each, and their answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from statistics import median
 
 from opencompass_gpassk.judging.judge import Candidate
 
-RIGHT = 'frac', 'dfrac', 'tfrac'  # of which a fraction is written with the first most often
+RIGHT = 'frac', 'dfrac', 'tfrac'  # ways to write a fraction, the most frequent first
 
 
 def spread(problems: int, samples: int, seed: str) -> list[Candidate]:
-    """Draw the samples of a model that solves some problems always, some never and some at times.
+    """Draw samples of a model that solves some problems always, some never and some at times.
 
     A problem's share of right answers comes from Beta(0.4, 0.4), which is U-shaped; a right answer
     is written in one of three ways. Of a problem's 2 to 24 wrong answers the i-th is drawn 1/i as
@@ -35,7 +35,7 @@ def spread(problems: int, samples: int, seed: str) -> list[Candidate]:
 
 
 def repeated(trials: int, distinct: int, seed: str) -> list[Candidate]:
-    """Return trials with so many distinct triples, ten to a problem; a text is shared by none."""
+    """Return trials with that many distinct triples, ten per problem; all texts are different."""
     rng = random.Random(seed)
     numbers = list(range(distinct)) + [rng.randrange(distinct) for _ in range(trials - distinct)]
     rng.shuffle(numbers)
@@ -68,12 +68,12 @@ def is_right(candidate: Candidate) -> bool:
 
 
 def distinct(candidates: Sequence[Candidate]) -> set[Candidate]:
-    """Return one candidate for each triple that a judge is asked about."""
+    """Return one candidate for each triple to be judged."""
     return {one for one in candidates if one.answer is not None}
 
 
 def described(candidates: Sequence[Candidate]) -> str:
-    """Say how the answers are spread."""
+    """Return a text on the distribution of the answers."""
     samples = Counter(one.question for one in candidates)
     right = Counter(one.question for one in candidates if is_right(one))
     answers = Counter(one.question for one in distinct(candidates))
@@ -82,6 +82,6 @@ def described(candidates: Sequence[Candidate]) -> str:
     silent = sum(one.answer is None for one in candidates)
     return (
         f'{len(samples)} problems: {always} always solved, {never} never, '
-        f'{len(samples) - always - never} at times; {median(answers.values()):g} distinct answers '
-        f'a problem in the middle, {max(answers.values())} at most; {silent} trials without one'
+        f'{len(samples) - always - never} sometimes; median {median(answers.values()):g} distinct '
+        f'answers per problem, at most {max(answers.values())}; {silent} trials without an answer'
     )

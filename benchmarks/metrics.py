@@ -33,7 +33,7 @@ def ours(c: NDArray[np.int64]) -> Figures:
 
 
 def opencompass(c: NDArray[np.int64]) -> Figures:
-    """Return the same by OpenCompass's functions, one problem after another."""
+    """Return the same metrics by OpenCompass's functions, one problem after another."""
     from opencompass.openicl.icl_evaluator.icl_base_evaluator import (
         compute_g_pass_at_k,
         compute_mg_pass_at_k,

@@ -54,7 +54,7 @@ def tiny() -> tuple[StepClassifier, Any]:
 
 
 def make_solutions(scorer: StepScorer, count: int, low: int, high: int) -> list[Solution]:
-    """Return different solutions of low to high tokens, prompt and all."""
+    """Return different solutions of low to high tokens, prompt included."""
     rng = random.Random(f'{low} {high}')
     found: dict[Solution, None] = {}
     while len(found) < count:
@@ -102,7 +102,7 @@ def timed(function: Callable[[], Rows]) -> tuple[float, Rows]:
 
 
 def main() -> None:
-    """Print solutions per second of both, and how they compare."""
+    """Print solutions per second of both, and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('checkpoint', nargs='?', help='a folder or an id on the hub')
     parser.add_argument('--solutions', type=int, default=300)

@@ -1,9 +1,9 @@
-"""How long the report page takes to make and to open, and how large it is.
+"""Measure the report page: time to make and to open it, and its size.
 
 A sweep is made up: models that sample problems, each response some words long. Then the page is
-written as ``gpassk report`` writes it and opened in Chromium, several times, each in a browser of
-its own. ``tables`` is the time from the navigation to the end of the page's script, when the
-leaderboard, the map and the comparison stand; ``curves`` to when they are drawn.
+written as by ``gpassk report`` and opened in Chromium several times, each in a new browser.
+``tables`` is the time from the navigation to the end of the page's script, when the leaderboard,
+the map and the comparison are shown; ``curves`` is the time until the curves are drawn.
 
     python benchmarks/report_page.py --models 20 --problems 500 --samples 48
 """

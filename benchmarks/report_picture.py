@@ -1,4 +1,4 @@
-"""The picture of the report page in the README, taken in Chromium.
+"""Take the picture of the report page in the README, in Chromium.
 
     python benchmarks/report_picture.py outputs/livemath -o docs/report.png
 
@@ -20,14 +20,14 @@ from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 
 WIDTH = 1000
-# Nothing sticks to the window's top in a picture that is higher than the window.
+# The picture is higher than the window, so nothing may stick to the window's top.
 UNSTUCK = "document.getElementById('choices').style.position = 'static'"
 END = """Math.ceil(document.querySelector('#problem .entry').getBoundingClientRect().bottom
     + scrollY + 12)"""
 
 
 def main() -> None:
-    """Make the page of a run of the demonstration model, and take its picture."""
+    """Make the page from a run of the demonstration model, and take its picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('paths', type=Path, nargs='+', help='as for gpassk report')
     parser.add_argument('-o', '--output', type=Path, default=Path('docs/report.png'))

@@ -1,4 +1,4 @@
-"""Time and memory of one result: 1,000 problems × 128 samples, with groups and intervals.
+"""Measure time and memory of one result: 1,000 problems × 128 samples, with groups and intervals.
 
 Usage::
 
@@ -90,12 +90,12 @@ def measured(problems: int, samples: int) -> dict[str, float]:
 
 
 def best(once: Callable[[], float]) -> float:
-    """Return the shortest of several runs: what else the machine does only adds to them."""
+    """Return the shortest of several runs; other load on the machine only makes runs longer."""
     return min(once() for _ in range(RUNS))
 
 
 def run(checkout: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure a checkout in a process of its own."""
+    """Measure a checkout in a separate process."""
     command = [sys.executable, __file__, '--child', '--problems', str(arguments.problems)]
     command += ['--samples', str(arguments.samples)]
     environment = os.environ | {'PYTHONPATH': str(checkout)}
@@ -105,7 +105,7 @@ def run(checkout: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--other', type=Path, help='a checkout of another version')
     parser.add_argument('--problems', type=int, default=1000)

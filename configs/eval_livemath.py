@@ -2,12 +2,12 @@
 
     opencompass configs/eval_livemath.py
 
-As it stands it runs anywhere, offline, on a CPU: the demonstration model answers the 48 problems of
-`sample`, 16 times each and once greedily. The real thing takes
+Unchanged, it runs offline on any CPU: the demonstration model answers the 48 problems of `sample`,
+16 times each and once greedily. For your own measurement set
 
-1. your model: put the list of any OpenCompass model config in place of the demonstration model's,
-   on the line marked below;
-2. the data: three environment variables, and a fourth where the data are a local folder
+1. your model: on the line marked below, replace the demonstration model's list by that of any
+   OpenCompass model config;
+2. the data: by three environment variables, and a fourth if the data are in a local folder
 
        GPASSK_VERSION=202412 GPASSK_N=48 GPASSK_K=4,8,16 GPASSK_DATA=/data/LiveMathBench \\
            opencompass configs/eval_livemath.py
@@ -15,7 +15,7 @@ As it stands it runs anywhere, offline, on a CPU: the demonstration model answer
    Versions are 202412, 202412-hard, 202505, 202505-hard and sample. Without GPASSK_DATA the data
    come from the Hugging Face hub or OpenCompass's own download.
 
-An interrupted run goes on with ``opencompass configs/eval_livemath.py -r``, and the same variables.
+Continue an interrupted run with ``opencompass configs/eval_livemath.py -r`` and the same variables.
 """
 
 from mmengine.config import read_base

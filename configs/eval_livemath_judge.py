@@ -1,17 +1,17 @@
-"""The main job with a judge: rules first, and an LLM about the answers that they don't confirm.
+"""The main job with a judge: rules first, then an LLM for the answers that they don't confirm.
 
     OC_JUDGE_MODEL=Qwen/Qwen2.5-72B-Instruct OC_JUDGE_API_BASE=http://host:8000/v1 \\
         opencompass configs/eval_livemath_judge.py
 
-Any OpenAI-compatible endpoint will do, or several, separated by commas: vLLM, SGLang, LMDeploy or
-a provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model,
+Use any OpenAI-compatible endpoint, or several separated by commas: vLLM, SGLang, LMDeploy or a
+provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model,
 start the server of the tests, which compares answers by their text:
 
     python tests/judge_server.py --port 8123
 
-Everything else is as in eval_livemath.py, which says how to put your model and the data in.
-GPASSK_JUDGE=llm asks about every answer, as arXiv 2412.13147 does; OpenCompass's words for that are
-`prompt='opencompass'`. An interrupted judging goes on with `-r`: no verdict is paid for twice.
+Everything else is as in eval_livemath.py, which explains how to set your model and the data.
+GPASSK_JUDGE=llm asks about every answer, as arXiv 2412.13147 does; `prompt='opencompass'` uses
+OpenCompass's prompt. Continue interrupted judging with `-r`: no verdict is paid for twice.
 """
 
 from mmengine.config import read_base
@@ -19,7 +19,7 @@ from mmengine.config import read_base
 with read_base():
     from .eval_livemath import datasets, models, summarizer  # noqa: F401
 
-# Model and endpoints are those of the environment, or are named here with further settings:
+# Model and endpoints come from the environment, or are set here, with further settings:
 # configured('cascade', model='…', api_base=['http://a:8000/v1', 'http://b:8000/v1'],
 #            prompt='opencompass', max_tokens=2048, price_per_mtok=0.4)
 settings = __import__('opencompass_gpassk.judging.settings', fromlist=['_'])

@@ -1,17 +1,17 @@
-"""G-Pass@k of a data set of OpenCompass, in a sweep with ours: three lines upgrade any of them.
+"""G-Pass@k of any data set of OpenCompass, beside our data sets: three statements upgrade it.
 
     opencompass configs/eval_mix.py
 
-1. `n` and `k`, and an abbr that says so: OpenCompass repeats the problems.
-2. The inferencer samples, whatever the model config says about decoding.
-3. The evaluator asks the data set's own for the verdict of each response. `judge='rule'` compares
-   final answers by this package's rules instead, which is faster. A judge that loads a model needs
-   ``upgraded['eval_cfg'].update(num_gpus=1)`` too.
+1. `n` and `k`, and an abbr that shows n: OpenCompass repeats the problems.
+2. Our inferencer samples, even if the model config decodes greedily.
+3. Our evaluator gets each verdict from the data set's own evaluator. `judge='rule'` compares final
+   answers by this package's rules instead, which is faster. A judge that loads a model also needs
+   ``upgraded['eval_cfg'].update(num_gpus=1)``.
 
 The greedy column comes from a copy of the data set with n = 1; `benchmark` joins the two.
 
 The data set here is OpenCompass's MATH-500, which it downloads. The model is the demonstration
-model, whose scores mean nothing: put yours in its place.
+model, whose scores mean nothing here: replace it by yours.
 """
 
 from mmengine.config import read_base
@@ -40,7 +40,7 @@ upgraded['eval_cfg'].update(
     )
 )
 
-greedy = __import__('copy').deepcopy(upgraded)  # what a config imports can't be called
+greedy = __import__('copy').deepcopy(upgraded)  # a config can't call a function that it imports
 greedy.update(abbr='math-500-greedy-n1', n=1, k=1)
 greedy['infer_cfg']['inferencer'].update(sampling='greedy')
 

@@ -1,18 +1,18 @@
 """The protocol of arXiv 2412.13147: 48 samples of each problem at temperature 1.0, top-p 0.8, top-k
-50, repetition penalty 1.0, at most 8192 tokens; G-Pass@k of k = 4, 8, 16; and a greedy answer.
+50, repetition penalty 1.0, at most 8192 tokens; G-Pass@k at k = 4, 8, 16; and a greedy answer.
 
     opencompass configs/eval_paper.py
 
-1. Choose the backend and name your model in its file: the line marked below.
+1. Choose the backend on the line marked below, and name your model in its file.
 2. Set `long_reasoning` for models that think at length (o1 and its like): 32768 tokens.
-3. Data come from the Hugging Face hub or OpenCompass's download, or, without a connection, from the
-   folder that GPASSK_DATA names: livemathbench/202412/AMC_en.jsonl …, math500/test.jsonl,
-   aime/aime2024.jsonl. GPASSK_VERSION chooses another version of LiveMathBench and
-   GPASSK_LANGUAGES one of its languages; GPASSK_N and GPASSK_K sample less.
+3. Data come from the Hugging Face hub or OpenCompass's download or, without a connection, from the
+   folder in GPASSK_DATA: livemathbench/202412/AMC_en.jsonl …, math500/test.jsonl,
+   aime/aime2024.jsonl. GPASSK_VERSION sets another version of LiveMathBench, GPASSK_LANGUAGES
+   one of its languages, GPASSK_N and GPASSK_K smaller numbers of samples.
 
-The paper's third data set, AIME2024-45, was not published: AIME 2024 has 30 problems. A list of
-your own (aime2024-45.jsonl in GPASSK_DATA) is used where there is one; else the 30 are, under that
-name, and can't be compared with the published column.
+The paper's third data set, AIME2024-45, was not published: AIME 2024 has 30 problems. Your own list
+is used if there is one (aime2024-45.jsonl in GPASSK_DATA). Otherwise the 30 problems are used and
+shown as AIME2024-30, which can't be compared with the published column.
 """
 
 from mmengine.config import read_base

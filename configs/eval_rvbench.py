@@ -2,10 +2,9 @@
 
     opencompass configs/eval_rvbench.py
 
-13 questions, nine of which the demonstration model has learnt to work out, never with the numbers
-that are asked here by default. The original and five versions of each are answered 8 times and once
-greedily.
-The whole of it, with your model, is configs/eval_rvbench_full.py.
+It has 13 questions. The demonstration model has learnt nine of them, but not with the numbers that
+are asked here by default. The original and five versions of each are answered 8 times and once
+greedily. For all questions with your model, use configs/eval_rvbench_full.py.
 """
 
 from mmengine.config import read_base

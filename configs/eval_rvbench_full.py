@@ -1,12 +1,12 @@
-"""RV-Bench as in arXiv 2501.11790, and what it can't see: n samples of every problem.
+"""RV-Bench as in arXiv 2501.11790, with n samples of every problem in addition.
 
     opencompass configs/eval_rvbench_full.py
 
-230 questions, each in its original and five versions: 1,380 problems, answered greedily, as in the
-paper, and 16 times, which tells whether a model is unsure of the question or of itself. Put your
-model on the line marked below. A model that wasn't trained to chat takes rvbench_4shot_datasets in
-place of rvbench_greedy_datasets. GPASSK_MATCH=exact compares answers by their text, as the paper
-does; GPASSK_RV_SEED draws other versions, few of which anyone can have seen.
+It has 230 questions, each with its original and five versions: 1,380 problems. They are answered
+greedily, as in the paper, and 16 times, which separates variance between versions from variance
+between samples. Set your model on the line marked below. For a model that wasn't trained to chat,
+replace rvbench_greedy_datasets by rvbench_4shot_datasets. GPASSK_MATCH=exact compares answers as
+texts, as the paper does. GPASSK_RV_SEED draws other versions, few of which a model can have seen.
 """
 
 from mmengine.config import read_base

@@ -1,1 +1,1 @@
-"""What makes shipped files, and checks changes of the code; not imported by the package."""
+"""Scripts that make shipped files and check code changes; the package doesn't import them."""

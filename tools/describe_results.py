@@ -1,4 +1,4 @@
-"""Write the tables of ``docs/results.md`` from what the package declares.
+"""Write the tables of ``docs/results.md`` from the package's declarations.
 
 Usage: ``python -m tools.describe_results``
 """
@@ -21,7 +21,7 @@ PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
 
 
 def described(page: str) -> str:
-    """Return the page with its tables made anew, each between two comments that name it."""
+    """Return the page with new tables, each between two comments that name it."""
     tables = {
         'figures': _table(['figure', 'key', 'mean over', 'meaning'], _figures()),
         'shares': _table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),

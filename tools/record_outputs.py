@@ -1,18 +1,18 @@
 """Record what users get from the package, and compare two recordings.
 
-It shows that a change of the code changes no output. Record in the checkout before the change and
-in the one after it, then compare:
+It shows that a change of the code changes no output. Record in the checkouts before and after the
+change, then compare:
 
     python tools/record_outputs.py record FOLDER [--jobs livemath plan …]
     python tools/record_outputs.py compare FOLDER_A FOLDER_B
 
-``record`` works on the checkout that is the current folder. Its jobs are
+``record`` works on the checkout in the current folder. Its jobs are
 
 - livemath, judge, rvbench, reasoneval: the configs of OpenCompass, on the demonstration model; the
   judge is the server of the tests;
-- score, check: ``gpassk`` on the data in the folder that ``GPASSK_TEST_DATA`` names;
-- compare, plan, audit, rescore, verdicts: ``gpassk`` on the runs of livemath and judge, those of
-  an earlier recording if these jobs aren't named; runs lie in ``outputs/record_outputs``;
+- score, check: ``gpassk`` on the data in the folder ``GPASSK_TEST_DATA``;
+- compare, plan, audit, rescore, verdicts: ``gpassk`` on the runs of livemath and judge, or on those
+  of an earlier recording if these jobs aren't named; runs are in ``outputs/record_outputs``;
 - rv: ``gpassk rv``.
 
 A recording holds predictions, results, trials, tables, figures (SVG), the printed text and the data
@@ -79,7 +79,7 @@ SHOWN = 20  # differences of a file
 
 
 def record(folder: Path, jobs: list[str]) -> None:
-    """Run jobs and write what they leave, normalised, into ``folder/<job>``."""
+    """Run jobs and write their outputs, normalised, to ``folder/<job>``."""
     for job in jobs:
         start, out = time.monotonic(), RUNS / job
         for stale in (out, folder / job):
@@ -106,7 +106,7 @@ def record(folder: Path, jobs: list[str]) -> None:
 
 
 def run_config(job: str, out: Path) -> None:
-    """Run a config of OpenCompass; the recording ends where a task fails."""
+    """Run a config of OpenCompass; the recording ends if a task fails."""
     command = [str(Path(sys.executable).with_name('opencompass')), CONFIGS[job], '-w', str(out)]
     if job == 'judge':
         server = [sys.executable, 'tests/judge_server.py']
@@ -124,7 +124,7 @@ def run_config(job: str, out: Path) -> None:
 
 
 def run_gpassk(words: list[str], printed: Path) -> int:
-    """Run the checkout's ``gpassk``; the installed one may look for it in another module."""
+    """Run the checkout's ``gpassk``; the installed script may import another module."""
     files = [path for path in map(Path, ('setup.py', 'pyproject.toml')) if path.exists()]
     text = ''.join(path.read_text('utf-8') for path in files)
     module, name = re.findall(r'\bgpassk *= *[\'"]?([\w.]+):(\w+)', text)[0]
@@ -133,7 +133,7 @@ def run_gpassk(words: list[str], printed: Path) -> int:
 
 
 def run(command: list[str], printed: Path, **variables: str) -> int:
-    """Run a command on the checkout's package and write to a file what it says, without logs."""
+    """Run a command on the checkout's package and write its output to a file, without logs."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(('GPASSK_', 'OC_JUDGE_'))}
     env |= {'PYTHONPATH': str(Path.cwd()), **variables}
     done = subprocess.run(command, env=env, capture_output=True, encoding='utf-8')
@@ -152,7 +152,7 @@ def run_folder(work_dir: Path) -> Path:
 
 
 def write_halves(out: Path) -> None:
-    """Write livemath's samples as those of two models, a and b, for ``gpassk score``."""
+    """Write livemath's samples as if by two models, a and b, for ``gpassk score``."""
     predictions = run_folder(LIVEMATH) / 'predictions/gpassk-demo/sample-n16.json'
     rows: dict[str, dict[str, dict[str, Any]]] = {'a': {}, 'b': {}}
     for one in json.loads(predictions.read_bytes()).values():
@@ -198,7 +198,7 @@ def page_data(page: str) -> dict[str, Any]:
 
 
 def unpacked(value: Any) -> Any:
-    """Return a list with the JSON texts that are deflated in it; all else as it is."""
+    """Return a list with its compressed JSON texts unpacked, and all else unchanged."""
     if isinstance(value, list):
         return [unpacked(part) for part in value]
     try:
@@ -208,7 +208,7 @@ def unpacked(value: Any) -> Any:
 
 
 def normalised(text: str) -> str:
-    """Replace what differs between two runs of the same code."""
+    """Replace texts that differ between two runs of the same code."""
     for folder, name in ((DATA, 'DATA'), (sys.prefix, 'PYTHON'), (str(Path.cwd()), 'CHECKOUT')):
         text = text.replace(folder, name) if folder else text
     for pattern, name in VARYING.items():
@@ -238,7 +238,7 @@ def compare(folders: tuple[Path, Path]) -> int:
 
 
 def contents(path: Path) -> Any:
-    """Return a file's JSON, or its lines by number, of which those of .jsonl are JSON."""
+    """Return a file's JSON, or its lines by number; lines of .jsonl are parsed too."""
     text = path.read_text('utf-8')
     if path.suffix == '.json':
         return json.loads(text)
@@ -249,7 +249,7 @@ def contents(path: Path) -> Any:
 
 
 def differences(old: Any, new: Any, path: str = '') -> Iterator[str]:
-    """Yield ``path: old → new`` for each difference; ``...`` stands for what is not there."""
+    """Yield ``path: old → new`` for each difference; ``...`` stands for a missing value."""
     if isinstance(old, dict) and isinstance(new, dict):
         orders = [key for key in old if key in new], [key for key in new if key in old]
         if orders[0] != orders[1]:
@@ -269,7 +269,7 @@ def differences(old: Any, new: Any, path: str = '') -> Iterator[str]:
 
 
 def shown(old: Any, new: Any) -> str:
-    """Return ``old → new``, of long texts the part where they begin to differ."""
+    """Return ``old → new``; long texts are cut to the part where they begin to differ."""
     texts = ['nothing' if value is ... else repr(value) for value in (old, new)]
     same = next((i for i, (a, b) in enumerate(zip_longest(*texts)) if a != b), 0)
     parts = [text if len(text) <= 80 else f'…{text[max(same - 20, 0) :][:80]}…' for text in texts]

@@ -1,8 +1,8 @@
-"""How the data sets of this folder are asked, sampled and judged.
+"""The protocol of the data sets in this folder: prompts, sampling and judging.
 
-Sampled as in arXiv 2412.13147; the greedy answer stands beside it in the tables. Judged by rule,
-or as GPASSK_JUDGE says: `llm` asks a judge about every answer, as the paper does, `cascade` about
-those that the rules don't confirm.
+Sampling is as in arXiv 2412.13147; tables show the greedy accuracy beside it. Judging is by rule,
+or as set by GPASSK_JUDGE: `llm` asks a judge about every answer, as the paper does; `cascade` asks
+it about answers that the rules don't confirm.
 """
 
 from opencompass.openicl.icl_prompt_template import PromptTemplate

@@ -12,7 +12,7 @@ models = [
         path=__import__('opencompass_gpassk').__path__[0] + '/demo/model',
         max_out_len=96,  # of data sets that state no length; ours do
         batch_size=64,
-        # Greedy, as most model configs are: the data set's protocol says when to sample.
+        # Greedy, like most model configs; the data set's protocol sets when to sample.
         generation_kwargs=dict(do_sample=False),
         run_cfg=dict(num_gpus=0),
     )

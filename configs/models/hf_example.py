@@ -1,6 +1,6 @@
 """Example: a model that OpenCompass runs with transformers. Change `path` and `abbr`.
 
-It decodes greedily, as a model config usually does: the data set's protocol says when to sample.
+It decodes greedily, like most model configs; the data set's protocol sets when to sample.
 """
 
 from opencompass.models import HuggingFacewithChatTemplate

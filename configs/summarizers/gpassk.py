@@ -1,6 +1,6 @@
 """The summary with the tables of G-Pass@k: ``opencompass … --summarizer gpassk``.
 
-Confidence intervals stand in brackets; ``intervals='±'`` shows half their width, ``None`` none.
+Confidence intervals are in brackets; ``intervals='±'`` shows half the width, ``None`` nothing.
 """
 
 from opencompass_gpassk.summarizer import GPassKSummarizer

@@ -1,1 +1,1 @@
-"""How the demonstration model and its step classifier are made, and measured."""
+"""Scripts that make and measure the demonstration model and its step classifier."""

@@ -12,7 +12,7 @@ from opencompass_gpassk.datasets import AIME
 with read_base():
     from ..protocol import gpassk_eval_cfg, gpassk_infer_cfg, gpassk_reader_cfg
 
-# abbr, path, n and k. What a config imports can't be called, hence this way.
+# abbr, path, n and k. __import__: a config can't call its imports.
 aime2025_settings = __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).aime(
     '2025'
 )

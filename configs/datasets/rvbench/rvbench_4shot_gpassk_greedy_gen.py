@@ -4,8 +4,8 @@ Each problem is decoded greedily, once. The examples of mathematics are Minerva'
 OpenCompass holds them.
 
 Environment variables:
-GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: other versions, and how many of each question.
-GPASSK_MATCH: exact, for answers that must be the gold answer's text, as in the paper.
+GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.
+GPASSK_MATCH: exact, if answers must equal the gold answer's text, as in the paper.
 """
 
 from mmengine.config import read_base
@@ -15,7 +15,7 @@ from opencompass_gpassk.datasets import RVBench
 with read_base():
     from ..protocol import gpassk_eval_cfg, gpassk_greedy_infer_cfg, gpassk_reader_cfg
 
-# abbr, source, prompt, seed, … What a config imports can't be called, hence this way.
+# abbr, source, prompt, seed, … __import__: a config can't call its imports.
 rvbench_4shot_settings = [
     __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).rvbench(
         source, greedy=True, prompt='4-shot'

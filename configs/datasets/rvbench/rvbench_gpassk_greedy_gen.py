@@ -1,8 +1,8 @@
 """RV-Bench, each problem decoded greedily, once: Acc, GA@5, CR and OOR as in arXiv 2501.11790.
 
 Environment variables:
-GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: other versions, and how many of each question.
-GPASSK_MATCH: exact, for answers that must be the gold answer's text, as in the paper.
+GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.
+GPASSK_MATCH: exact, if answers must equal the gold answer's text, as in the paper.
 """
 
 from mmengine.config import read_base
@@ -12,7 +12,7 @@ from opencompass_gpassk.datasets import RVBench
 with read_base():
     from ..protocol import gpassk_eval_cfg, gpassk_greedy_infer_cfg, gpassk_reader_cfg
 
-# abbr, source, seed, per_group, n and k. What a config imports can't be called, hence this way.
+# abbr, source, seed, per_group, n and k. __import__: a config can't call its imports.
 rvbench_greedy_settings = [
     __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).rvbench(
         source, greedy=True
