@@ -180,7 +180,7 @@ def test_what_a_judge_left_open_is_asked_for_again(
         monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
         monkeypatch.setenv('OC_JUDGE_API_BASE', server.url)
         assert main(argv) == 1
-        assert '4 of them may have scores if the command is started again; what' in (
+        assert '4 of them may get scores if the command is started again; the' in (
             capsys.readouterr().err
         )
         replies['2 + 1'] = '\\boxed{none}'
@@ -230,7 +230,7 @@ def test_a_process_reward_model_scores_validity_alone(
     assert main(['reasoneval', 'filter', str(output), '--min-validity', '0']) == 0
     told = capsys.readouterr()
     assert told.out.count('\n') == 4
-    assert told.err.count('validity alone') == 1 and '4 of 5 rows have no redundancy' in told.err
+    assert told.err.count('by validity alone') == 1 and '4 of 5 rows have no redundancy' in told.err
     for wrong, message in (
         (['--step-tag', 'нет'], "step_tag of ProcessRewardScorer: 'нет'"),
         (['--long', 'window'], 'options of reasoning has long, which ProcessRewardScorer'),

@@ -402,7 +402,7 @@ def test_rescoring_keeps_what_it_is_not_asked_to_change(
     capsys.readouterr()
     options = ['reasoneval', 'run', '--trust-config', str(run), '--model', 'scripted']
     assert main([*options, '--only-datasets', 'sums_en', 'typo']) == 1
-    assert 'data set typo is not in the run; there are sums_en' in capsys.readouterr().err
+    assert 'data set typo is not in the run; choose from sums_en' in capsys.readouterr().err
 
 
 def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     """The scorer, the threshold, and refusals with their counts."""
     notes = reasoning_tables(RESULTS)[0].notes
     assert notes[0] == 'scored by GAIR/ReasonEval-7B'
-    assert any('of a solution the least of its steps' in note for note in notes)
+    assert any('of a solution: the least of its steps' in note for note in notes)
     assert any(note.endswith('whose validity is below 0.25') for note in notes)
     assert notes[-1] == (
         'm, n = 4, LiveMathBench-202412: 4 without scores: it has more tokens than the model takes '

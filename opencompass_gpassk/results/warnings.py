@@ -125,8 +125,8 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     sound = reasoning.get('sound') or {}
     if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, Side.SOUND)):
         found.append(
-            f'the reasoning of {sound["unknown"]} of {sound["right"]} right responses has no '
-            'scores, and the sound figures leave these out; over all responses they would be '
+            f'{sound["unknown"]} of {sound["right"]} right responses have no scores of their '
+            'reasoning, and the sound figures leave these out; over all responses they would be '
             f'{line}'
         )
     return found

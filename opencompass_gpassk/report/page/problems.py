@@ -139,7 +139,7 @@ def _read(
     if path is None:
         raise ValueError('not found in the run' if run else 'not found')
     if path.resolve() in read:  # a file with thousands of names would be read for hours
-        raise ValueError('the trials give it two names; give it only one')
+        raise ValueError('it has two names in the trials; give it only one')
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
     found = {}
