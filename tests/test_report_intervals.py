@@ -233,7 +233,7 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     assert '| near | ≈86.5 |' in markdown
     assert '- bold: the best of its column; ≈: not distinguishable' in markdown
     assert 'near & $^\\approx$86.5 &' in latex
-    assert 'bold: the best of its column; $\\approx$: the data cannot' in latex
+    assert 'bold: the best of its column; $\\approx$: not distinguishable' in latex
 
 
 def test_groups_are_compared_each_by_itself() -> None:
