@@ -129,7 +129,7 @@ def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
         cells,
         [
             'F1: macro F1, the mean of the F1 of errors and the F1 of non-errors',
-            f'the score of a solution is the {aggregates} of the scores of its steps',
+            f'the score of a solution is the {aggregates} of its steps',
         ],
         decimals=DECIMALS,
     )
