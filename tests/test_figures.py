@@ -144,6 +144,7 @@ def test_a_figure_depends_on_the_responses_that_it_counts_alone(
             np.testing.assert_array_equal(of_first.values[:, index], of_second.values[:, index])
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=8))
 def test_understanding_is_equation_five(groups: list[list[bool]]) -> None:
     """1 for at least ⌈0.8m⌉ of m versions, 0 for at most ⌈0.2m⌉, else 0.5; originals right."""
