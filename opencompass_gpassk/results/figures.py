@@ -79,6 +79,10 @@ class Side(Enum):
     DROP = 'drop to sound '
 
 
+def _of_counts(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    return at.estimator()(trials.n, trials.c)
+
+
 @dataclass(frozen=True, eq=False)
 class Family:
     """Figures that differ only in k, τ, n or m.
@@ -89,7 +93,8 @@ class Family:
         about: The meaning in one sentence; may contain the same placeholders.
         values: Computes, from trials, figure and protocol, the values to average, from ``least``
             to ``most``, NaN where undefined; shape (P,), (G,) or (T,) for problems, questions or
-            responses. Over right originals it returns values and weights.
+            responses. Over right originals it returns values and weights. By default those of
+            ``estimator``.
         over: The units that it averages over.
         name: The name in the column ``metric`` of CSV files; by default the key.
         heading: The name in tables; by default the key.
@@ -113,7 +118,7 @@ class Family:
 
     key: str
     about: str
-    values: Callable[[JudgedTrials, Figure, Protocol], Row | tuple[Row, Row]]
+    values: Callable[[JudgedTrials, Figure, Protocol], Row | tuple[Row, Row]] = _of_counts
     over: Over = Over.PROBLEMS
     name: str = ''
     heading: str = ''
@@ -232,10 +237,6 @@ class Figure:
         return text.format(k=self.k, tau=self.tau, n='n' if self.n is None else self.n, m=self.m)
 
 
-def _of_counts(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
-    return at.estimator()(trials.n, trials.c)
-
-
 def _majority_vote(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
     table = trials.table
     classes = table.answer_class
@@ -250,7 +251,6 @@ ACCURACY = Family(
     key_of_one='accuracy',
     heading='average@{n}',
     about='mean share of right responses among the n samples of a problem',
-    values=_of_counts,
     estimator=lambda at: Estimator('accuracy'),
     bounded=True,
     sides=True,
@@ -270,7 +270,6 @@ PASS = Family(
     name='pass@k',
     key='pass@{k}',
     about='chance that at least one of {k} samples is right',
-    values=_of_counts,
     estimator=lambda at: Estimator('G-Pass', at.k or 1),
     bounded=True,
     sides=True,
@@ -282,7 +281,6 @@ G_PASS = Family(
     name='G-Pass@k',
     key='G-Pass@{k}_{tau}',
     about='chance that at least a share τ = {tau} of {k} samples is right, one at the least',
-    values=_of_counts,
     estimator=lambda at: Estimator('G-Pass', at.k or 1, at.tau or 0.0),
     bounded=True,
     falls_with_tau=True,
@@ -296,7 +294,6 @@ MG_PASS = Family(
     key='mG-Pass@{k}',
     about='mean of G-Pass@{k} over the thresholds τ from 0.5 to 1',
     most=lambda at: 1 - 1 / at.k if at.k and at.k > 1 and at.k % 2 else 1.0,  # for odd k, Eq. 7
-    values=_of_counts,
     estimator=lambda at: Estimator('mG-Pass', at.k or 1),
     bounded=True,
     sides=True,
