@@ -153,6 +153,7 @@ def test_odd_k_has_its_caveat(k: int, note: str) -> None:
     ('benchmark', 'words'),
     [
         ('sample', 'not LiveMathBench'),
+        ('sample-en', 'not LiveMathBench'),
         ('AIME2024-30', 'since the list of 45 is not published'),
         ('AIME2024-45', 'your own list'),
     ],

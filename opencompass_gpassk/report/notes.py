@@ -53,7 +53,8 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
 def incomparable(result: Result) -> list[str]:
     """Return why published figures can't be compared with those of a result."""
     name = str(result['benchmark'])
-    notes = [CAVEATS[name]] if name in CAVEATS else []
+    # A part of a benchmark, such as sample-en, has its caveat.
+    notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
     return [*notes, *([f'{name}: {OWN_QUESTIONS}'] if _generated(result) else [])]
 
 
