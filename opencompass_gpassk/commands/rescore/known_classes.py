@@ -168,9 +168,11 @@ def recorded_reasoning(settings: Any) -> dict[str, Any]:
     model = given.get('model')
     if model != DEMO and (not model or model != configured().get('model')):
         who = str(model or given.get('reward_model') or given.get('type'))[:80]
+        named = f'--model MODEL, or GPASSK_STEP_MODEL={who}' if model else '--reward-model MODEL'
+        remedy = f'name it: gpassk reasoneval run RUN {named}' if not given.get('type') else ''
         raise UnknownPartError(
             f'steps were scored by {who}, and a run folder can not choose which model is loaded; '
-            f'name it: gpassk reasoneval run RUN --model MODEL, or GPASSK_STEP_MODEL={who}'
+            f'{remedy or "for a class of your own, trust the config: --trust-config"}'
         )
     options = _mapping(given.get('options') or {}, 'options of reasoning')
     where = _mapping(given.get('model_kwargs') or {}, 'model_kwargs of reasoning')
