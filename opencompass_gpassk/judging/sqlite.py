@@ -179,9 +179,9 @@ def open_file(
     """Open a store's database; create it if it doesn't exist.
 
     A lock on ``<path>.lock`` makes processes open it one after the other. A damaged file is renamed
-    to ``<stem>.damaged-<number><suffix>`` and a new one is created. Files up to 128 MiB are checked from
-    end to end when opened; in larger ones damage is found when a damaged row is read. The process
-    that finds it leaves a note, and the next process that opens the file reads every row.
+    to ``<stem>.damaged-<number><suffix>`` and a new one is created. Files up to 128 MiB are checked
+    from end to end when opened; in larger ones damage is found when a damaged row is read. The
+    process that finds it leaves a note, and the next process that opens the file reads every row.
 
     Args:
         path: The file; its folder is created if needed.
