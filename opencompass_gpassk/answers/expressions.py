@@ -173,8 +173,11 @@ POINTS = (
 )
 
 
-def values_at_points(expression: Any, other: Any) -> list[Any]:
-    """Return the values of an expression at the points; None where it has no value."""
+def values_at_points(expression: Any, other: Any, precision: int = PRECISION) -> list[Any]:
+    """Return the values of an expression at the points; None where it has no value.
+
+    ``other`` is the expression to compare it with, whose variables count too.
+    """
     import mpmath  # type: ignore[import-untyped]  # it ships no types
     from sympy import Symbol, sympify
 
@@ -185,8 +188,8 @@ def values_at_points(expression: Any, other: Any) -> list[Any]:
     for point in POINTS if names else POINTS[:1]:
         chosen = {Symbol(n): sympify(Fraction(v)) for n, v in zip(names, point, strict=False)}
         try:
-            value = expression.xreplace(chosen).evalf(PRECISION, maxn=2 * PRECISION)
-            with mpmath.workdps(PRECISION):
+            value = expression.xreplace(chosen).evalf(precision, maxn=2 * precision)
+            with mpmath.workdps(precision):
                 number = value._to_mpmath(mpmath.mp.prec, allow_ints=False)
                 number = mpmath.mpc(number)
         except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
@@ -251,10 +254,8 @@ def names_of(expression: Any) -> list[str]:
     return sorted(symbol.name for symbol in expression.free_symbols)
 
 
-TOLERANCE = 1e-100
-NOISE = 1e-115  # greatest rounding error of 0 at this precision
-DECIMAL_TOLERANCE = 1e-6
-DECIMAL_DOUBT = 2e-3
+SPARE_DIGITS = 20  # that rounding errors may take of the precision
+DECIMAL_DOUBT = 2e-3  # greatest relative error of a value that may be rounded
 DIGITS_LIMIT = 2000  # digits before the point; larger numbers are not computed
 # A numeral with its base: 1010_2.
 BASE = re.compile(r'(\d{1,1000})\s?_\s?\{?\s?(\d+)\s?\}?')
@@ -284,16 +285,19 @@ def compare_equations(
 
     With ``rounded``, a number in them may be rounded.
     """
+    import mpmath
+
     left = read(f'({gold[0]})-({gold[1]})')
     right = read(f'({answer[0]})-({answer[1]})')
-    values = zip(values_at_points(left, right), values_at_points(right, left), strict=True)
-    pairs = [pair for pair in values if None not in pair]
-    if len(pairs) < 3:
+    digits = _extra_digits(left, right)
+    pairs = _value_pairs(left, right, digits)
+    if digits > DIGITS_LIMIT or len(pairs) < 3:
         return Relation.UNKNOWN
-    if any(abs(b) < TOLERANCE or abs(a) < TOLERANCE for a, b in pairs):
+    if any(_agree(value, 0, digits) for pair in pairs for value in pair):
         return Relation.UNKNOWN
-    ratios = [a / b for a, b in pairs]
-    if any(abs(ratio - ratios[0]) > TOLERANCE * abs(ratios[0]) for ratio in ratios):
+    with mpmath.workdps(_precision(digits)):
+        ratios = [a / b for a, b in pairs]
+    if not all(_agree(ratio, ratios[0], digits) for ratio in ratios):
         if rounded or any(has_decimal(side) for side in (*gold, *answer)):
             return Relation.UNKNOWN
         linear = all(_is_polynomial(side) for side in (left, right))
@@ -317,39 +321,75 @@ def compare_read(gold: Any, answer: Any) -> Relation:
         return all_of(compare_read(a, b) for a, b in zip(gold.flat(), answer.flat(), strict=True))
     if isinstance(gold, (MatrixBase, MatrixExpr)) or isinstance(answer, (MatrixBase, MatrixExpr)):
         return Relation.UNKNOWN
-    pairs = list(zip(values_at_points(gold, answer), values_at_points(answer, gold), strict=True))
-    pairs = [pair for pair in pairs if None not in pair]
     constant = not names_of(gold) and not names_of(answer)
     if constant and gold.is_Rational and answer.is_Rational:
         return Relation.DIFFERENT
+    digits = _extra_digits(gold, answer)
+    if digits > DIGITS_LIMIT:
+        return Relation.UNKNOWN
+    pairs = _value_pairs(gold, answer, digits)
     if len(pairs) < (1 if constant else 3):
         return _verified(gold, answer)
-    if all(_agree(a, b) for a, b in pairs):
-        return _confirmed(gold, answer) if constant else Relation.SAME
-    if not constant and all(_agree(a, b) for a, b in pairs[:3]):
+    if all(_agree(a, b, digits) for a, b in pairs):
+        return Relation.SAME
+    if not constant and all(_agree(a, b, digits) for a, b in pairs[:3]):
         return Relation.UNKNOWN  # the same for positive variables: \\sqrt{x^2} and x
     if any(str(name) in ('n', 'k', 'm') for name in names_of(gold)) and _alternates(gold, answer):
         return Relation.UNKNOWN
     return Relation.DIFFERENT
 
 
-def _agree(first: Any, second: Any) -> bool:
-    error = abs(first - second)
-    return bool(error <= NOISE or error <= TOLERANCE * max(abs(first), abs(second)))
-
-
-def _confirmed(gold: Any, answer: Any) -> Relation:
-    """Check constants again: 2^{400} \\sqrt{2} - 1 and 2^{400} \\sqrt{2} agree to 120 digits."""
-    from sympy import Rational, log
-
-    size = abs(gold).evalf(5)
-    digits = max(0, int(log(size, 10).evalf(5))) if size.is_positive else 0
-    if digits > DIGITS_LIMIT:
-        return Relation.UNKNOWN
+def _precision(digits: int) -> int:
     # roots of large numbers that differ by 1 differ only in late digits after the point
-    precision = PRECISION + 4 * digits
-    error = abs(gold.evalf(precision) - answer.evalf(precision))
-    return Relation.SAME if error <= Rational(1, 10 ** (100 + 2 * digits)) else Relation.DIFFERENT
+    return PRECISION + 4 * digits
+
+
+def _value_pairs(gold: Any, answer: Any, digits: int) -> list[tuple[Any, Any]]:
+    """Return the values of both at the points where both have one."""
+    precision = _precision(digits)
+    values = [values_at_points(*one, precision) for one in ((gold, answer), (answer, gold))]
+    return [(a, b) for a, b in zip(*values, strict=True) if a is not None and b is not None]
+
+
+def _agree(first: Any, second: Any, digits: int) -> bool:
+    """Tell whether two values agree as far as the terms they are of were computed."""
+    import mpmath
+
+    with mpmath.workdps(_precision(digits)):
+        least = mpmath.mpf(10) ** (SPARE_DIGITS - _precision(digits))
+        return bool(abs(first - second) <= least * max(1, abs(first), abs(second)))
+
+
+def _extra_digits(*expressions: Any) -> int:
+    """Return how many digits the largest or smallest term needs beside those of usual numbers.
+
+    10^{-120} is a difference that x + 10^{-120} must show, so that nothing is small by itself.
+    """
+    from sympy import Symbol, preorder_traversal, sympify
+
+    most = 0
+    for expression in expressions:
+        names = names_of(expression)
+        chosen = [
+            {Symbol(n): sympify(Fraction(v)) for n, v in zip(names, point, strict=False)}
+            for point in (POINTS[0], POINTS[-1])
+        ]
+        for node in preorder_traversal(expression):
+            if node.is_Rational:
+                most = max(most, int(node.p).bit_length() // 3, int(node.q).bit_length() // 3)
+            elif node.is_Pow or node.is_Function:
+                most = max(most, *(_size(node.xreplace(values)) for values in chosen))
+    return most if most > SPARE_DIGITS else 0
+
+
+def _size(term: Any) -> int:
+    """Return the number of digits of a constant's value before or after the point, about."""
+    from sympy import log
+
+    try:
+        return int(abs(log(abs(term), 10).evalf(5)))
+    except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
+        return 0
 
 
 def _compare_roughly(gold: Any, answer: Any) -> Relation:
@@ -358,8 +398,6 @@ def _compare_roughly(gold: Any, answer: Any) -> Relation:
     if any(None in pair for pair in pairs):
         return Relation.DIFFERENT
     error = max(abs(a - b) / (max(abs(a), abs(b)) or 1) for a, b in pairs)
-    if error <= DECIMAL_TOLERANCE:
-        return Relation.SAME
     return Relation.UNKNOWN if error <= DECIMAL_DOUBT else Relation.DIFFERENT
 
 

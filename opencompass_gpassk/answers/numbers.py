@@ -134,9 +134,9 @@ def _repeating(text: str) -> Number | None:
 
 
 def compare_numbers(gold: Number, answer: Number) -> Relation:
-    """Compare two numbers; ``28%`` is both 28 and 0.28, decimals may be rounded.
+    """Compare two numbers; ``28%`` is both 28 and 0.28, as a question may ask for percent.
 
-    A matching decimal with few digits is unknown: no rule tells whether it is exact enough.
+    Unequal numbers are the same only as :func:`rounds` allows.
     """
     if gold.percent != answer.percent:
         pct, other = (gold, answer) if gold.percent else (answer, gold)
@@ -147,8 +147,20 @@ def compare_numbers(gold: Number, answer: Number) -> Relation:
     return rounds(gold, answer)
 
 
+GOLD_DIGITS = 4  # significant digits that a decimal gold answer needs to stand for a value
+ANSWER_DIGITS = 6  # and those that a decimal answer needs
+
+
 def rounds(gold: Number, answer: Number) -> Relation:
-    """Return whether one of two unequal numbers is the other rounded or truncated."""
+    """Return whether one of two unequal numbers stands for the other: the rule of rounding.
+
+    A decimal answer is the same as an exact gold answer only if it is that value, rounded to the
+    answer's own digits, and has at least 6 significant digits. A decimal gold answer is the same as
+    an answer that rounds to it, if it has at least 4 of them, or that it was cut off from, if it
+    has at least 6. With fewer digits, for an answer that was cut off, and for one with fewer digits
+    than a decimal gold answer the result is unknown. All else is different. Digits count from the
+    first that isn't 0: the size of a number does not matter.
+    """
     decimal, exact = (gold, answer) if gold.digits else (answer, gold)
     if gold.digits and answer.digits and answer.places < gold.places:
         decimal, exact = answer, gold
@@ -160,8 +172,8 @@ def rounds(gold: Number, answer: Number) -> Relation:
     rounded = error <= ulp / 2
     if not (rounded or cut_off):
         return Relation.DIFFERENT
-    if decimal is gold and not answer.digits and rounded:  # the gold answer was rounded
-        return Relation.SAME if decimal.digits >= 4 else Relation.UNKNOWN
-    if decimal is answer and gold.digits:  # a decimal gold answer requires its own digits
-        return Relation.UNKNOWN
-    return Relation.SAME if decimal.digits >= 5 else Relation.UNKNOWN
+    if decimal is gold:
+        enough = decimal.digits >= (GOLD_DIGITS if rounded else ANSWER_DIGITS)
+    else:
+        enough = rounded and not gold.digits and decimal.digits >= ANSWER_DIGITS
+    return Relation.SAME if enough else Relation.UNKNOWN
