@@ -192,23 +192,38 @@ def test_numbers_are_exact() -> None:
     assert compare('2^{100}', str(2**100 - 1))[0] is Relation.DIFFERENT
 
 
+# Pairs that their authors call the same, though the answer says more than the gold answer, or
+# something false: what they end in. The rules must not call these the same.
+OVERSTATED = (
+    '10 which is 1,000.99m²', '5+5+1 = 7 =11$', '1/3 \\approx 11$', '1/3\\approx1.3$',
+    '$z = 3+3 = 2$', '\\approx 3.01$', '[1,+\\infty)', 'Sphere 3 hours ago',
+    '\\text{ any text}', '79 g de cire.', '300分钟内被放完。', '$(0.6,2.6667]$',
+)  # fmt: skip
+
+
 @needs_data
 def test_recall_of_labelled_pairs() -> None:
-    """At least 92 % of the pairs that authors of checkers call the same are found to be."""
+    """At least 93 % of the pairs that authors of checkers call the same are found to be.
+
+    The pairs of an answer that says more, or something false, are left out, and are not the same.
+    """
     from opencompass_gpassk.answers.extract import extract_answer, last_statement
 
     path = Path(str(DATA)) / 'equivalence/labelled_pairs.jsonl'
     rows = [json.loads(line) for line in path.read_text('utf-8').split('\n') if line]
     rows = [row for row in rows if row['label'] and not row.get('conflict')]
-    pairs = []
+    found = []
     for row in rows:
         text = row['prediction']
         short = text if len(text) <= 200 or text == row['gold'] else last_statement(text)
-        pairs.append((row['gold'], extract_answer(text) or short))
-    results = check_pairs(pairs)
-    same = sum(results[pair].relation is Relation.SAME for pair in pairs)
-    assert len(rows) > 400
-    assert same / len(rows) >= 0.92
+        found.append((row['gold'], extract_answer(text) or short))
+    results = check_pairs(found)
+    same = {pair for pair in found if results[pair].relation is Relation.SAME}
+    overstated = [pair for pair in found if pair[1].strip().endswith(OVERSTATED)]
+    usual = [pair for pair in found if not pair[1].strip().endswith(OVERSTATED)]
+    assert len(usual) > 430
+    assert sum(pair in same for pair in usual) / len(usual) >= 0.93
+    assert not [pair for pair in overstated if pair in same]
 
 
 def _benchmark() -> ModuleType:

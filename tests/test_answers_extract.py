@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 
-from opencompass_gpassk.answers.check import stated_value
-from opencompass_gpassk.answers.extract import extract_answer, last_statement
+from opencompass_gpassk.answers.extract import boxed, extract_answer, last_statement
+from opencompass_gpassk.answers.frames import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
 
@@ -54,7 +54,7 @@ BALANCED = st.recursive(
 @given(BALANCED, st.text('ab ${\n', max_size=10))
 def test_content_of_a_box_comes_back_whole(content: str, before: str) -> None:
     """Whatever is balanced comes out of a box as it went in, even behind braces left open."""
-    assert extract_answer(f'{before}\\boxed{{{content}}}') == content
+    assert boxed(f'{before}\\boxed{{{content}}}') == content
 
 
 @given(st.lists(st.sampled_from(BAIT), max_size=12).map(''.join))
@@ -70,14 +70,21 @@ def test_any_text_is_read(response: str) -> None:
     ('sentence', 'value'),
     [
         ('The largest n is 34.', '34'),
-        ('一共有 **858颗** 糖果。', '858颗'),
-        ('The rope is 5 m long.', '5 m'),
-        ('There are 12 people.', '12'),
+        ('一共有 **858颗** 糖果。', '858颗 糖果'),
+        ('The length of the rope is 5 m.', '5 m'),
+        ('There are 12 people.', '12 people'),
+        ('There are 12 people in the room.', '12 people'),
+        ('因此，桶的重量是192公斤。', '192公斤'),
+        ('Therefore $x > 5$ is the solution.', 'x > 5'),
+        ('The value is 5 m or 6 m.', '5 m or 6 m'),
+        ('The number of ways is 3 + 10 = 13', '3 + 10 = 13'),
         ('So $x$ is $\\frac{1}{2}$', '\\frac{1}{2}'),
-        ('3 + 10 = 13', '13'),
         ('Some text. The sum is 4.', '4'),
-        ('It is not 34.', None),
-        ('n is at least 34', None),
+        ('The answer is not 34.', 'not 34'),
+        ('The rope is 5 m long.', 'The rope is 5 m'),
+        ('Nobody says that the answer is 34.', None),
+        ('The reciprocal of the sum is 4.', None),
+        ('A guess is 4.', None),
         ('It has more than 5 sides', None),
         ('5 dozen', None),
         ('minus 5', None),
@@ -90,5 +97,5 @@ def test_any_text_is_read(response: str) -> None:
     ],
 )
 def test_value_of_a_sentence(sentence: str, value: str | None) -> None:
-    """A sentence states a value if it holds one alone, without a negation or a bound."""
+    """A sentence states what follows a known frame, whatever that is; no frame, no value."""
     assert stated_value(sentence) == value

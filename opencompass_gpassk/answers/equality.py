@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from opencompass_gpassk.answers.expressions import (
+    as_number,
     compare_equations,
     compare_expressions,
     compare_rounded,
@@ -15,18 +16,9 @@ from opencompass_gpassk.answers.expressions import (
 from opencompass_gpassk.answers.form import Form, Kind, words
 from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.numbers import Relation, all_of, compare_numbers
+from opencompass_gpassk.answers.units import units_agree
 
-__all__ = [
-    'compare_forms',
-    'compare_kinds',
-    'compare_lists',
-    'compare_ordered',
-    'compare_unordered',
-    'coordinate_names',
-    'names_agree',
-    'renamed',
-    'spread',
-]
+__all__ = ['compare_forms', 'spread']
 
 LIST_LIMIT = 200
 
@@ -269,18 +261,34 @@ SCALAR = {Kind.NUMBER, Kind.EXPRESSION}
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
 # Letters for any whole number, as in 2k + 1.
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
+LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])')
 AFFIRMATIVE = frozenset({'yes', 'true', 'correct', 'right', '是', '对', '正确', '真', '能', '可以'})
 NEGATIVE = frozenset({'no', 'false', 'incorrect', 'wrong', '否', '错', '错误', '假', '不能', '不'})
 
 
 def compare_forms(gold: Form, answer: Form) -> Relation:
-    """Compare two parsed answers.
+    """Compare two parsed answers; one that says 7 = 11 is different from either.
 
     Raises:
         UnreadableError: If an expression in one of them cannot be read.
     """
-    if not _units_agree(gold, answer):
+    relation = _compare_values(gold, answer)
+    if relation is Relation.DIFFERENT or not (answer.sides or answer.rounded):
+        return relation
+    value = replace(answer, sides=(), rounded=(), name='')
+    rounded = [_compare_values(value, side) for side in answer.rounded]
+    if Relation.DIFFERENT in rounded:
+        return Relation.DIFFERENT
+    numbers = all(side.number or as_number(side.text) for side in (value, *answer.sides))
+    sides = all_of(compare_forms(value, side) for side in answer.sides)
+    if sides is Relation.DIFFERENT and not numbers:  # x^2 + 1 = 5 need not hold for all x
+        sides = Relation.UNKNOWN
+    return all_of((relation, sides))
+
+
+def _compare_values(gold: Form, answer: Form) -> Relation:
+    if not units_agree(gold.unit, answer.unit):
         return Relation.UNKNOWN
     if gold.name and answer.name and gold.name != answer.name:
         if not names_agree(gold.name, answer.name):
@@ -299,12 +307,6 @@ def compare_forms(gold: Form, answer: Form) -> Relation:
     return compare_kinds(gold, answer, compare_forms)
 
 
-def _units_agree(gold: Form, answer: Form) -> bool:
-    if gold.unit == answer.unit or not gold.unit or not answer.unit:
-        return True
-    return '1' in (gold.unit, answer.unit)
-
-
 def _compare_scalars(gold: Form, answer: Form) -> Relation:
     if gold.text and unspaced(gold.text) == unspaced(answer.text):
         return Relation.SAME
@@ -313,6 +315,9 @@ def _compare_scalars(gold: Form, answer: Form) -> Relation:
         return Relation.SAME if signs[0] == signs[1] else Relation.DIFFERENT
     texts = _in_radians(gold, answer) or (gold.latex(), answer.latex())
     relation = compare_expressions(*texts)
+    letters = set(''.join(LETTERS.findall(texts[1])))
+    if relation is Relation.SAME and letters - set(texts[0]):  # NOT 0, read as a product
+        return Relation.UNKNOWN
     if relation is not Relation.DIFFERENT:
         return relation
     if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?

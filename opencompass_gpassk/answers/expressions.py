@@ -20,11 +20,7 @@ __all__ = [
     'compare_expressions',
     'compare_rounded',
     'fingerprint',
-    'has_decimal',
     'is_scalar',
-    'names_of',
-    'read',
-    'values_at_points',
 ]
 
 # The characters that math-verify reads; it skips others, such as the prime of f'.

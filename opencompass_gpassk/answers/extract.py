@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import command_spans
+from opencompass_gpassk.answers.frames import is_lead, is_plain_lead, is_tail, is_taken_back
 
-__all__ = ['boxed', 'extract_answer', 'last_statement', 'spoken']
+__all__ = ['boxed', 'extract_answer', 'last_statement', 'spoken', 'without_boxes']
 
 THINK_TAG = re.compile(
     r'<(/?)(?:think|thinking|thought|reasoning)>'
@@ -66,6 +68,7 @@ BETWEEN_BOXES = re.compile(
 # A box without braces around its one word: \\boxed 7.
 BARE_BOX = re.compile(r'\\(?:boxed|fbox)\s{1,3}([^\s\\{}$.,;]{1,50})')
 EMPTY_BOX = re.compile(r'\$?\\(?:boxed|fbox)\s{0,3}\{\s{0,3}\}\$?')
+EMPTY_TAIL = re.compile(rf'(?:(?:and|or|so the answer is)\s)?{EMPTY_BOX.pattern}')
 PERCENT = re.compile(r'\s?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
@@ -86,6 +89,7 @@ PHRASE = re.compile(
     re.IGNORECASE,
 )
 PHRASE_FILL = re.compile(r'[\s:：*]*(?:therefore|thus|simply|为|是)?[\s:：*]*', re.IGNORECASE)
+QUOTED = re.compile(r'\A\\?["“](.*?)\\?["”]\Z', re.DOTALL)
 MATH_START = re.compile(r'\$\$?|\\\(|\\\[')
 MATH_END = {
     '$': re.compile(r'(?<!\\)\$'),
@@ -98,6 +102,11 @@ SENTENCE_END = re.compile(
 )
 PHRASE_LIMIT = 1000
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+LEAD_END = re.compile(r'[。！？।؟]|[.!?](?=\s|$)|\n\s*\n')
+LEAD_OPEN = re.compile(r'[^\s.!?。！？]\s*(?:\\\[|\$\$|\*\*)?\s*$')
+LEAD_LIMIT = 300
+BLANK = ' \t$*\\[(])'
+VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
 COURTESY = re.compile(r'I hope (?:it|this) (?:is correct|helps)[.!]?', re.IGNORECASE)
 SPECIAL_TOKEN = re.compile(r'<\|')
 
@@ -106,19 +115,45 @@ def extract_answer(response: str) -> str | None:
     """Return the final answer of a response, LaTeX or plain text, or None if it gives none.
 
     The answer is in the last box ``\\boxed{…}`` or ``\\fbox{…}`` with balanced braces outside
-    thinking blocks (with its neighbours, if boxes form a list); without a box, it is the text after
-    the last of the usual phrases (*the answer is*, *答案是*, …). A thinking block that is never
-    closed extends to the end. The time is linear in the length of the response.
+    thinking blocks (with its neighbours, if boxes form a list); without a box, or behind it, it is
+    the text after the last of the usual phrases (*the answer is*, *答案是*, …). Where the words
+    around do not let it stand (*not 7*, *7 is wrong*), the whole statement is the answer, which
+    no rule can compare. A thinking block that is never closed extends to the end. The time is
+    linear in the length of the response.
     """
     text = spoken(response)
-    answer = boxed(text)
-    if answer is None:
-        answer = _after_phrase(EMPTY_BOX.sub('', text))
-    return answer
+    box = _last_box(text)
+    if box is None:
+        return _after_phrase(EMPTY_BOX.sub('', text))
+    later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))
+    if later is not None and VALUE.search(later):
+        return later
+    before, after = box.text[max(0, box.start - LEAD_LIMIT) : box.start], box.text[box.end :]
+    lead, tail = STATEMENT_END.split(before)[-1], STATEMENT_END.split(after[:LEAD_LIMIT])[0]
+    if not lead.strip(BLANK) and LEAD_OPEN.search(before):  # a box on a line of its own
+        lead = next((one for one in reversed(LEAD_END.split(before)) if one.strip(BLANK)), '')
+    stands = is_lead(lead) and is_tail(EMPTY_TAIL.sub('', tail))
+    if stands and not is_taken_back(after[len(tail) :]):
+        return box.content
+    return f'{lead}{box.text[box.start : box.end]}{after[:LEAD_LIMIT]}'.strip()
+
+
+class _Box(NamedTuple):
+    """The last box of a text, or list of boxes: its place and its content."""
+
+    text: str
+    start: int
+    end: int
+    content: str
 
 
 def boxed(text: str) -> str | None:
     """Return the content of the last balanced box or list of boxes; None if there is none."""
+    box = _last_box(text)
+    return box.content if box else None
+
+
+def _last_box(text: str) -> _Box | None:
     found: list[tuple[int, int, str]] = []
     for command, start, end in command_spans(text, BOXES):
         if found and command < found[-1][1]:  # inside the previous box
@@ -128,22 +163,24 @@ def boxed(text: str) -> str | None:
             percent = PERCENT.match(text, end + 1)  # \\boxed{50}\\%
             behind = percent.end() if percent else end + 1
             found.append((command, behind, content + (percent.group() if percent else '')))
-    if not found and (bare := BARE_BOX.findall(text)):
-        return str(bare[-1])
     if not found:
+        bare = list(BARE_BOX.finditer(text))
+        if bare:
+            return _Box(text, *bare[-1].span(), bare[-1][1])
         # a response that was JSON-encoded once too often
-        return boxed(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
+        return _last_box(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
     listed = [found.pop()]
     while found:
         between = text[found[-1][1] : listed[-1][0]]
         if len(between) > BETWEEN_LIMIT or not BETWEEN_BOXES.fullmatch(between):
             break
         listed.append(found.pop())
-    contents = [_unboxed(content) for *_, content in reversed(listed)]
+    contents = [without_boxes(content) for *_, content in reversed(listed)]
     names = [BOX_NAME.search(text[max(0, start - 30) : start]) for start, *_ in reversed(listed)]
     if len(listed) > 1 and all(names):  # x = \\boxed{1}, y = \\boxed{2}
         contents = [f'{n[1]} = {content}' for n, content in zip(names, contents, strict=True) if n]
-    return ', '.join(dict.fromkeys(filter(None, contents))) or None
+    content = ', '.join(dict.fromkeys(filter(None, contents)))
+    return _Box(text, listed[-1][0], listed[0][1], content) if content else None
 
 
 def last_statement(response: str) -> str:
@@ -153,7 +190,8 @@ def last_statement(response: str) -> str:
     return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')
 
 
-def _unboxed(content: str) -> str:
+def without_boxes(content: str) -> str:
+    """Return a text with the content of each box in its place."""
     spans = command_spans(content, BOXES)
     skip = {index for command, start, _ in spans for index in range(command, start)}
     skip |= {end for _, _, end in spans}
@@ -167,7 +205,9 @@ def _after_phrase(text: str) -> str | None:
     last = max(PHRASE.finditer(text), key=lambda match: match.start(), default=None)
     if last is None:
         return None
+    lead = STATEMENT_END.split(text[max(0, last.start() - LEAD_LIMIT) : last.start()])[-1]
     rest = text[last.end() : last.end() + PHRASE_LIMIT]
+    statement = text[last.start() - len(lead) : last.end() + LEAD_LIMIT].strip()
     filler = PHRASE_FILL.match(rest)
     rest = rest[filler.end() if filler else 0 :]
     math = MATH_START.match(rest)
@@ -176,8 +216,18 @@ def _after_phrase(text: str) -> str | None:
         end = closing.start() if closing else -1
         tail = rest[closing.end() :] if closing else ''
         # "$3$ or $5$": the sentence goes on; "$12$." and "$12$, since …" don't
-        if end >= 0 and not re.match(r'\s*(?:and|or|,\s*(?:and\s+|or\s+)?\$|或|和|、|%|\\%)', tail):
-            return rest[math.end() : end].strip() or None
+        said = STATEMENT_END.split(tail)[0]
+        if end >= 0 and is_tail(said) and rest[math.end() : end].strip():
+            answer = rest[math.end() : end].strip()
+            return answer if _stands(lead, tail[len(said) :]) else statement
     stop = SENTENCE_END.search(rest)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
-    return answer if answer and '\\boxed{' not in answer else None
+    answer = QUOTED.sub(r'\1', answer).strip()
+    if not answer or '\\boxed{' in answer:
+        return None
+    return answer if _stands(lead, rest[stop.end() :] if stop else '') else statement
+
+
+def _stands(lead: str, after: str) -> bool:
+    """Tell whether the words before the phrase and the sentences behind let an answer stand."""
+    return is_plain_lead(lead) and not is_taken_back(after)

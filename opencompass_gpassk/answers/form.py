@@ -12,20 +12,7 @@ from opencompass_gpassk.answers.braces import balanced, split_top
 from opencompass_gpassk.answers.numbers import Number, parse_number
 from opencompass_gpassk.answers.units import split_unit
 
-__all__ = [
-    'LIST',
-    'Form',
-    'Kind',
-    'parse_form',
-    'read_bracketed',
-    'read_list',
-    'read_matrix',
-    'read_ratio',
-    'read_relation',
-    'read_signs',
-    'read_union',
-    'words',
-]
+__all__ = ['Form', 'Kind', 'parse_form', 'words']
 
 
 class Kind(str, Enum):
@@ -55,6 +42,8 @@ class Form:
         number: The value of a number.
         name: The variable that has this value, as in ``x = 5``; '' if none.
         unit: The unit after it, '' if none.
+        sides: The other sides of the equation that ends in this value, 3 + 4 in ``x = 3 + 4 = 7``.
+        rounded: What it is about, 5.21 in ``99/19 \\approx 5.21``.
     """
 
     kind: Kind
@@ -63,10 +52,16 @@ class Form:
     number: Number | None = None
     name: str = ''
     unit: str = ''
+    sides: tuple[Form, ...] = field(default=())
+    rounded: tuple[Form, ...] = field(default=())
 
     def named(self, name: str) -> Form:
         """Return the same value with a name, or without one if it is ''."""
         return replace(self, name=name)
+
+    def all_parts(self) -> tuple[Form, ...]:
+        """Return the elements and all that is said to equal the value."""
+        return (*self.parts, *self.sides, *self.rounded)
 
     def latex(self) -> str:
         """Return the LaTeX of a number, an expression or a matrix of these."""
@@ -220,20 +215,19 @@ def read_relation(text: str, parse: Parse) -> Form | None:
     operators = _operators(text, sides)
     if '\\approx' in operators:
         at = operators.index('\\approx')
-        rounded = parse_number(sides[at + 1])
+        about = parse_number(sides[at + 1])
         named = at == 0 and (NAME.fullmatch(sides[0]) or FIGURE.fullmatch(sides[0]))
-        keep = at + 1 if rounded and not named else at + 2
-        operators = [o if o != '\\approx' else '=' for o in operators[: keep - 1]]
-        sides = sides[:keep]
-        if len(sides) == 1:
-            return parse(sides[0])
+        if about and not named and at + 2 == len(sides):
+            exact = parse('='.join(sides[:-1]))
+            return replace(exact, rounded=(Form(Kind.NUMBER, number=about),))
+        operators = [o if o != '\\approx' else '=' for o in operators]
     if any(not side for side in sides):
         return None
     if set(operators) == {'\\in'} and len(sides) == 2:
         return _named(sides[1], sides[0], parse)
     if set(operators) == {'='}:
         if any(p.fullmatch(sides[0]) for p in (NAME, TUPLE_NAME, FIGURE)):
-            return _named(sides[-1], sides[0], parse)
+            return _equated(_named(sides[-1], sides[0], parse), sides[1:-1], parse)
         if len(sides) == 2 and NAME.fullmatch(sides[1]) and not NAME.fullmatch(sides[0]):
             return _named(sides[0], sides[1], parse)
         if (
@@ -241,7 +235,7 @@ def read_relation(text: str, parse: Parse) -> Form | None:
             or not VARIABLE.search(ENVIRONMENT.sub(' ', text))
             or COMPUTED.search(sides[0])
         ):
-            return parse(sides[-1])
+            return _equated(parse(sides[-1]), sides[:-1], parse)
     interval = _interval(sides, operators, parse)
     if interval:
         return interval
@@ -260,6 +254,11 @@ def _operators(text: str, sides: list[str]) -> list[str]:
             operators.append(match.group())
             position = match.end()
     return operators
+
+
+def _equated(value: Form, others: list[str], parse: Parse) -> Form:
+    """Return a value with the other sides of its equation, but for sums and limits."""
+    return replace(value, sides=tuple(parse(o) for o in others if not COMPUTED.search(o)))
 
 
 def _named(value: str, name: str, parse: Parse) -> Form:
@@ -299,14 +298,19 @@ TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 CHOICE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
 # A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
 CHOICE_LEAD = re.compile(
-    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*\S'
-    r'|(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?$'
+    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*(\S.*)', re.DOTALL
 )
-# Three letters or more that aren't a command, or a letter of another script except Greek.
-WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}|[^\W\d_a-zA-Z\u0370-\u03ff]')
+NAMED_CHOICE = re.compile(r'(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?')
+LETTER = re.compile(r'(?<![a-zA-Z\\_])[A-J](?![a-zA-Z])')
+# Three letters or more that aren't a command, a short English word, or a letter of another script
+# except Greek.
+WORD = re.compile(
+    r'(?<![\\a-zA-Z])(?:[a-zA-Z]{3,}|(?i:so|is|it|we|of|if|no|as|at|by|be|an|on|my|he)(?![a-zA-Z]))'
+    r'|[^\W\d_a-zA-Z\u0370-\u03ff]'
+)
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
 # Characters outside words; a point, comma or colon between digits is kept: 1.5 is not 15.
-PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]|'%!-])+")
+PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]|'%!?-])+")
 CLOCK = re.compile(r'\d\s?[ap]\.?m\.?$', re.IGNORECASE)
 FUNCTIONS = frozenset(
     'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
@@ -329,9 +333,9 @@ def parse_form(text: str, level: int = 0) -> Form:
     whole = TEXT_COMMAND.fullmatch(text)
     if whole:
         text = whole.group(1).strip()
-    choice = CHOICE.fullmatch(text)
-    if choice:
-        return Form(Kind.CHOICE, choice.group(1))
+    letter = CHOICE.fullmatch(text)
+    if letter:
+        return Form(Kind.CHOICE, letter.group(1))
     number = parse_number(NUMBER_WORDS.get(text.lower(), text))
     if number:
         return Form(Kind.NUMBER, number=number)
@@ -341,17 +345,32 @@ def parse_form(text: str, level: int = 0) -> Form:
     if unit:
         form = parse_form(bare, level + 1)
         if form.kind in (Kind.NUMBER, Kind.EXPRESSION):
-            return Form(form.kind, form.text, form.parts, form.number, form.name, unit)
-    lead = CHOICE_LEAD.match(text)
-    if lead:
-        return Form(Kind.CHOICE, next(letter for letter in lead.groups() if letter))
-    if _is_words(text):
+            return replace(form, unit=unit)
+    choice = read_choice(text, partial(parse_form, level=level + 1))
+    if choice:
+        return choice
+    sides, equals, last = text.rpartition('=')
+    if _is_words(sides + equals + split_unit(last)[0]):
         return Form(Kind.TEXT, words(text))
     for read in READERS:
         found = read(text, partial(parse_form, level=level + 1))
         if found:
             return found
     return Form(Kind.EXPRESSION, text)
+
+
+def read_choice(text: str, parse: Parse) -> Form | None:
+    """Read a choice that is named as one, or that stands before its own text, which is a value."""
+    named = NAMED_CHOICE.fullmatch(text)
+    if named:
+        return Form(Kind.CHOICE, named.group(1))
+    lead = CHOICE_LEAD.fullmatch(text)
+    if not lead or LETTER.search(lead.group(4)):  # A. 1 B. 6
+        return None
+    content = parse(lead.group(4))
+    if content.kind in (Kind.TEXT, Kind.LIST):
+        return None
+    return Form(Kind.CHOICE, next(letter for letter in lead.groups() if letter))
 
 
 def words(text: str) -> str:

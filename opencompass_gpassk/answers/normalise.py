@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from opencompass_gpassk.answers.extract import boxed
+from opencompass_gpassk.answers.extract import without_boxes
 
 __all__ = ['normalise', 'unspaced']
 
@@ -86,13 +86,11 @@ IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d]
 
 
 def normalise(text: str) -> str:
-    """Return an answer in its normal spelling, without an outer box, in time linear in the text."""
+    """Return an answer in its normal spelling, without boxes, in time linear in the text."""
     text = ROOT.sub(r'\\sqrt{\1}', text)
     text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
     text = ''.join(_halfwidth(char) for char in text) if not text.isascii() else text
-    content = boxed(text)
-    text = text if content is None else content
-    text = text.strip().strip('*')
+    text = without_boxes(text).strip().strip('*')
     text = DOLLAR.sub('USD ', text)
     text = SPACE.sub(
         ' ', MATH_WRAP.sub(' ', text)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.extract import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.data_files import (
     Part,
@@ -108,7 +108,7 @@ def _answer(row: Row) -> str:
     """Return the gold answer; in OpenCompass's copy it is only in the solution."""
     if 'answer' in row.fields:
         return text_field(row, ['answer'])
-    answer = extract_answer(text_field(row, ['solution']))
+    answer = boxed(text_field(row, ['solution']))
     if answer is None:
         raise ValueError(f'{row.place}: field solution holds no \\boxed{{}} answer')
     return answer

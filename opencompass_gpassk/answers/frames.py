@@ -1,0 +1,240 @@
+"""Frames: the words that may stand around an answer without changing it.
+
+A frame is allowed, not searched for faults: *the largest n is 34* states 34 because *the largest n
+is* is one, and *all except 34* states nothing because *all except* is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from opencompass_gpassk.answers.units import WORDLISTS, split_unit
+
+__all__ = ['SENTENCE_END', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back', 'stated_value']
+
+SENTENCE_LIMIT = 600
+SENTENCE_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+# What denies a statement, makes it a guess, or puts it into another's mouth.
+RETRACTION = re.compile(
+    r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
+    r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
+    r'|instead|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
+    r"|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht)\b|n't\b"
+    r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
+    r'|更正|等等|其实|抱歉',
+    re.IGNORECASE,
+)
+# What makes another value of the one that is described: its square, twice it, a bound of it.
+CHANGE = re.compile(
+    r'\b(?:reciprocal|opposite|inverse|negative|minus|plus|twice|double|triple|half|thirds?'
+    r'|square[ds]?|cube[ds]?|factorial|logarithm|divided|multiplied|added|subtracted)\b'
+    r'|倒数|相反数|平方|立方|一半|[两几双]?倍|至少|至多|最多|最少|超过|大于|小于|多于|少于|以[上下外]|之外'
+    r'|大约|左右|根号|分之|负',
+    re.IGNORECASE,
+)
+THEN = (
+    r'(?:therefore|thus|hence|consequently|finally|in conclusion|conclusion|so|and so|overall|ainsi'
+    r'|in summary|en conclusion|donc|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|لذا)'
+)
+# The last clause of a sentence begins with such a word: 3 + 4 = 7, so the sum is 7.
+CLAUSE = re.compile(
+    rf'(?:(?<!that)[,;，；]\s?|\s(?=(?-i:[^\x00-@\[-\x7f])))(?={THEN}(?![a-z]))', re.IGNORECASE
+)
+# We find that; this gives; there are; so we get.
+OPENING = re.compile(
+    rf'(?:{THEN}[\s,，،:：*]*|(?:we|i|one)(?: can)?(?: now| then)?'
+    r' (?:get|find|obtain|have|conclude|see|know|write)(?: that)?[\s,:]*'
+    r'|(?:this|which|that|it) (?:gives|yields|means|implies)(?: that)?\s'
+    r'|(?:here|there) (?:is|are)\s(?:exactly |a total of |a |an |only )?'
+    r'|我们?(?:可以)?(?:得到|得出|可得|求得|知道)|(?:得到|得出|解得|可得|求得|得)[:：，,\s]*'
+    r'|(?:一|总|合|共)?(?:总共|共计|一共|共)?有\s*|an?swer\b[\s:：]*|ans\b[\s:：.]*|result\b\s*:\s*'
+    r'|答案?[:：是为]*\s*|(?:应|故)?[选選]择?[:：\s]*'
+    r'|(?:the )?(?:correct )?(?:option|choice) (?=\(?[A-J]\b)'
+    r')+',
+    re.IGNORECASE,
+)
+NAME = r'\$?\\?[a-zA-Z]\w?(?:_\{?\w\}?)?(?:\(\w+\))?\$?'
+COPULA = re.compile(
+    r'\s(?:is|are|equals?|becomes|gives|will be|must be|should be|increases by|decreases by|est|هو)'
+    r'(?: (?:equal to|given by|then|thus|therefore|exactly|just|simply|always|now|donc))?(?: de)?'
+    r'\s*[:：]?(?=[\s$\\(\[*\d-])'
+    r'|\s?(?<![<>!=])[=:：]|应该是|应为|等于|[是为]'
+)
+VERB = re.compile(r'(?:一共|总共|共)有|共计|赚了|剩下|还剩|用了|花了|需要|[多少高大](?=\s|\*|\d)')
+BEHIND_HEAD = (
+    r'(?:of|in|for|to|that|which|who|where|when|such|with|from|on|at|between|among|by|per|whose'
+    r'|needed|required|remaining|left|if|as|que|de|du|final)(?![a-z])|[$\\(]|(?-i:[A-Z])|العملية'
+)
+SUBJECT = re.compile(
+    rf"(?:\*\*)?(?:the|its|our|my|their|his|her|this|an?|la|le|\w+'s)?\s?"
+    rf'(?:(?:{"|".join(WORDLISTS["adjectives"])})\s)*'
+    rf'(?:{NAME}|this|that|it|which'
+    rf'|(?:{"|".join(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
+    re.IGNORECASE | re.DOTALL,
+)
+SUBJECT_CHINESE = re.compile(
+    rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|'
+)
+# Behind the value: is the answer; for all x; tall.
+TAIL = re.compile(
+    r',?\s(?:is|are) (?:the|our|my) (?:final |correct |only |unique )*'
+    r'(?:answer|solution|result|value|option|choice)s?'
+    r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
+    r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
+    r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
+    r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
+    re.IGNORECASE,
+)  # fmt: skip
+TEXT_COMMAND = re.compile(r'\\(?:text|mathrm|mbox)\{([^{}]*)\}')
+CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
+PHRASE_LEAD = re.compile(
+    rf'{OPENING.pattern}|{THEN}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
+    r'|本题|此题',
+    re.IGNORECASE,
+)
+LINKS_LIMIT = 20
+MATH = re.compile(r'\$[^$]+\$')
+BRACKETED = re.compile(r'\[([^\][]+)\]')  # as in: the angle is [90]
+TRIMMED = ' \t\r\n.。!！,，;；*'
+
+
+def stated_value(sentence: str) -> str | None:
+    """Return what the last sentence of a text states, without its frame; None if it has none.
+
+    The value is returned as it is written, and with all that follows it but for a known tail: it
+    is for the comparison to read it wholly or not at all.
+    """
+    sentences = [one for one in SENTENCE_END.split(sentence) if one.strip(TRIMMED)]
+    if not sentences:
+        return None
+    clause = sentences[-1].strip(TRIMMED)
+    clause = clause[max((m.end() for m in CLAUSE.finditer(clause)), default=0) :]
+    if len(clause) > SENTENCE_LIMIT:
+        return None
+    tail = next((m for m in TAIL.finditer(clause) if m.end() == len(clause)), None)
+    clause = clause[: tail.start()] if tail else clause
+    opening = OPENING.match(clause)
+    body = clause[opening.end() :] if opening else clause
+    rest = _without_complement(_behind_link(body) or (body if opening or tail else ''))
+    bracketed = BRACKETED.fullmatch((rest or clause).strip(TRIMMED))
+    return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '') or None
+
+
+def _behind_link(clause: str) -> str:
+    """Return what follows the first *is* behind a known subject, outside of mathematics."""
+    shown = MATH.sub(lambda m: '$' + 'm' * (len(m[0]) - 2) + '$', clause)
+    links = sorted((*COPULA.finditer(shown), *VERB.finditer(shown)), key=lambda m: m.start())
+    for link in links[:LINKS_LIMIT]:
+        if is_subject(clause[: link.start()], verb=link[0] if link.re is VERB else ''):
+            return clause[link.end() :]
+    return ''
+
+
+# What links a boxed value to what it is the value of.
+LINK = re.compile(r'(?:[=:：]|应该是|等于|[是为]|\b(?:is|are|be|equals?|by|of|to))$', re.IGNORECASE)
+OPENED = re.compile(
+    r'(?:[\s$*_({\[\]]|\\[(\[\])]|\\text(?:bf)?\{|\\begin\{\w+\*?\}|\\[,;:! ]|\\q?quad)+$'
+)
+CLOSED = re.compile(
+    r'^(?:[\s$*_.,;!。，）)}\]"\'>]|\\[)\]]|\\end\{\w+\*?\}|\\[,;:! ]|</\w+>'
+    r'|\\pmod\s?(?:\d|\{\d+\}))+'
+)
+# What makes another value of the box behind it, and of the box before it.
+CHANGED_BEFORE = re.compile(
+    r'(?:[-+*/^_<>≤≥√\d|!]|\\(?:cdot|times|div|pm|mp|l[et]q?|g[et]q?|neq?|sqrt|frac)'
+    rf'|(?:{CHANGE.pattern})(?: of)?(?: the)?|\b(?:at (?:least|most)|than|up to|about|around|and'
+    r'|or|only if|approximately|roughly|nearly|almost|between|above|below|over|under|exceeds?'
+    r'|root of|from|times|more|less|fewer|greater|smaller|least|most|dozen|hundred|[mb]illion'
+    r'|thousand|but)|约|过|于|至|到|根号|负|[至最][多少]|[百千万亿和或与及])$',
+    re.IGNORECASE,
+)
+CHANGED_BEHIND = re.compile(
+    rf'[-+*/^=<>%\d\\|]|(?:{CHANGE.pattern})|\b(?:dozen|hundred|thousand|million|billion|trillion'
+    r'|pairs|halves|quarters|tenths|hundredths|times|to the|and|or|to|modulo|mod|base|in base'
+    r'|is (?:also|one)|at (?:least|most)|(?:more|less|fewer|greater|smaller)$)\b'
+    r'|[百千万亿倍或和多的以]|分之|平方(?!米|厘米|千米)',
+    re.IGNORECASE,
+)
+# What takes back the statement before it.
+TAKEN_BACK = re.compile(
+    r'\b(?:incorrect|wrong|mistake\w*|wait|correction|instead|actually|no,|nope|scratch|oops|sorry'
+    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|untrue|false|retract\w*"
+    r"|should (?:be|have been)|disregard|ignore|rather)\b|\bno[,.]|\bisn't\b"
+    r'|不对|不是|不正确|错|更正|等等|应该是|有误|其实|作废|否定|而是',
+    re.IGNORECASE,
+)
+# What denies the sentence before it: no, it is 9.
+CORRECTION = re.compile(
+    r'^\W*(?:no|wait|actually|oops|sorry|correction|instead|不对|不是|等等|其实|更正)\s?[,，:：.!]\s*',
+    re.IGNORECASE,
+)
+# What may follow a counted noun: 12 minutes to catch the elephant.
+COMPLEMENT = re.compile(
+    r' (?:that|which|who|in|to|for|on|of|from|with|per|played|satisfying|such that|left'
+    r'|needed) [^\d=<>]*'
+)
+
+
+def is_lead(text: str) -> bool:
+    """Tell whether what a sentence says before a boxed value lets the value stand.
+
+    The words before a box are the problem's and can be any, but for what makes another value of it
+    and for a denial or a doubt. These may only be part of the description of a quantity: the
+    probability that it does not rain is.
+    """
+    text = OPENED.sub('', CORRECTION.sub('', text))
+    if CHANGED_BEFORE.search(text):
+        return False
+    opening, link = OPENING.match(text), LINK.search(text)
+    subject = text[opening.end() if opening else 0 : link.start() if link else None].strip()
+    described = link is not None and SUBJECT.fullmatch(subject) is not None
+    return described or not RETRACTION.search(text)
+
+
+def is_plain_lead(text: str) -> bool:
+    """Tell whether nothing but known words stands before *the answer is* in its clause."""
+    text = CORRECTION.sub('', text)
+    clause = CLAUSE_END.split(text)[-1]
+    return not PHRASE_LEAD.sub('', f'{clause} ').strip(' *#\t') and is_unchanged(text)
+
+
+def is_unchanged(text: str) -> bool:
+    """Tell whether a description denies or doubts nothing and makes no other value of one."""
+    return not RETRACTION.search(text) and not CHANGE.search(text)
+
+
+def is_tail(text: str) -> bool:
+    """Tell whether what a sentence says behind a boxed value lets the value stand."""
+    text = TEXT_COMMAND.sub(r' \1 ', text)
+    if re.match(r'[\w(]', text):  # \\boxed{7}x
+        return False
+    text = CLOSED.sub('', text).strip()
+    if split_unit(_without_complement(f'1 {text.rstrip(TRIMMED)}'))[0] == '1':
+        return True
+    return not CHANGED_BEHIND.match(text) and not RETRACTION.search(text)
+
+
+def is_taken_back(text: str) -> bool:
+    """Tell whether one of the two sentences that follow a statement takes it back."""
+    sentences = [one for one in SENTENCE_END.split(text[:SENTENCE_LIMIT]) if one.strip(TRIMMED)]
+    return any(TAKEN_BACK.search(one) for one in sentences[:2])
+
+
+def _without_complement(text: str) -> str:
+    """Return a value and its unit without what is said of the things counted."""
+    for complement in COMPLEMENT.finditer(text):
+        value, whole = text[: complement.start()], complement.end() == len(text)
+        if whole and is_unchanged(complement[0]) and split_unit(value)[1]:
+            return value
+    return text
+
+
+def is_subject(text: str, verb: str = '') -> bool:
+    """Tell whether a text describes a quantity, and not another that is made of it.
+
+    With a Chinese verb behind it, such as 一共有, it may be any.
+    """
+    text = text.strip(' *,，')
+    if not is_unchanged(text + verb):
+        return False
+    return bool(verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text))
