@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import command_spans
-from opencompass_gpassk.answers.frames import is_lead, is_plain_lead, is_tail, is_taken_back
+from opencompass_gpassk.answers.frames import CLOSED, is_lead, is_plain_lead, is_tail, is_taken_back
 
 __all__ = ['boxed', 'extract_answer', 'last_statement', 'spoken', 'without_boxes']
 
@@ -117,9 +117,8 @@ def extract_answer(response: str) -> str | None:
     The answer is in the last box ``\\boxed{…}`` or ``\\fbox{…}`` with balanced braces outside
     thinking blocks (with its neighbours, if boxes form a list); without a box, or behind it, it is
     the text after the last of the usual phrases (*the answer is*, *答案是*, …). Where the words
-    around do not let it stand (*not 7*, *7 is wrong*), the whole statement is the answer, which
-    no rule can compare. A thinking block that is never closed extends to the end. The time is
-    linear in the length of the response.
+    around do not let it stand (*not 7*, *7 is wrong*), the whole statement is the answer. A
+    thinking block that is never closed extends to the end. The time is linear in the response.
     """
     text = spoken(response)
     box = _last_box(text)
@@ -217,12 +216,12 @@ def _after_phrase(text: str) -> str | None:
         tail = rest[closing.end() :] if closing else ''
         # "$3$ or $5$": the sentence goes on; "$12$." and "$12$, since …" don't
         said = STATEMENT_END.split(tail)[0]
-        if end >= 0 and is_tail(said) and rest[math.end() : end].strip():
+        if end >= 0 and not CLOSED.sub('', said) and rest[math.end() : end].strip():
             answer = rest[math.end() : end].strip()
             return answer if _stands(lead, tail[len(said) :]) else statement
     stop = SENTENCE_END.search(rest)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
-    answer = QUOTED.sub(r'\1', answer).strip()
+    answer = QUOTED.sub(r'\1', answer)
     if not answer or '\\boxed{' in answer:
         return None
     return answer if _stands(lead, rest[stop.end() :] if stop else '') else statement

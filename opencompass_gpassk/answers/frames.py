@@ -10,7 +10,7 @@ import re
 
 from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
-__all__ = ['SENTENCE_END', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back', 'stated_value']
+__all__ = ['CLOSED', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back', 'stated_value']
 
 SENTENCE_LIMIT = 600
 SENTENCE_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
@@ -19,9 +19,10 @@ RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
     r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
     r'|instead|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
-    r"|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht)\b|n't\b"
+    r'|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht'
+    r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
-    r'|更正|等等|其实|抱歉',
+    r'|更正|等等|其实|抱歉|若|当|舍去|排除',
     re.IGNORECASE,
 )
 # What makes another value of the one that is described: its square, twice it, a bound of it.
@@ -149,7 +150,7 @@ CHANGED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 CHANGED_BEHIND = re.compile(
-    rf'[-+*/^=<>%\d\\|]|(?:{CHANGE.pattern})|\b(?:dozen|hundred|thousand|million|billion|trillion'
+    rf'[-+*/^=<>%\d\\|(（]|(?:{CHANGE.pattern})|\b(?:dozen|hundred|thousand|million|billion|trillion'
     r'|pairs|halves|quarters|tenths|hundredths|times|to the|and|or|to|modulo|mod|base|in base'
     r'|is (?:also|one)|at (?:least|most)|(?:more|less|fewer|greater|smaller)$)\b'
     r'|[百千万亿倍或和多的以]|分之|平方(?!米|厘米|千米)',

@@ -37,7 +37,7 @@ COMMANDS = [
         (r'\\text\s?\{\s?\}', ' '),
         (r'\\(?:displaystyle|textstyle|limits|nolimits|boldsymbol|bm)(?![a-zA-Z])', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
-        (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|~|&nbsp;', ' '),
+        (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),
         (r'\\[dtc]frac(?![a-zA-Z])', r'\\frac'),
         (r'\\frac\s(?=\w)', r'\\frac'),
         (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),

@@ -45,14 +45,14 @@ def split_unit(text: str) -> tuple[str, str]:
         return '-' + text[4:].strip(), 'USD'
     braced = BRACED.search(text)
     if braced:
-        text = f'{text[: braced.start()]} {braced.group(1)}'
-        text += f'^{braced.group(2)}' if braced.group(2) else ''
-    match = SUFFIX.search(text)
-    if not match or (FUNCTION.search(text) and not braced):  # the argument of \\sin 30^{\\circ}
+        value, power = text[: braced.start()], f'^{braced[2]}' if braced[2] else ''
+        match = SUFFIX.match(f'1 {braced[1]}{power}', 2)
+    else:  # but not in the argument of \\sin 30^{\\circ}
+        match = None if FUNCTION.search(text) else SUFFIX.search(text)
+        value = text[: match.start()] if match else text
+    if not match or not _is_value(value) or not (braced or _is_unit_place(text, match)):
         return text, ''
-    if not _is_value(text[: match.start()]) or not (braced or _is_unit_place(text, match)):
-        return text, ''
-    return text[: match.start()].strip(), _unit_name(match)
+    return value.strip(), _unit_name(match)
 
 
 def _unit_name(match: re.Match[str]) -> str:
