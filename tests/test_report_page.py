@@ -443,7 +443,7 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
     for model, answer in (('m1', 1), ('m2', 7)):
         (tmp_path / model).mkdir()
         rows = [{'question': f'{i} + 1', 'answer': f'{i + 1}'} for i in range(3)]
-        samples = [f'{model} says \\boxed{{{answer}}}'] * 2
+        samples = [f'{model}: \\boxed{{{answer}}}'] * 2
         path = tmp_path / model / 'samples.jsonl'
         path.write_text(''.join(json.dumps(row | {'samples': samples}) + '\n' for row in rows))
         monkeypatch.chdir(tmp_path / model)
@@ -457,12 +457,12 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
             for entry in texts_of(found, 0, 0)['entries']
         ]
 
-    assert shown() == [{'m1 says \\boxed{1}'}, {'m2 says \\boxed{7}'}]
+    assert shown() == [{'m1: \\boxed{1}'}, {'m2: \\boxed{7}'}]
     monkeypatch.chdir(tmp_path / 'm1')  # from here m2's samples.jsonl is m1's
-    assert shown() == [{'m1 says \\boxed{1}'}, set()]
+    assert shown() == [{'m1: \\boxed{1}'}, set()]
     monkeypatch.chdir(tmp_path / 'm2')
     (tmp_path / 'm1/samples.jsonl').unlink()
-    assert shown() == [set(), {'m2 says \\boxed{7}'}]
+    assert shown() == [set(), {'m2: \\boxed{7}'}]
     (tmp_path / 'm2/samples.jsonl').write_text(
         (tmp_path / 'm2/samples.jsonl').read_text().replace('7', '8')
     )
