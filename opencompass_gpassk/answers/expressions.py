@@ -23,6 +23,8 @@ __all__ = [
     'is_scalar',
 ]
 
+# What SymPy and mpmath raise for a constant that has no number.
+UNEVALUATED = (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError)
 # The characters that math-verify reads; it skips others, such as the prime of f'.
 ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
@@ -188,7 +190,7 @@ def values_at_points(expression: Any, other: Any, precision: int = PRECISION) ->
             with mpmath.workdps(precision):
                 number = value._to_mpmath(mpmath.mp.prec, allow_ints=False)
                 number = mpmath.mpc(number)
-        except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
+        except UNEVALUATED:
             number = None
         finite = number is not None and mpmath.isfinite(number)
         values.append(number if finite else None)
@@ -384,7 +386,7 @@ def _size(term: Any) -> int:
 
     try:
         return int(abs(log(abs(term), 10).evalf(5)))
-    except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
+    except UNEVALUATED:
         return 0
 
 

@@ -6,7 +6,14 @@ import re
 from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import command_spans
-from opencompass_gpassk.answers.frames import CLOSED, is_lead, is_plain_lead, is_tail, is_taken_back
+from opencompass_gpassk.answers.frames import (
+    CLOSED,
+    STATEMENT_END,
+    is_lead,
+    is_plain_lead,
+    is_tail,
+    is_taken_back,
+)
 
 __all__ = ['boxed', 'extract_answer', 'last_statement', 'spoken', 'without_boxes']
 
@@ -101,7 +108,6 @@ SENTENCE_END = re.compile(
     r'\n|[。！？]|[.!?](?=\s|$|\*)|<\||</answer>|,?\s(?:because|since)\s', re.IGNORECASE
 )
 PHRASE_LIMIT = 1000
-STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
 LEAD_END = re.compile(r'[。！？।؟]|[.!?](?=\s|$)|\n\s*\n')
 LEAD_OPEN = re.compile(r'[^\s.!?。！？]\s*(?:\\\[|\$\$|\*\*)?\s*$')
 LEAD_LIMIT = 300

@@ -10,10 +10,18 @@ import re
 
 from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
-__all__ = ['CLOSED', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back', 'stated_value']
+__all__ = [
+    'CLOSED',
+    'STATEMENT_END',
+    'is_lead',
+    'is_plain_lead',
+    'is_tail',
+    'is_taken_back',
+    'stated_value',
+]
 
 SENTENCE_LIMIT = 600
-SENTENCE_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
 # What denies a statement, makes it a guess, or puts it into another's mouth.
 RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
@@ -105,7 +113,7 @@ def stated_value(sentence: str) -> str | None:
     The value is returned as it is written, and with all that follows it but for a known tail: it
     is for the comparison to read it wholly or not at all.
     """
-    sentences = [one for one in SENTENCE_END.split(sentence) if one.strip(TRIMMED)]
+    sentences = [one for one in STATEMENT_END.split(sentence) if one.strip(TRIMMED)]
     if not sentences:
         return None
     clause = sentences[-1].strip(TRIMMED)
@@ -217,7 +225,7 @@ def is_tail(text: str) -> bool:
 
 def is_taken_back(text: str) -> bool:
     """Tell whether one of the two sentences that follow a statement takes it back."""
-    sentences = [one for one in SENTENCE_END.split(text[:SENTENCE_LIMIT]) if one.strip(TRIMMED)]
+    sentences = [one for one in STATEMENT_END.split(text[:SENTENCE_LIMIT]) if one.strip(TRIMMED)]
     return any(TAKEN_BACK.search(one) for one in sentences[:2])
 
 
