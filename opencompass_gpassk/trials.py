@@ -162,6 +162,11 @@ class TrialTable:
         return ~self._verdict_is(Verdict.UNJUDGED)
 
     @cached_property
+    def lost(self) -> NDArray[np.bool_]:
+        """Shape (T,): whether the response is lost."""
+        return np.array([trial.lost for trial in self.trials], dtype=bool)
+
+    @cached_property
     def answer_class(self) -> NDArray[np.int64]:
         """Shape (T,): equivalent answers to one problem share a number; -1 means no answer."""
         return np.array([trial.answer_class for trial in self.trials], dtype=np.int64)
@@ -176,12 +181,6 @@ class TrialTable:
     def values(self, name: str) -> NDArray[np.float64]:
         """Return a number of every trial, such as ``validity``, shape (T,); NaN if missing."""
         return np.array([trial.values.get(name, np.nan) for trial in self.trials], dtype=np.float64)
-
-    def flag(self, name: str) -> NDArray[np.bool_]:
-        """Return a flag of every trial, shape (T,): ``lost``, ``truncated`` or ``no_answer``."""
-        if name == 'no_answer':
-            return np.array([t.answer is None and not t.lost for t in self.trials], dtype=bool)
-        return np.array([bool(getattr(trial, name)) for trial in self.trials], dtype=bool)
 
     def by_problem(self) -> list[list[Trial]]:
         """Return the trials of each problem, in the order of the problems."""

@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
-from opencompass_gpassk.results.figures import ACCURACY, MAJORITY_VOTE, Counted, Figure, Over
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    MAJORITY_VOTE,
+    Counted,
+    Figure,
+    Over,
+    result_figures,
+)
 from opencompass_gpassk.results.groups import Part, parts_of
-from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.judged_trials import VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
@@ -86,7 +93,7 @@ Mask = NDArray[np.bool_]
 # The trials that a figure is computed from. For a test all models need the same number of them.
 COUNTED: dict[Counted, Callable[[TrialTable], Mask]] = {
     Counted.JUDGED: lambda table: table.judged,
-    Counted.PRESENT: lambda table: ~table.flag('lost'),
+    Counted.PRESENT: lambda table: ~table.lost,
     Counted.SCORED: lambda table: ~np.isnan(table.values(VALIDITY)),
     Counted.JUDGED_AND_SCORED: lambda table: table.judged & ~np.isnan(table.values(VALIDITY)),
 }
@@ -194,7 +201,10 @@ class _Rows:
 
     def __init__(self, table: TrialTable, protocol: Protocol) -> None:
         self.protocol = protocol
-        self.values = FigureValues(table, protocol)
+        trials = JudgedTrials.recorded(table)
+        figures = result_figures(protocol, trials.groups.size if trials.groups else None)
+        compared = (one for one in figures if one.family.compared)
+        self.values = FigureValues(table, protocol, trials, compared)
         self.reasoning: dict[Figure, tuple[Row, Row]] = {}
         if columns := self.values.columns.get(Over.RESPONSES):
             size = len(table.problems)
@@ -273,11 +283,7 @@ def _blocks(
     for over in of_models[0]:
         columns = [one[over] for one in of_models]
         given = [_named(one, several=several) for one in columns]
-        figures = tuple(
-            figure
-            for figure in given[0]
-            if all(figure in row for row in given) and figure.family.compared
-        )
+        figures = tuple(one for one in given[0] if all(one in row for row in given))
         units = len(columns[0].clusters)
         of_test = {
             counted: [_named(one[over], several=several) for one in found]

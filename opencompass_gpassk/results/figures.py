@@ -456,7 +456,7 @@ def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Figure, Protoco
     def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
         scores = trials.validity if name == VALIDITY else trials.redundancy
         chosen = {
-            '': ~trials.table.flag('lost'),
+            '': ~trials.table.lost,
             'right': trials.correct,
             'wrong': trials.judged & ~trials.correct,
         }[of]
@@ -499,7 +499,7 @@ SCORED = Family(
     key='scored',
     about='share of responses whose reasoning has scores',
     values=lambda trials, at, protocol: np.where(
-        trials.table.flag('lost'), np.nan, ~np.isnan(trials.validity)
+        trials.table.lost, np.nan, ~np.isnan(trials.validity)
     ),
     over=Over.RESPONSES,
     counted=Counted.PRESENT,

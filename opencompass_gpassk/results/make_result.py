@@ -243,9 +243,9 @@ def _counts(values: FigureValues) -> dict[str, Any]:
     """Return ``counts``, and the coverage and the shares of faulty responses, in percent."""
     table, protocol = values.table, values.protocol
     members = values.parts[''].members
-    lost, no_answer, truncated = (
-        int(table.flag(name).sum()) for name in ('lost', 'no_answer', 'truncated')
-    )
+    lost = int(table.lost.sum())
+    no_answer = sum(one.answer is None and not one.lost for one in table.trials)
+    truncated = sum(one.truncated is True for one in table.trials)
     judged, correct = int(table.judged.sum()), int(table.correct.sum())
     counts: dict[str, Any] = {
         'problems': len(members),
@@ -344,7 +344,7 @@ def reasoning_summary(
         answers have sound, unsound or unknown reasoning.
     """
     table = trials.table
-    parts = {'all': among & ~table.flag('lost')}
+    parts = {'all': among & ~table.lost}
     if threshold is not None:
         parts['right'] = among & trials.correct
         parts['wrong'] = among & trials.judged & ~trials.correct
