@@ -22,7 +22,7 @@ from pathlib import Path
 from opencompass.evaluator.math_evaluator import MATHVerifyEvaluator
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.pool import check_pairs
 
 FILE = 'samples/qwen25math_math_100x8.jsonl'

@@ -20,7 +20,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.pool import check_pairs
 
 FOLDERS = ('math500', 'aime', 'livemathbench')

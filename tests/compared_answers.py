@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opencompass_gpassk.answers.check import compare_quickly, compare_thoroughly
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 
 
 def compare(gold: str, answer: str) -> tuple[Relation, str | None]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.answers.extract import extract_answer, last_statement
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.pool import CheckResult, check_pairs
 
 CASES = Path(__file__).parent / 'cases'

@@ -22,7 +22,8 @@ from opencompass_gpassk.answers.check import (
     canonical_quickly,
     compare_quickly,
 )
-from opencompass_gpassk.answers.numbers import Relation, parse_number
+from opencompass_gpassk.answers.forms.number import parse_number
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.pool import CheckResult, check_pairs
 
 ROOT = Path(__file__).parent.parent
@@ -186,7 +187,7 @@ def test_numbers_are_exact() -> None:
     """Numbers are read to their last digit: 2^100 is not 2^100 - 1, and 0.1 is a tenth."""
     number = parse_number('0.1')
     assert number
-    assert number.value == Fraction(1, 10)
+    assert number.number == Fraction(1, 10)
     assert compare(str(2**100), str(2**100 - 1))[0] is Relation.DIFFERENT
     assert compare('2^{100}', str(2**100))[0] is Relation.SAME
     assert compare('2^{100}', str(2**100 - 1))[0] is Relation.DIFFERENT

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.answers import pool
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_pairs
 
 SAME = CheckResult(Relation.SAME, None)

@@ -12,7 +12,7 @@ import rv_checks
 from compared_answers import compare
 from rv_examination import draws, size_faults, wrong_answers
 
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.rv.question import questions
 from opencompass_gpassk.rv.seeded_versions import versions
 from opencompass_gpassk.rv.wording import latex

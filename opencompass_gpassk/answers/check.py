@@ -4,47 +4,23 @@ from __future__ import annotations
 
 import re
 
+from opencompass_gpassk.answers.algebra import UnreadableError
 from opencompass_gpassk.answers.braces import depth
-from opencompass_gpassk.answers.equality import compare_forms, spread
-from opencompass_gpassk.answers.expressions import UnreadableError, fingerprint
 from opencompass_gpassk.answers.extract import boxed, without_boxes
-from opencompass_gpassk.answers.form import Form, Kind, parse_form
+from opencompass_gpassk.answers.forms import Text
+from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.frames import stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.parameters import read_conditions
+from opencompass_gpassk.answers.relation import Relation
 
 __all__ = ['canonical', 'canonical_quickly', 'compare_quickly', 'compare_thoroughly']
-
-
-def is_plain_form(form: Form) -> bool:
-    """Tell whether the form and all its parts can be compared without computer algebra."""
-    if form.kind in (Kind.EXPRESSION, Kind.RELATION):
-        return False
-    return all(is_plain_form(part) for part in form.all_parts())
-
-
-def canonical_form(form: Form) -> str:
-    """Return the canonical text of a parsed answer."""
-    if form.number:
-        value = form.number.value
-        return str(value / 100 if form.number.percent else value)
-    if form.kind is Kind.EXPRESSION:
-        return fingerprint(form.text) or unspaced(form.text)
-    if form.kind in (Kind.LIST, Kind.SET):
-        return '{' + ', '.join(sorted(canonical_form(part) for part in spread(form))) + '}'
-    parts = [canonical_form(part) for part in form.parts]
-    if form.kind is Kind.UNION:
-        return ' u '.join(sorted(parts))
-    if form.kind is Kind.TUPLE:
-        return form.text[0] + ', '.join(parts) + form.text[1]
-    if parts:
-        return f'{form.text}: ' + ', '.join(parts)
-    return form.text
 
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit
+LISTED = re.compile(r'(?:\(\d\)\s?){2,}')
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 
@@ -59,21 +35,21 @@ def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
         The relation; and the reason if it is unknown, else None.
     """
     gold = boxed(gold) or gold
-    left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
+    left, right = _read(normalise(gold), normalise(answer))
     try:
-        relation, reason = compare_forms(left, right), 'undecided'
+        relation, reason = compare(left, right), 'undecided'
     except UnreadableError as error:
         side = 'answer' if _holds(right, error.text) else 'gold'
         relation, reason = Relation.UNKNOWN, f'{side} unparsable'
-    if relation is Relation.DIFFERENT and _respaced(gold, answer):
+    cases = {'\\begin{cases}' in text for text in (gold, answer)}
+    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(gold, answer)):
         relation = Relation.UNKNOWN
     if relation is not Relation.UNKNOWN:
         return relation, None
-    if left.kind is not Kind.TEXT and _has_words(right):
-        value = stated_value(without_boxes(answer))
-        if value and value != answer.strip() and _states(left, value):
-            return Relation.SAME, None
-    return relation, reason
+    value = stated_value(without_boxes(answer)) if _has_words(right) else None
+    if value and value != answer.strip():
+        relation = _compare_stated(gold, value)
+    return relation, reason if relation is Relation.UNKNOWN else None
 
 
 def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | None:
@@ -95,10 +71,10 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
         return Relation.UNKNOWN, 'gold empty'
     if unspaced(first) == unspaced(second) or _comma_decimal(first, second):
         return Relation.SAME, None
-    left, right = parse_form(first), parse_form(second)
+    left, right = _read(first, second)
     small = _leaves(left) * _leaves(right) <= PAIRS_LIMIT
-    if small and is_plain_form(left) and is_plain_form(right):
-        relation = compare_forms(left, right)
+    if small and left.is_plain() and right.is_plain():
+        relation = compare(left, right)
         if relation is Relation.DIFFERENT and _respaced(gold, answer):
             return Relation.UNKNOWN, 'undecided'
         return (relation, None) if relation is not Relation.UNKNOWN else None
@@ -108,7 +84,7 @@ def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | Non
 def canonical(answer: str) -> str:
     """Return a text that is equal for equivalent answers, as far as rules can tell."""
     form = _taken_apart(answer)
-    return canonical_form(form) if form else ' '.join(answer.split())
+    return form.canonical() if form else ' '.join(answer.split())
 
 
 def canonical_quickly(answer: str) -> str | None:
@@ -116,21 +92,30 @@ def canonical_quickly(answer: str) -> str | None:
     form = _taken_apart(answer)
     if form is None:
         return ' '.join(answer.split())
-    return canonical_form(form) if is_plain_form(form) else None
+    return form.canonical() if form.is_plain() else None
 
 
 def _taken_apart(answer: str) -> Form | None:
     """Return a parsed answer; None if it is too long or too deeply nested."""
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
         return None
-    return parse_form(normalise(answer))
+    return parse(normalise(answer))
 
 
-def _states(gold: Form, value: str) -> bool:
+def _read(gold: str, answer: str) -> tuple[Form, Form]:
+    """Read two answers in their normal spelling."""
+    if LISTED.fullmatch(answer) and COMMA_SPACE.sub(',', gold).count(','):  # ①② as (1)(2)
+        answer = answer.replace(')', '),')
+    first, second = read_conditions(gold, answer)
+    return parse(first), parse(second)
+
+
+def _compare_stated(gold: str, value: str) -> Relation:
+    """Compare the value that a sentence states; words that are left over keep it unknown."""
     try:
-        return compare_forms(gold, parse_form(normalise(value))) is Relation.SAME
+        return compare(*_read(normalise(gold), normalise(value)))
     except UnreadableError:
-        return False
+        return Relation.UNKNOWN
 
 
 def _comma_decimal(gold: str, answer: str) -> bool:
@@ -145,12 +130,12 @@ def _respaced(gold: str, answer: str) -> bool:
 
 
 def _leaves(form: Form) -> int:
-    return sum(_leaves(part) for part in form.all_parts()) or 1
+    return sum(_leaves(part) for part in (*form.parts(), *form.sides)) or 1
 
 
 def _has_words(form: Form) -> bool:
-    return form.kind is Kind.TEXT or any(_has_words(part) for part in form.all_parts())
+    return isinstance(form, Text) or any(_has_words(part) for part in (*form.parts(), *form.sides))
 
 
 def _holds(form: Form, text: str) -> bool:
-    return form.text == text or any(_holds(part, text) for part in form.all_parts())
+    return text in form.text

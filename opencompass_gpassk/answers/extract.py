@@ -137,7 +137,8 @@ def extract_answer(response: str) -> str | None:
     lead, tail = STATEMENT_END.split(before)[-1], STATEMENT_END.split(after[:LEAD_LIMIT])[0]
     if not lead.strip(BLANK) and LEAD_OPEN.search(before):  # a box on a line of its own
         lead = next((one for one in reversed(LEAD_END.split(before)) if one.strip(BLANK)), '')
-    stands = is_lead(lead) and is_tail(EMPTY_TAIL.sub('', tail))
+    asked = after[len(tail) :].startswith(('?', '？'))
+    stands = is_lead(lead) and is_tail(EMPTY_TAIL.sub('', tail)) and not asked
     if stands and not is_taken_back(after[len(tail) :]):
         return box.content
     return f'{lead}{box.text[box.start : box.end]}{after[:LEAD_LIMIT]}'.strip()

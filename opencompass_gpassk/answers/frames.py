@@ -30,7 +30,7 @@ RETRACTION = re.compile(
     r'|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
-    r'|更正|等等|其实|抱歉|若|当|舍去|排除',
+    r'|更正|等等|其实|抱歉|若|当|舍去|排除|哎呀|应为',
     re.IGNORECASE,
 )
 # What makes another value of the one that is described: its square, twice it, a bound of it.
@@ -64,9 +64,10 @@ OPENING = re.compile(
 )
 NAME = r'\$?\\?[a-zA-Z]\w?(?:_\{?\w\}?)?(?:\(\w+\))?\$?'
 COPULA = re.compile(
-    r'\s(?:is|are|equals?|becomes|gives|will be|must be|should be|increases by|decreases by|est|هو)'
-    r'(?: (?:equal to|given by|then|thus|therefore|exactly|just|simply|always|now|donc))?(?: de)?'
-    r'\s*[:：]?(?=[\s$\\(\[*\d-])'
+    r'\s(?:is|are|equals?|becomes|gives|will be|must be|should be|increases by|decreases by|est|هو'
+    r'|has (?:the )?(?:equation|coordinates|value)|falls on|takes|costs|lies in)'
+    r'(?: (?:equal to|given by|then|thus|therefore|exactly|just|simply|always|now|donc|at|in))?'
+    r'(?: de)?\s*[:：]?(?=[\s$\\(\[*\d-])'
     r'|\s?(?<![<>!=])[=:：]|应该是|应为|等于|[是为]'
 )
 VERB = re.compile(r'(?:一共|总共|共)有|共计|赚了|剩下|还剩|用了|花了|需要|[多少高大](?=\s|\*|\d)')
@@ -82,12 +83,18 @@ SUBJECT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 SUBJECT_CHINESE = re.compile(
-    rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|'
+    rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
+    r"|[$△∠\\A-Za-z(){}_' ]{1,24}(?:在(?:该|此|这个)?(?:区间|定义域)(?:上|内))?"
+)
+# What makes the clauses before the last one more than an argument for it.
+CONDITION = re.compile(
+    r'\b(?:if|when|suppose|assuming|unless|were)\b|如果|若|假设|假如|当', re.IGNORECASE
 )
 # Behind the value: is the answer; for all x; tall.
 TAIL = re.compile(
-    r',?\s(?:is|are) (?:the|our|my) (?:final |correct |only |unique )*'
-    r'(?:answer|solution|result|value|option|choice)s?'
+    r',?\s(?:which |that |this )?(?:(?:is|are) (?:the|our|my)|as (?:the|our)) '
+    r'(?:final |correct |only |unique )*(?:answer|solution|result|value|option|choice)s?'
+    r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
     r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
     r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
     r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
@@ -101,6 +108,7 @@ PHRASE_LEAD = re.compile(
     r'|本题|此题',
     re.IGNORECASE,
 )
+NAMED = re.compile(r'(?<=\S)\s?\$[^$]+=[^$]+\$$')
 LINKS_LIMIT = 20
 MATH = re.compile(r'\$[^$]+\$')
 BRACKETED = re.compile(r'\[([^\][]+)\]')  # as in: the angle is [90]
@@ -124,14 +132,37 @@ def stated_value(sentence: str) -> str | None:
     clause = clause[: tail.start()] if tail else clause
     opening = OPENING.match(clause)
     body = clause[opening.end() :] if opening else clause
-    rest = _without_complement(_behind_link(body) or (body if opening or tail else ''))
+    rest = _behind_link(body) or _behind_link(_last_part(body)) or (body if opening or tail else '')
+    rest = _without_complement(rest)
     bracketed = BRACKETED.fullmatch((rest or clause).strip(TRIMMED))
     return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '') or None
 
 
+def _last_part(clause: str) -> str:
+    """Return what follows the last comma, if what stands before it is no doubt or condition."""
+    before, _, last = _masked(clause).replace('，', ',').rpartition(',')
+    argument = clause[: len(before)]
+    return (
+        ''
+        if CONDITION.search(argument) or RETRACTION.search(argument)
+        else clause[-len(last) :].strip()
+    )
+
+
+def _masked(clause: str) -> str:
+    """Return a text of the same length whose mathematics has no words and separators."""
+    return MATH.sub(lambda m: '$' + 'm' * (len(m[0]) - 2) + '$', clause)
+
+
 def _behind_link(clause: str) -> str:
-    """Return what follows the first *is* behind a known subject, outside of mathematics."""
-    shown = MATH.sub(lambda m: '$' + 'm' * (len(m[0]) - 2) + '$', clause)
+    """Return what follows the first *is* behind a known subject, outside of mathematics.
+
+    The value may follow with its name alone: the sum of n terms $S_n = n^2$.
+    """
+    shown = _masked(clause)
+    named = NAMED.search(clause)
+    if named and is_subject(clause[: named.start()]):
+        return named[0].strip()
     links = sorted((*COPULA.finditer(shown), *VERB.finditer(shown)), key=lambda m: m.start())
     for link in links[:LINKS_LIMIT]:
         if is_subject(clause[: link.start()], verb=link[0] if link.re is VERB else ''):
@@ -157,11 +188,11 @@ CHANGED_BEFORE = re.compile(
     r'|thousand|but)|约|过|于|至|到|根号|负|[至最][多少]|[百千万亿和或与及])$',
     re.IGNORECASE,
 )
-CHANGED_BEHIND = re.compile(
-    rf'[-+*/^=<>%\d\\|(（]|(?:{CHANGE.pattern})|\b(?:dozen|hundred|thousand|million|billion|trillion'
-    r'|pairs|halves|quarters|tenths|hundredths|times|to the|and|or|to|modulo|mod|base|in base'
-    r'|is (?:also|one)|at (?:least|most)|(?:more|less|fewer|greater|smaller)$)\b'
-    r'|[百千万亿倍或和多的以]|分之|平方(?!米|厘米|千米)',
+# What closes the sentence of a box, and the words with which it goes on all the same.
+ENDED = re.compile(r'[.。]|\\\]|\$\$|\\end')
+GOES_ON = re.compile(
+    r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that|where|when|if|except"
+    r'|unless|rather|of|more|less)\b|[是为的不或和与但而以及左右][^.。]{0,40}',
     re.IGNORECASE,
 )
 # What takes back the statement before it.
@@ -169,7 +200,8 @@ TAKEN_BACK = re.compile(
     r'\b(?:incorrect|wrong|mistake\w*|wait|correction|instead|actually|no,|nope|scratch|oops|sorry'
     r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|untrue|false|retract\w*"
     r"|should (?:be|have been)|disregard|ignore|rather)\b|\bno[,.]|\bisn't\b"
-    r'|不对|不是|不正确|错|更正|等等|应该是|有误|其实|作废|否定|而是',
+    r'|\b(?:edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
+    r'|不对|不是|不正确|错|更正|等等|应该?[是为]|有误|其实|作废|否定|而是|哎呀|修改|漏|忘',
     re.IGNORECASE,
 )
 # What denies the sentence before it: no, it is 9.
@@ -213,14 +245,21 @@ def is_unchanged(text: str) -> bool:
 
 
 def is_tail(text: str) -> bool:
-    """Tell whether what a sentence says behind a boxed value lets the value stand."""
+    """Tell whether what a sentence says behind a boxed value lets the value stand.
+
+    It may be a unit or what is counted, or that this is the answer; nothing else.
+    """
     text = TEXT_COMMAND.sub(r' \1 ', text)
     if re.match(r'[\w(]', text):  # \\boxed{7}x
         return False
-    text = CLOSED.sub('', text).strip()
-    if split_unit(_without_complement(f'1 {text.rstrip(TRIMMED)}'))[0] == '1':
+    closed = CLOSED.match(text)
+    rest = text[closed.end() if closed else 0 :].strip().rstrip(TRIMMED)
+    if not rest or TAIL.fullmatch(f' {rest}'):
         return True
-    return not CHANGED_BEHIND.match(text) and not RETRACTION.search(text)
+    if split_unit(_without_complement(f'1 {rest}'))[0] == '1':
+        return True
+    ended = closed is not None and ENDED.search(closed[0]) is not None
+    return ended and not GOES_ON.match(rest) and not is_taken_back(rest)
 
 
 def is_taken_back(text: str) -> bool:

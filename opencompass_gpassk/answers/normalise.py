@@ -17,8 +17,9 @@ CHARACTERS = str.maketrans(
         '，': ',', '、': ',', '；': ';', '：': ':', '（': '(', '）': ')', '【': '[', '】': ']',
         '％': '%', '＝': '=', '＜': '<', '＞': '>', '⩽': r'\le ', '⩾': r'\ge ', '≦': r'\le ',
         '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C', '′': "'",
-        '’': "'", '∠': r'\angle ', '√': r'\sqrt', '²': '^{2}', '³': '^{3}', '½': r'\frac{1}{2}',
-        '＄': '$', '￥': '¥', 'θ': r'\theta ', 'α': r'\alpha ', 'β': r'\beta ', 'λ': r'\lambda ',
+        '’': "'", '∠': r'\angle ', '√': r'\sqrt',
+        '△': r'\triangle ', '＄': '$', '￥': '¥', 'θ': r'\theta ', 'α': r'\alpha ',
+        'β': r'\beta ', 'λ': r'\lambda ',
         'ℝ': r'\mathbb{R}', 'ω': r'\omega ', 'φ': r'\varphi ', '∧': r'\wedge ', '\u00a0': ' ',
         '\u200b': '', '\ufeff': '', '〈': '(', '〉': ')',
     }
@@ -38,10 +39,16 @@ COMMANDS = [
         (r'\\(?:displaystyle|textstyle|limits|nolimits|boldsymbol|bm)(?![a-zA-Z])', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),
+        (r'<sub>([^<>]*)</sub>', r'_{\1}'),
+        (r'<sup>([^<>]*)</sup>', r'^{\1}'),
+        (r'\\lg(?![a-zA-Z])', r'\\log_{10}'),
+        (r'\\(?:[cl]dots|dots[bc]?)(?![a-zA-Z])|\.\.\.|…+|\\cdot\s?\\cdot\s?\\cdot', r'\\ldots '),
         (r'\\[dtc]frac(?![a-zA-Z])', r'\\frac'),
         (r'\\frac\s(?=\w)', r'\\frac'),
         (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),
         (r'\\[dt]binom(?![a-zA-Z])', r'\\binom'),
+        (r'\\(?:mathrm|text)\s?\{\s?([eid])\s?\}', r' \1 '),
+        (r'\\text\s?\{\s?([\u4e00-\u9fff]+)\s?\}', r'\1'),
         (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
          r'\\text{'),
         (r'\\(?:leq|leqslant)(?![a-zA-Z])|<=', r'\\le '),
@@ -69,6 +76,9 @@ COMMANDS = [
         (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln)(?![a-zA-Z])', r'\\\1'),
         # thousands in a calculation, not two elements of a list: 1,234/2
         (r'(?<![^-+*/=\s])([1-9]\d{0,2}),(\d{3})(?=\s?[-+*/^])', r'\1\2'),
+        # where a function is defined: y = 2x (x > 0)
+        (r',\s?(?:其中|\\text\{\s?where\s?\}|where)(?=\s?\w+\s?(?:[<>]|\\[lgn]e))', ', '),
+        (r'^([^=<>]+=[^<>=]*?)\s?,?\s?\((\w[^()=]*(?:\\[lgn]e|[<>])[^()=]*)\)$', r'\1, \2'),
         (r'\*\*', '^'),
         (r'(?<=[\w)}])\s?\*\s?(?=[\w(\\{])', r'\\cdot '),
         (r'(?<!\\)\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',
@@ -77,10 +87,13 @@ COMMANDS = [
 ]  # fmt: skip
 # A root sign and its content: a number, a letter or a pair of brackets.
 ROOT = re.compile(r'√\s?(\d+(?:\.\d+)?|[a-zA-Z]|\([^()]{0,200}\))')
+SCRIPTS = re.compile(r'[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+')
+CIRCLED_NEXT = re.compile(r'(?<=[①-⑳])\s?(?=[①-⑳])')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
 SPACE = re.compile(r'\s+')
+BOLD_END = re.compile(r'(?<![\^_*])\*+$')
 # Meaningless spaces: not between two letters, not between two digits, not after a comma.
 IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d])\s(?=\d)')
 
@@ -89,8 +102,10 @@ def normalise(text: str) -> str:
     """Return an answer in its normal spelling, without boxes, in time linear in the text."""
     text = ROOT.sub(r'\\sqrt{\1}', text)
     text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
-    text = ''.join(_halfwidth(char) for char in text) if not text.isascii() else text
-    text = without_boxes(text).strip().strip('*')
+    if not text.isascii():
+        text = SCRIPTS.sub(_as_script, CIRCLED_NEXT.sub(',', text))
+        text = ''.join(_plain(char) for char in text)
+    text = BOLD_END.sub('', without_boxes(text).strip().lstrip('*'))
     text = DOLLAR.sub('USD ', text)
     text = SPACE.sub(
         ' ', MATH_WRAP.sub(' ', text)
@@ -109,16 +124,28 @@ def unspaced(text: str) -> str:
     return IDLE_SPACE.sub('', text)
 
 
-def _halfwidth(char: str) -> str:
-    code = ord(char)
-    return chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else char
+def _as_script(match: re.Match[str]) -> str:
+    """Return digits that are written above or below the line as a power or an index."""
+    plain = unicodedata.normalize('NFKC', match[0]).replace('−', '-')
+    above = unicodedata.decomposition(match[0][0]).startswith('<super>')
+    return f'^{{{plain}}}' if above else f'_{{{plain}}}'
+
+
+def _plain(char: str) -> str:
+    """Return a digit in a circle, a fraction in one character or a wide character as usual ones."""
+    kind = unicodedata.decomposition(char).partition(' ')[0]
+    if kind not in ('<circle>', '<fraction>', '<wide>'):
+        return char
+    plain = unicodedata.normalize('NFKC', char)
+    above, slash, below = plain.partition('⁄')
+    return f'\\frac{{{above}}}{{{below}}}' if slash else plain
 
 
 def _trimmed(text: str) -> str:
     previous = None
     while previous != text:
         previous = text
-        text = text.strip().strip('*').strip()
+        text = BOLD_END.sub('', text.strip().lstrip('*')).strip()
         if text.endswith(('.', ',', ';', ':')) and not text.endswith('\\,'):
             text = text[:-1]
         if text.endswith('\\') and not text.endswith('\\\\'):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers.check import canonical_quickly, compare_quickly
-from opencompass_gpassk.answers.numbers import Relation
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import progress_bar
 
 __all__ = ['CheckResult', 'canonical_forms', 'check_pairs']

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
-__all__ = ['WORDLISTS', 'split_unit', 'units_agree']
+__all__ = ['WORDLISTS', 'factor', 'split_unit', 'units_agree']
 
+DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
 # List → its words, from a file that says what they are.
 WORDLISTS: dict[str, list[str]] = {}
 for _line in Path(__file__).with_name('words.txt').read_text('utf-8').splitlines():
@@ -15,6 +17,11 @@ for _line in Path(__file__).with_name('words.txt').read_text('utf-8').splitlines
         WORDLISTS.setdefault(_name, []).extend(_words.split())
 # Spelling → the unit's name.
 UNITS = {w: name[5:] for name, found in WORDLISTS.items() if name[:5] == 'unit ' for w in found}
+# Unit → how many of the unit of its kind that all are counted in, and that unit.
+SIZES = {
+    name: (Fraction(size.rstrip(LETTERS)), size.lstrip(DIGITS))
+    for name, _, size in (entry.partition('=') for entry in WORDLISTS['size'])
+}
 LEADING = ('USD', '¥', '€', '£')
 WORDS = '|'.join(re.escape(word) for word in sorted(UNITS, key=len, reverse=True))
 # A counted noun, and what may stand beside it: 12 pieces of cake, 3 distinct real roots.
@@ -29,15 +36,23 @@ SUFFIX = re.compile(
     rf'|(?P<raise>square|sq\.?|cubic|cu\.?|平方|立方)\s?(?P<raised>{WORDS})'
     rf'|(?P<above>{WORDS})(?: per |/|每)(?P<below>{WORDS})'
     rf'|{KINDS}(?P<noun>{NOUN})(?: of {NOUN})?'
-    rf'|(?P<counter>{COUNTERS}) ?(?:{"|".join(WORDLISTS["counted in Chinese"])}))$'
+    rf'|(?P<counter>{COUNTERS}) ?(?:不同的?)?(?:{"|".join(WORDLISTS["counted in Chinese"])}))$'
 )
+# A measure in two units: 2 hours 30 minutes, 2小时30分.
+COMPOUND = re.compile(rf'(\d+)\s?({WORDS}),?\s?(?:and )?(\d+)\s?({WORDS}|分)')
 BRACED = re.compile(rf'\\text\{{\s?([^{{}}]*?)[\s.]?\}}\s?{POWER}$')
+TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
 
 
 def split_unit(text: str) -> tuple[str, str]:
     """Return (value, unit) of a value with a known unit before or after it; else (text, '')."""
+    compound = COMPOUND.fullmatch(TEXT_COMMAND.sub(r' \1 ', text).strip())
+    if compound:
+        first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
+        size = factor(first, second)
+        return (str(int(compound[1]) * size + int(compound[3])), second) if size else (text, '')
     for leading in LEADING:
         if text.startswith(leading):
             return text[len(leading) :].strip(), UNITS.get(leading, leading)
@@ -50,7 +65,12 @@ def split_unit(text: str) -> tuple[str, str]:
     else:  # but not in the argument of \\sin 30^{\\circ}
         match = None if FUNCTION.search(text) else SUFFIX.search(text)
         value = text[: match.start()] if match else text
-    if not match or not _is_value(value) or not (braced or _is_unit_place(text, match)):
+    if (
+        not match
+        or not _is_value(value)
+        or '^{\\circ}' in value
+        or not (braced or _is_unit_place(text, match))
+    ):
         return text, ''
     return value.strip(), _unit_name(match)
 
@@ -71,6 +91,20 @@ def units_agree(gold: str, answer: str) -> bool:
     if gold == answer or any(unit[:4] in ('', 'unit') for unit in (gold, answer)):
         return True
     return '1' in (gold, answer) and gold[0] == answer[0] == '1'
+
+
+def factor(unit: str, other: str) -> Fraction | None:
+    """Return how many of another unit a unit is; None if they measure different things."""
+    (size, kind), (other_size, other_kind) = _size(unit), _size(other)
+    return size / other_size if kind == other_kind else None
+
+
+def _size(unit: str) -> tuple[Fraction, str]:
+    above, _, below = unit.partition('/')
+    power = int(above[-1]) if above[-1:] in ('2', '3') else 1
+    size, kind = SIZES.get(above.rstrip('23'), (Fraction(1), above.rstrip('23')))
+    per, below_kind = SIZES.get(below, (Fraction(1), below))
+    return size**power / per, f'{kind}{power}/{below_kind}'
 
 
 def _is_value(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Comparison of expressions by their values at fixed points.
+"""Expressions in LaTeX, compared by their values at fixed points.
 
 Two expressions are the same function if their values agree to many digits at several generic
 points, including negative ones. Unlike simplification this never hangs; 10^-20 is not taken for 0.
@@ -11,14 +11,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from opencompass_gpassk.answers.numbers import Number, Relation, all_of, rounds
+from opencompass_gpassk.answers.parameters import MARKS
+from opencompass_gpassk.answers.relation import Relation, all_of
 
 __all__ = [
     'UnreadableError',
-    'as_number',
     'compare_equations',
     'compare_expressions',
-    'compare_rounded',
+    'constant',
     'fingerprint',
     'is_scalar',
 ]
@@ -37,8 +37,8 @@ FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # and permutations, A_5^2.
 UNSAFE = re.compile(
     r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
-    r'|\\text|\\ldots|\\cdots|\\dots|\.\.\.|\\pm|\\mp'
-    r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d)'
+    r'|\\text|\\ldots|\\pm|\\mp'
+    r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d+(?![\d^]))'
 )
 # A mixed number in an expression: 1\frac{1}{2}\pi.
 MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
@@ -197,8 +197,8 @@ def values_at_points(expression: Any, other: Any, precision: int = PRECISION) ->
     return values
 
 
-def as_number(text: str) -> Number | None:
-    """Return a constant's value to many digits; None if it isn't a real constant."""
+def constant(text: str) -> Fraction | None:
+    """Return a real constant's value to 30 digits; None if it isn't a real constant."""
     try:
         expression = read(text)
     except UnreadableError:
@@ -210,7 +210,7 @@ def as_number(text: str) -> Number | None:
         return None
     import mpmath
 
-    return Number(Fraction(mpmath.nstr(value.real, 30, strip_zeros=False)))
+    return Fraction(mpmath.nstr(value.real, 30, strip_zeros=False))
 
 
 def fingerprint(text: str) -> str | None:
@@ -252,11 +252,11 @@ def names_of(expression: Any) -> list[str]:
     return sorted(symbol.name for symbol in expression.free_symbols)
 
 
+# Names that may stand for whole numbers.
+WHOLE = frozenset({'n', 'k', 'm', *(mark.strip(' \\') for mark in MARKS.values())})
 SPARE_DIGITS = 20  # that rounding errors may take of the precision
 DECIMAL_DOUBT = 2e-3  # greatest relative error of a value that may be rounded
 DIGITS_LIMIT = 2000  # digits before the point; larger numbers are not computed
-# A numeral with its base: 1010_2.
-BASE = re.compile(r'(\d{1,1000})\s?_\s?\{?\s?(\d+)\s?\}?')
 
 
 def compare_expressions(gold: str, answer: str) -> Relation:
@@ -265,9 +265,6 @@ def compare_expressions(gold: str, answer: str) -> Relation:
     Raises:
         UnreadableError: If one cannot be read.
     """
-    bases = BASE.fullmatch(gold), BASE.fullmatch(answer)
-    if any(bases):
-        return _compare_bases(gold, answer, *bases)
     relation = compare_read(read(gold), read(answer))
     if relation is Relation.DIFFERENT and (has_decimal(gold) or has_decimal(answer)):
         return _compare_roughly(read(gold), read(answer))
@@ -285,8 +282,8 @@ def compare_equations(
     """
     import mpmath
 
-    left = read(f'({gold[0]})-({gold[1]})')
-    right = read(f'({answer[0]})-({answer[1]})')
+    left = _numerator(read(f'({gold[0]})-({gold[1]})'), flips)
+    right = _numerator(read(f'({answer[0]})-({answer[1]})'), flips)
     digits = _extra_digits(left, right)
     pairs = _value_pairs(left, right, digits)
     if digits > DIGITS_LIMIT or len(pairs) < 3:
@@ -303,6 +300,15 @@ def compare_equations(
     if not flips and not (ratios[0].imag == 0 and ratios[0].real > 0):
         return Relation.DIFFERENT
     return Relation.SAME
+
+
+def _numerator(difference: Any, flips: bool) -> Any:
+    """Return the numerator of a quotient of polynomials in lowest terms: y - 12/x is 0 as xy - 12."""
+    from sympy import cancel
+
+    if not flips or not difference.is_rational_function(*difference.free_symbols):
+        return difference
+    return cancel(difference).as_numer_denom()[0]
 
 
 def compare_read(gold: Any, answer: Any) -> Relation:
@@ -332,7 +338,7 @@ def compare_read(gold: Any, answer: Any) -> Relation:
         return Relation.SAME
     if not constant and all(_agree(a, b, digits) for a, b in pairs[:3]):
         return Relation.UNKNOWN  # the same for positive variables: \\sqrt{x^2} and x
-    if any(str(name) in ('n', 'k', 'm') for name in names_of(gold)) and _alternates(gold, answer):
+    if any(name in WHOLE for name in names_of(gold)) and _alternates(gold, answer):
         return Relation.UNKNOWN
     return Relation.DIFFERENT
 
@@ -419,31 +425,3 @@ def _alternates(gold: Any, answer: Any) -> bool:
 
 def _is_polynomial(expression: Any) -> bool:
     return bool(expression.is_polynomial(*expression.free_symbols))
-
-
-def compare_rounded(gold: Number | str, answer: Number | str) -> Relation | None:
-    """Compare a decimal with a constant that it may be rounded from; None if neither is one."""
-    left = gold if isinstance(gold, Number) else as_number(gold)
-    right = answer if isinstance(answer, Number) else as_number(answer)
-    if left is None or right is None or not (left.digits or right.digits):
-        return None
-    if left.percent != right.percent:
-        return None
-    return rounds(left, right)
-
-
-def _compare_bases(
-    gold: str, answer: str, first: re.Match[str] | None, second: re.Match[str] | None
-) -> Relation:
-    """Compare numerals such as ``204_5``; with a missing base the result is unknown."""
-    if first and second:
-        same = (int(first[1]), first[2]) == (int(second[1]), second[2])
-        return Relation.SAME if same else Relation.DIFFERENT
-    numeral, other = (first, answer) if first else (second, gold)
-    if numeral and other.isdigit() and len(other) < 4000 and 2 <= int(numeral[2]) <= 10:
-        digits, base = numeral[1], int(numeral[2])
-        if int(other) == int(digits):
-            return Relation.UNKNOWN
-        valid = max(digits) < str(base) or base == 10
-        return Relation.UNKNOWN if valid and int(digits, base) == int(other) else Relation.DIFFERENT
-    return Relation.UNKNOWN

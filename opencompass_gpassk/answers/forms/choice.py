@@ -1,0 +1,64 @@
+"""Choices: the letter of an option, alone, named as one, or before the option's own text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from opencompass_gpassk.answers.braces import split_top
+from opencompass_gpassk.answers.forms.expression import Expression
+from opencompass_gpassk.answers.forms.form import Form, Parse
+from opencompass_gpassk.answers.forms.sequence import LIST, Sequence
+from opencompass_gpassk.answers.forms.text import Text
+from opencompass_gpassk.answers.relation import Relation
+
+__all__ = ['Choice']
+
+# The letter of a choice alone: A, (A), [A], A., (A):
+ALONE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
+# A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
+LEAD = re.compile(
+    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*(\S.*)', re.DOTALL
+)
+NAMED = re.compile(r'(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?')
+LETTER = re.compile(r'(?<![a-zA-Z\\_])[A-J](?![a-zA-Z])')
+LETTERS = re.compile(r'[A-J]{2,10}|[a-j]')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Form):
+    """One or several letters of options, in alphabetical order."""
+
+    letters: str
+
+    @classmethod
+    def read(cls, text: str, parse: Parse) -> Choice | None:
+        """Read a letter alone, named as a choice, or before its own text, which is a value."""
+        found = ALONE.fullmatch(text) or NAMED.fullmatch(text)
+        if found:
+            return cls(text=text, letters=found[1])
+        several = [ALONE.fullmatch(piece.strip()) for piece in split_top(text, LIST)]
+        if all(several):
+            return cls(text=text, letters=''.join(sorted(one[1] for one in several if one)))
+        lead = LEAD.fullmatch(text)
+        if not lead or LETTER.search(lead[4]):  # A. 1 B. 6
+            return None
+        content = parse(lead[4])
+        if isinstance(content, Text) or (isinstance(content, Sequence) and content.is_list()):
+            return None
+        return cls(text=text, letters=next(filter(None, lead.groups())))
+
+    @classmethod
+    def of(cls, form: Form) -> Choice | None:
+        """Return a small letter, or letters in a row, AC, as choices."""
+        if isinstance(form, Expression) and LETTERS.fullmatch(form.text):
+            return cls(text=form.text, letters=''.join(sorted(form.text.upper())))
+        return form if isinstance(form, cls) else None
+
+    def canonical(self) -> str:
+        """Return the letters."""
+        return self.letters
+
+    def compare(self, answer: Choice) -> Relation:
+        """Compare the letters."""
+        return Relation.SAME if self.letters == answer.letters else Relation.DIFFERENT

@@ -1,0 +1,146 @@
+"""Equations and other relations: a value with a name, an equation of a curve, a congruence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from opencompass_gpassk.answers.algebra import compare_equations
+from opencompass_gpassk.answers.braces import split_top
+from opencompass_gpassk.answers.forms.expression import Expression
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values, operators_between
+from opencompass_gpassk.answers.forms.number import Number, parse_number
+from opencompass_gpassk.answers.forms.sets import NAME, Set
+from opencompass_gpassk.answers.relation import Relation, all_of
+
+__all__ = ['Equation']
+
+OPERATOR = re.compile(r'\\(?:le|ge|ne|in|equiv|approx)(?![a-zA-Z])|(?<!:)[<>]|=|\\to(?![a-zA-Z])')
+# The measure of a figure: AB, |AB|, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
+FIGURE = re.compile(
+    r"\|?(?:\\(?:angle|triangle|overline|vec|overrightarrow)\s?)?\{?[A-Z][A-Z']*\}?\|?"
+    r'|[A-Z]+(?:_\{?[\w\\ ]+\}?)?\s?:\s?[A-Z]+(?:_\{?[\w\\ ]+\}?)?'
+    r"|\\frac\{[A-Z']+(?:_\{?\w+\}?)?\}\{[A-Z']+(?:_\{?\w+\}?)?\}"
+    r'|\\(?:Delta|angle)\s?[a-zA-Z]|[a-z](?:\s?:\s?[a-z])+|[A-Z](?:\s?\\c[au]p\s?[A-Z])+'
+)
+VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
+ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
+TUPLE_NAME = re.compile(r"\([\w\\{}, ']+\)")
+TEXT_NAME = re.compile(r'\\text\{([^{}]*)\}')
+COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod)(?![a-zA-Z])')
+FLIP = {'>': '<', '\\ge': '\\le'}
+FUNCTION = re.compile(r'([a-zA-Z])\(([a-z])\)')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equation(Form):
+    """A relation between sides; the operators of an inequality point to the greater side.
+
+    Attributes:
+        operators: Between the sides, such as '=' and '<'.
+        terms: The sides.
+    """
+
+    operators: str
+    terms: tuple[Form, ...]
+
+    @classmethod
+    def read(cls, text: str, parse: Parse) -> Form | None:
+        """Read a relation; one that gives a name to a value is that value."""
+        sides = [side.strip() for side in split_top(text, OPERATOR)]
+        if len(sides) < 2:
+            return None
+        operators = operators_between(text, sides, OPERATOR)
+        value = _read_value(text, sides, operators, parse) if all(sides) else None
+        if value or not all(sides):
+            return value
+        if operators[0] in FLIP and all(o in FLIP or o == '=' for o in operators):
+            sides, operators = sides[::-1], [FLIP.get(o, o) for o in operators[::-1]]
+        terms = tuple(parse(side) for side in sides)
+        return cls(text=text, operators=' '.join(operators), terms=terms)
+
+    @classmethod
+    def of(cls, form: Form) -> Equation | None:
+        """Return a named value, ``y = 2x``, or a half-line, ``x < 3``, as a relation."""
+        if isinstance(form, cls):
+            return form
+        name = Expression(text=form.name)
+        if not form.name:
+            return None
+        if form.scalar:
+            return cls(operators='=', terms=(name, replace(form, name='')))
+        if not isinstance(form, Set) or len(form.bounds) != 2:
+            return None
+        low, high = form.bounds
+        if low and not high:
+            return cls(operators='\\le' if form.brackets[0] == '[' else '<', terms=(low, name))
+        if high and not low:
+            return cls(operators='\\le' if form.brackets[1] == ']' else '<', terms=(name, high))
+        return None
+
+    def parts(self) -> tuple[Form, ...]:
+        """Return the sides."""
+        return self.terms
+
+    def is_plain(self) -> bool:
+        """Return False: sides are compared by computer algebra."""
+        return False
+
+    def canonical(self) -> str:
+        """Return the operators and the sides."""
+        return f'{self.operators}: ' + ', '.join(term.canonical() for term in self.terms)
+
+    def excludes(self, answer: Form) -> bool:
+        """Tell whether the answer is a number, which is no relation."""
+        return isinstance(answer, Number)
+
+    def compare(self, answer: Equation) -> Relation:
+        """Compare two relations: by the difference of their sides, if they are of two values."""
+        if self.operators != answer.operators:
+            return Relation.UNKNOWN
+        terms = (*self.terms, *answer.terms)
+        values = [tuple(term.value() for term in one.terms) for one in (self, answer)]
+        if values[0] == values[1] and None not in values[0]:
+            return Relation.SAME
+        scalars = all(term.scalar for term in terms)
+        if scalars and self.operators in ('=', '<', '\\le', '\\ne') and len(self.terms) == 2:
+            first, second = ((str(left), str(right)) for left, right in values)
+            rounded = any(isinstance(term, Number) and term.digits for term in terms)
+            flips = self.operators in ('=', '\\ne')
+            return compare_equations(first, second, flips=flips, rounded=rounded)
+        if len(self.terms) != len(answer.terms):
+            return Relation.DIFFERENT
+        return all_of(compare_values(a, b) for a, b in zip(self.terms, answer.terms, strict=True))
+
+
+def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse) -> Form | None:
+    """Read a relation that gives a value: x = 5, (a, b) = (1, 2), x = 3 + 4 = 7, 99/19 ≈ 5.21."""
+    named = NAME.fullmatch(sides[0]) or FIGURE.fullmatch(sides[0])
+    if '\\approx' in operators:
+        at = operators.index('\\approx')
+        about = parse_number(sides[at + 1])
+        if about and at + 2 == len(sides) and not (at == 0 and named):
+            return replace(parse('='.join(sides[:-1])), rounded=about)
+        operators = [o if o != '\\approx' else '=' for o in operators]
+    if set(operators) == {'\\in'} and len(sides) == 2:
+        return _named(sides[1], sides[0], parse)
+    if set(operators) != {'='}:
+        return None
+    if named or TUPLE_NAME.fullmatch(sides[0]) or TEXT_NAME.fullmatch(sides[0]):
+        return _equated(_named(sides[-1], sides[0], parse), sides[1:-1], parse)
+    if len(sides) == 2 and NAME.fullmatch(sides[1]):
+        return _named(sides[0], sides[1], parse)
+    free = VARIABLE.search(ENVIRONMENT.sub(' ', text))
+    if len(sides) > 2 or not free or COMPUTED.search(sides[0]):
+        return _equated(parse(sides[-1]), sides[:-1], parse)
+    return None
+
+
+def _equated(value: Form, others: list[str], parse: Parse) -> Form:
+    """Return a value with the other sides of its equation, but for sums and limits."""
+    return replace(value, sides=tuple(parse(o) for o in others if not COMPUTED.search(o)))
+
+
+def _named(value: str, name: str, parse: Parse) -> Form:
+    said = TEXT_NAME.fullmatch(name)
+    return replace(parse(value), name=re.sub(r'[\s{}]', '', said[1] if said else name))

@@ -1,0 +1,163 @@
+"""Expressions: any text of mathematics that is read as a single value or function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import takewhile
+
+from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare, parse
+from opencompass_gpassk.answers.forms.number import Number, rounds
+from opencompass_gpassk.answers.normalise import unspaced
+from opencompass_gpassk.answers.relation import Relation, all_of
+
+__all__ = ['Expression']
+
+INFINITE = {'\\infty': 1, '-\\infty': -1}
+# Letters for any whole number, as in 2k + 1.
+WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
+LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
+RADIANS = re.compile(r'\\pi(?![a-zA-Z])')
+DOTS = '\\ldots'
+SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression(Form):
+    """An expression in LaTeX.
+
+    Attributes:
+        number: The number that it was read as.
+    """
+
+    number: Number | None = None
+
+    scalar = True
+
+    @classmethod
+    def read(cls, text: str, _: Parse) -> Expression:
+        """Read any text."""
+        return cls(text=text)
+
+    @classmethod
+    def of(cls, form: Form) -> Expression | None:
+        """Return any single value as an expression."""
+        if isinstance(form, cls):
+            return form
+        value = form.value()
+        number = form if isinstance(form, Number) else None
+        return cls(text=value, unit=form.unit, number=number) if value else None
+
+    def is_plain(self) -> bool:
+        """Return False: infinity alone is compared without computer algebra."""
+        return self.sign() is not None and super().is_plain()
+
+    def sign(self) -> int | None:
+        """Return the sign of infinity, None for anything else."""
+        return INFINITE.get(self.text.replace(' ', ''))
+
+    def value(self) -> str:
+        """Return its LaTeX."""
+        return self.text
+
+    def constant(self) -> Fraction | None:
+        """Return its value to 30 digits if it is a real constant."""
+        return None if self.sign() else constant(self.text)
+
+    def canonical(self) -> str:
+        """Return its values at fixed points, or its text where it has none."""
+        return fingerprint(self.text) or unspaced(self.text)
+
+    def excludes(self, answer: Form) -> bool:
+        """Tell whether it is a single value, and the answer isn't."""
+        return answer.sharp and self.is_single()
+
+    def is_single(self) -> bool:
+        """Tell whether it is read as a value, and has no unit vector in it."""
+        return is_scalar(self.text)
+
+    def compare(self, answer: Expression) -> Relation:
+        """Compare by values; where these differ, by the rule of rounding.
+
+        Raises:
+            UnreadableError: If one of them cannot be read.
+        """
+        texts = _in_radians(self, answer)
+        if self.text and unspaced(texts[0]) == unspaced(texts[1]):
+            return Relation.SAME
+        signs = self.sign(), answer.sign()
+        if any(signs):
+            return Relation.SAME if signs[0] == signs[1] else Relation.DIFFERENT
+        if DOTS in self.text and DOTS in answer.text:
+            return _compare_series(self.text, answer.text)
+        if DOTS in (self.text, answer.text):  # of a list
+            return Relation.DIFFERENT
+        relation = compare_expressions(*texts)
+        letters = set(''.join(LETTERS.findall(texts[1])))
+        if relation is Relation.SAME and letters - set(texts[0]):  # NOT 0, read as a product
+            return Relation.UNKNOWN
+        if relation is not Relation.DIFFERENT:
+            return relation
+        if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?
+            return Relation.UNKNOWN
+        if _renamed_counter(self.text, answer.text):
+            return Relation.UNKNOWN
+        return _compare_rounded(self, answer)
+
+
+def _renamed_counter(gold: str, answer: str) -> bool:
+    """Tell whether only the letters for any whole number differ: k\\pi and n\\pi."""
+    found = [set(WHOLE.findall(text)) for text in (gold, answer)]
+    return all(len(letters) == 1 for letters in found) and (
+        WHOLE.sub('n', unspaced(gold)) == WHOLE.sub('n', unspaced(answer))
+    )
+
+
+def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:
+    """Return both in radians if one is in degrees and the other has π and no unit."""
+    texts = [gold.text, answer.text]
+    for index, (one, other) in enumerate(((gold, answer), (answer, gold))):
+        if one.unit == 'degree' and not other.unit and RADIANS.search(other.text):
+            texts[index] = f'({one.text}) \\cdot \\frac{{\\pi}}{{180}}'
+    return texts[0], texts[1]
+
+
+def _compare_rounded(gold: Expression, answer: Expression) -> Relation:
+    """Compare constants of which one is a decimal that may be rounded from the other."""
+    numbers = []
+    for form in (gold, answer):
+        value = None if form.number else form.constant()
+        numbers.append(form.number if value is None else Number(number=value))
+    left, right = numbers
+    if left is None or right is None or not (left.digits or right.digits):
+        return Relation.DIFFERENT
+    return Relation.DIFFERENT if left.percent != right.percent else rounds(left, right)
+
+
+def _compare_series(gold: str, answer: str) -> Relation:
+    """Compare sums with dots by the terms at both ends, in the order of either."""
+    terms = [[unspaced(term).lstrip('+') for term in SIGN.split(text)] for text in (gold, answer)]
+    if any(found.count(DOTS) != 1 for found in terms):
+        return Relation.UNKNOWN
+    if sorted(terms[0]) == sorted(terms[1]):
+        return Relation.SAME
+    found = [_compare_ends(terms[0], other) for other in (terms[1], terms[1][::-1])]
+    return max(found, key=[Relation.DIFFERENT, Relation.UNKNOWN, Relation.SAME].index)
+
+
+def _compare_ends(gold: list[str], answer: list[str]) -> Relation:
+    """Compare the terms before and behind the dots; two at one end must be in both to be sure."""
+    sides = []
+    for way in (1, -1):
+        first, second = (
+            list(takewhile(lambda t: t != DOTS, terms[::way])) for terms in (gold, answer)
+        )
+        sides.append([compare(parse(a), parse(b)) for a, b in zip(first, second, strict=False)])
+    relation = all_of(one for side in sides for one in side)
+    if not all(sides) or (relation is Relation.SAME and max(map(len, sides)) < 2):
+        return Relation.UNKNOWN
+    if relation is Relation.DIFFERENT and all(side[0] is not Relation.DIFFERENT for side in sides):
+        return Relation.UNKNOWN
+    return relation

@@ -1,0 +1,213 @@
+"""What all forms of an answer share: how a form is read, and how two of any forms are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+from opencompass_gpassk.answers.braces import balanced, split_top
+from opencompass_gpassk.answers.parameters import PARAMETER, SHIFTS, letters, renamed
+from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.units import factor, split_unit, units_agree
+
+__all__ = ['READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse', 'read_measured']
+
+
+Parse = Callable[[str], 'Form']
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """An answer of one form. A subclass says how it is read, made canonical and compared.
+
+    Attributes:
+        text: What it was read from, in its normal spelling.
+        name: The variable that has this value, as in ``x = 5``; '' if none.
+        unit: The unit after it, '' if none.
+        sides: The other sides of the equation that ends in this value, 3 + 4 in ``x = 3 + 4 = 7``.
+        rounded: What it is about, 5.21 in ``99/19 \\approx 5.21``.
+    """
+
+    text: str = ''
+    name: str = ''
+    unit: str = ''
+    sides: tuple[Form, ...] = ()
+    rounded: Form | None = None
+
+    scalar: ClassVar[bool] = False  # whether it is a single value, which may have a unit
+    sharp: ClassVar[bool] = False  # whether it can be nothing else, as a number or an interval
+
+    @classmethod
+    def read(cls, text: str, parse: Parse) -> Form | None:
+        """Read a text of this form; None if it has another. ``parse`` reads its parts."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, form: Form) -> Any:
+        """Return an answer that was read in another form in this one; None if it has none."""
+        return form if isinstance(form, cls) else None
+
+    def parts(self) -> tuple[Form, ...]:
+        """Return the forms that it is made of."""
+        return ()
+
+    def is_plain(self) -> bool:
+        """Tell whether it is compared without computer algebra."""
+        sides = (*self.sides, self.rounded) if self.rounded else self.sides
+        return all(part.is_plain() for part in (*self.parts(), *sides))
+
+    def canonical(self) -> str:
+        """Return a text that is equal for equivalent answers, as far as rules can tell."""
+        raise NotImplementedError
+
+    def compare(self, answer: Any) -> Relation:
+        """Compare a gold answer with an answer of the same form."""
+        raise NotImplementedError
+
+    def excludes(self, _: Form) -> bool:
+        """Tell whether a text of this form can't be the same as one of a form without a match."""
+        return False
+
+    def value(self) -> str | None:
+        """Return the LaTeX of it as one value; None if it is several or none."""
+        return None
+
+    def is_single(self) -> bool:
+        """Tell whether it is one value, and can't be a vector or a set."""
+        return False
+
+    def constant(self) -> Fraction | None:
+        """Return the real number that it is, to 30 digits; None if it is none."""
+        return None
+
+
+# How a text is tried as one form after another, filled by the package: the last takes any.
+READERS: list[Callable[[str, Parse], Form | None]] = []
+LEVELS = 7  # of parts of parts
+COMMA = re.compile(r'[,;]')
+TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
+LETTER = re.compile(r'\([A-J]\)')
+
+
+def parse(text: str, level: int = 0) -> Form:
+    """Read an answer in its normal spelling; the last of the forms takes what no other does."""
+    text = _unwrapped(text.strip())
+    whole = TEXT_COMMAND.fullmatch(text)
+    text = whole[1].strip() if whole else text
+    readers = READERS if level < LEVELS else READERS[-1:]
+    found = (read(text, partial(parse, level=level + 1)) for read in readers)
+    return next(form for form in found if form)
+
+
+def read_measured(text: str, parse: Parse) -> Form | None:
+    """Read a single value with a unit."""
+    bare, unit = split_unit(text)
+    value = parse(bare) if unit else None
+    return replace(value, unit=unit) if value and value.scalar else None
+
+
+def _unwrapped(text: str) -> str:
+    """Remove braces and parentheses around a whole single value."""
+    while len(text) > 1 and text[0] in '{(' and text[-1] == {'{': '}', '(': ')'}[text[0]]:
+        inner = text[1:-1]
+        if not balanced(inner) or len(split_top(inner, COMMA)) > 1 or LETTER.fullmatch(text):
+            break
+        text = inner.strip()
+    return text
+
+
+def operators_between(text: str, sides: list[str], operator: re.Pattern[str]) -> list[str]:
+    """Return the operators at which a text was split into sides."""
+    operators, position = [], 0
+    for side in sides[:-1]:
+        position = text.index(side, position) + len(side)
+        match = operator.search(text, position)
+        if match:
+            operators.append(match[0])
+            position = match.end()
+    return operators
+
+
+def compare(gold: Form, answer: Form) -> Relation:
+    """Compare two answers; one that says 7 = 11 is different from either.
+
+    A value with a parameter for any whole number is a family of values, which may be counted from
+    another start: kπ + π/4 and kπ - 3π/4 are the same.
+
+    Raises:
+        UnreadableError: If an expression in one of them cannot be read.
+    """
+    relation = compare_values(gold, answer)
+    if relation is Relation.SAME or not (PARAMETER in gold.text and PARAMETER in answer.text):
+        return relation
+    moved = (parse(answer.text.replace(PARAMETER, shift)) for shift in SHIFTS)
+    if any(compare_values(gold, other) is Relation.SAME for other in moved):
+        return Relation.SAME
+    return relation
+
+
+def compare_values(gold: Form, answer: Form) -> Relation:
+    """Compare two answers as they are written, with their units, names and sides."""
+    aligned = _aligned(gold, answer)
+    if aligned is None:
+        return Relation.UNKNOWN
+    if not units_agree(gold.unit, answer.unit):
+        return _compare_measures(gold, answer)
+    relation = _compare_forms(gold, aligned)
+    if relation is Relation.DIFFERENT or not (answer.sides or answer.rounded):
+        return relation
+    value = replace(answer, sides=(), rounded=None, name='')
+    if answer.rounded and _compare_forms(value, answer.rounded) is Relation.DIFFERENT:
+        return Relation.DIFFERENT
+    sides = all_of(compare_values(value, side) for side in answer.sides)
+    if sides is Relation.DIFFERENT and None in (s.constant() for s in (value, *answer.sides)):
+        sides = Relation.UNKNOWN  # x^2 + 1 = 5 need not hold for all x
+    return all_of((relation, sides))
+
+
+def _compare_measures(gold: Form, answer: Form) -> Relation:
+    """Compare values in two units of one kind, 90 minutes and 1.5 hours; a decimal may be rounded."""
+    size, value = factor(answer.unit, gold.unit), answer.value()
+    if size is None or value is None:
+        return Relation.UNKNOWN
+    exact = parse(f'({value})\\cdot\\frac{{{size.numerator}}}{{{size.denominator}}}')
+    relation = compare_values(gold, replace(exact, unit=gold.unit))
+    decimals = '.' in gold.text + answer.text
+    return Relation.UNKNOWN if relation is Relation.DIFFERENT and decimals else relation
+
+
+def _compare_forms(gold: Form, answer: Form) -> Relation:
+    """Compare two values in each form of theirs that both have."""
+    found = []
+    for kind in dict.fromkeys((type(gold), type(answer))):
+        left, right = kind.of(gold), kind.of(answer)
+        if left is not None and right is not None:
+            found.append(left.compare(right))
+    if Relation.SAME in found or not found:
+        apart = gold.excludes(answer) or answer.excludes(gold)
+        return Relation.SAME if found else Relation.DIFFERENT if apart else Relation.UNKNOWN
+    return all_of(found) if set(found) == {Relation.DIFFERENT} else Relation.UNKNOWN
+
+
+FUNCTION = re.compile(r'([a-zA-Z](?:\^-1)?)\(([a-z])\)')
+
+
+def _aligned(gold: Form, answer: Form) -> Form | None:
+    """Return the answer with the gold answer's name for the argument of a function.
+
+    None if their names can't mean the same: f(x) and y may, x and y may not.
+    """
+    names = gold.name, answer.name
+    if names[0] == names[1] or '' in names:
+        return answer
+    functions = [FUNCTION.fullmatch(name) for name in names]
+    if functions[0] and functions[1]:
+        if functions[0][1] != functions[1][1] or not answer.scalar:
+            return None
+        text = renamed(answer.text, functions[1][2], functions[0][2])
+        return replace(answer, text=text) if functions[0][2] not in letters(answer.text) else None
+    return answer if any(functions) and 'y' in names else None

@@ -1,0 +1,357 @@
+"""Several values: lists, finite sets, coordinates, ratios, matrices, values with ±."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence as Parts
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from opencompass_gpassk.answers.braces import balanced, split_top
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare, compare_values, parse
+from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.units import WORDLISTS
+
+__all__ = ['LIST', 'Sequence', 'read_list']
+
+# Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.
+WORD = r'(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|和|或者?|以及|及|与'
+LIST = re.compile(
+    r'[,;]\s*(?:\\text\{\s*(?:and|or)\s*\}|(?:and|or)(?![a-zA-Z]))?'
+    rf'|\\text\{{\s*,?\s*(?:and|or|,)\s*\}}|{WORD}'
+)
+# Separators of a list whose elements are lists: 1,2; 3,4.
+SEMICOLON = re.compile(rf';|\\text\{{\s?(?:and|or)\s?\}}|{WORD}')
+COMMA = re.compile(r',')
+BARE_COMMA = re.compile(r'[,;]')
+RATIO = re.compile(r':|(?<=\d)\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=\d)')
+# An environment of a matrix, with the columns of an array, and its content.
+MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
+# The end of a row, with an optional LaTeX length for the space below it.
+ROW = re.compile(r'\\\\(?:\[[^\]]*\])?')
+CELL = re.compile(r'&')
+POINT = re.compile(r'[A-Z]\s?\(')  # A(1, 2)
+PM = re.compile(r'\\pm(?![a-zA-Z])|\+/-|\+-')
+MP = re.compile(r'\\mp(?![a-zA-Z])|-/\+')
+COORDINATES = re.compile(r"\(([\w\\,']+)\)")
+INDEX = re.compile(r'_?\{?\d\}?$')
+SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|:')
+CLOCK = re.compile(r'0\d*$')  # of 12:00 and 3:05
+# The name of a value in a list: length 15, width is 8, 最大值 5.
+QUANTITIES = '|'.join(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
+DESCRIBED = re.compile(
+    rf'^\s*(?:\\text\{{)?\s*({QUANTITIES})\s*\}}?\s*(?:=|:|is|为|是)?\s*(?=-?[\d\\(])'
+)
+DOTS = '\\ldots'
+LIST_LIMIT = 200
+CLOSING = {'(': ')', '[': ']', '{': '}'}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sequence(Form):
+    """Several values.
+
+    Attributes:
+        brackets: Around them: '' for a list and '{}' for a set, whose order is free; '()' and '[]'
+            for coordinates, '::' for a ratio, '2x1' for a matrix of 2 rows, '±' for two values.
+        elements: The values; those of a matrix row by row.
+    """
+
+    sharp = True
+
+    brackets: str = ''
+    elements: tuple[Form, ...]
+
+    @classmethod
+    def read(cls, text: str, parse: Parse) -> Sequence | None:
+        """Read a text with brackets, separators or ±."""
+        for read in (_read_matrix, _read_signs, _read_ratio, _read_bracketed):
+            found = read(text, parse)
+            if found:
+                return replace(found, text=text)
+        return None
+
+    @classmethod
+    def of(cls, form: Form) -> Sequence | None:
+        """Return a single value as a list of one."""
+        if isinstance(form, cls):
+            return form
+        return cls(brackets='1', elements=(replace(form, name=''),)) if form.is_single() else None
+
+    def parts(self) -> tuple[Form, ...]:
+        """Return the elements."""
+        return self.elements
+
+    def is_ordered(self) -> bool:
+        """Tell whether the order of the elements matters."""
+        return self.brackets not in ('', '{}', '±', '1')
+
+    def is_list(self) -> bool:
+        """Tell whether it is a list of separate values, without brackets or in those of a set."""
+        return not self.is_ordered()
+
+    def listed(self) -> list[Form]:
+        """Return the elements of a list; one with ± gives two."""
+        found: list[Form] = []
+        for part in self.elements:
+            signs = isinstance(part, Sequence) and part.brackets == '±'
+            found += part.parts() if signs else [part]
+        return _expanded(found)
+
+    def value(self) -> str | None:
+        """Return a matrix, or a ratio of two numbers as their quotient, in LaTeX."""
+        values = [part.value() for part in self.elements]
+        if self.brackets == '::' and len(values) == 2:
+            return None if None in values else f'\\frac{{{values[0]}}}{{{values[1]}}}'
+        if 'x' not in self.brackets or None in values:
+            return None
+        width = int(self.brackets.partition('x')[2])
+        cells = [str(value) for value in values]
+        rows = [' & '.join(cells[i : i + width]) for i in range(0, len(cells), width)]
+        return '\\begin{pmatrix}' + ' \\\\ '.join(rows) + '\\end{pmatrix}'
+
+    def canonical(self) -> str:
+        """Return the canonical texts of the elements, sorted if their order is free."""
+        if self.is_list():
+            return '{' + ', '.join(sorted(part.canonical() for part in self.listed())) + '}'
+        inner = ', '.join(part.canonical() for part in self.elements)
+        if self.brackets in ('()', '[]'):
+            return self.brackets[0] + inner + self.brackets[1]
+        return f'{self.brackets}: {inner}'
+
+    def compare(self, answer: Sequence) -> Relation:
+        """Compare element by element, in order where one of them has an order."""
+        for one, other in ((self, answer), (answer, self)):
+            if one.brackets == '{}' and len(one.elements) == 1 and other.is_ordered():
+                return compare(*(e.elements[0] if e is one else e for e in (self, answer)))
+        if self.is_list() and answer.is_list():
+            return _compare_lists(self.listed(), answer.listed())
+        if self.is_list() or answer.is_list():
+            return _compare_listed(self, answer)
+        relation = _compare_ordered(self.elements, answer.elements)
+        brackets = {self.brackets, answer.brackets}
+        if brackets == {'::'} and relation is Relation.DIFFERENT:
+            return _compare_ratios(self, answer)
+        if len(brackets) == 1 or (relation is Relation.DIFFERENT and '::' not in brackets):
+            return relation
+        if brackets == {'()', '[]'}:
+            return Relation.DIFFERENT if self.may_be_interval() else relation
+        column = any(one.endswith('x1') or one.startswith('1x') for one in brackets)
+        vector = column and not brackets.isdisjoint({'()', '[]'})
+        return relation if vector else Relation.UNKNOWN
+
+    def may_be_interval(self) -> bool:
+        """Tell whether these are two values of which the second may be the greater."""
+        if self.brackets not in ('()', '[]') or len(self.elements) != 2:
+            return False
+        low, high = (part.constant() for part in self.elements)
+        return low is None or high is None or low < high
+
+
+def _expanded(parts: list[Form]) -> list[Form]:
+    """Return numbers at equal distances for 1, 2, \\ldots, 100."""
+    texts = [part.text for part in parts]
+    if DOTS not in texts or texts.index(DOTS) not in (2, 3) or texts.index(DOTS) != len(parts) - 2:
+        return parts
+    values = [part.constant() for part in parts if part.text != DOTS]
+    if None in values:
+        return parts
+    *first, last = (value for value in values if value is not None)
+    step = first[1] - first[0]
+    steps = (last - first[0]) / step if step else Fraction(0)
+    even = all(b - a == step for a, b in pairwise(first))
+    if not even or steps.denominator != 1 or not len(first) <= steps <= LIST_LIMIT:
+        return parts
+    return [parse(str(first[0] + i * step)) for i in range(int(steps) + 1)]
+
+
+def _compare_ordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
+    """Compare parts in order, such as coordinates."""
+    if len(gold) != len(answer):
+        return Relation.DIFFERENT
+    return all_of(compare_values(a, b) for a, b in zip(gold, answer, strict=True))
+
+
+def _compare_unordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
+    """Compare parts in any order, such as the solutions of an equation."""
+    if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
+        return Relation.UNKNOWN
+    if any(part.text == DOTS for part in (*gold, *answer)):
+        texts = [sorted(part.text for part in parts) for parts in (gold, answer)]
+        return Relation.SAME if texts[0] == texts[1] else Relation.UNKNOWN
+    if len(gold) != len(answer):
+        return _compare_repeated(gold, answer)
+    left = list(answer)
+    doubts = False
+    for part in gold:
+        relations = [_compare_elements(part, other) for other in left]
+        if Relation.SAME in relations:
+            left.pop(relations.index(Relation.SAME))
+        elif Relation.UNKNOWN in relations:
+            doubts = True
+        else:
+            return Relation.DIFFERENT
+    return Relation.UNKNOWN if doubts else Relation.SAME
+
+
+def _compare_elements(gold: Form, answer: Form) -> Relation:
+    sets = [isinstance(one, Sequence) and one.brackets == '{}' for one in (gold, answer)]
+    return compare(gold, answer) if sets[0] == sets[1] else Relation.UNKNOWN  # {1, {2}}, {1, 2}
+
+
+def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
+    """Compare lists of different lengths, since a solution may be listed twice."""
+    for first, second in ((gold, answer), (answer, gold)):
+        for part in first:
+            if {compare(part, other) for other in second} == {Relation.DIFFERENT}:
+                return Relation.DIFFERENT
+    points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
+    return Relation.SAME if points else Relation.UNKNOWN
+
+
+def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
+    """Compare lists and sets, whose elements may have names: x = 1, y = 2."""
+    known = [_by_name(parts) for parts in (gold, answer)]
+    if known[0] and known[1] and len(gold) > 1 < len(answer):
+        if known[0].keys() != known[1].keys():
+            return Relation.UNKNOWN
+        return all_of(compare(part, known[1][name]) for name, part in known[0].items())
+    if any(one and len({INDEX.sub('', name) for name in one}) == 1 for one in known):
+        bare = [[replace(p, name=INDEX.sub('', p.name)) for p in parts] for parts in (gold, answer)]
+        return _compare_unordered(*bare)  # x_1 = 1, x_2 = 2 against x = 1 or x = 2
+    if known[0] or known[1]:  # x = 1, y = 2 against 1, 2
+        if any(part.name for part in (answer if known[0] else gold)):
+            return Relation.UNKNOWN
+        return _compare_ordered(gold, answer)
+    return _compare_unordered(gold, answer)
+
+
+def _by_name(parts: Parts[Form]) -> dict[str, Form] | None:
+    """Return elements by name if each has a name of its own, else None."""
+    found = {part.name: part for part in parts}
+    return None if '' in found or len(found) < len(parts) else found
+
+
+def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
+    """Compare a list with values whose order matters: names or commas may give it one."""
+    listed, point = (gold, answer) if gold.is_list() else (answer, gold)
+    relation = _compare_ordered(gold.elements, answer.elements)
+    if listed.brackets == '1':
+        value = point.value() if point.brackets == '::' else None  # 4 and 4:1
+        if value is None:
+            column = 'x' in point.brackets and listed.elements[0].constant() is None
+            return Relation.UNKNOWN if column else Relation.DIFFERENT
+        values = (parse(value), *listed.elements)
+        return compare_values(*(values if point is gold else values[::-1]))
+    if listed.brackets or 'x' in point.brackets or point.brackets == '::':
+        return relation if relation is Relation.DIFFERENT else Relation.UNKNOWN
+    names = [part.name for part in listed.elements]
+    if '' not in names and len(set(names)) == len(names):
+        match = COORDINATES.fullmatch(point.name)
+        order = match[1].split(',') if match else sorted(names, key=lambda name: name.strip('\\'))
+        if sorted(names) == sorted(order) and names != order:
+            values = [part for name in order for part in listed.elements if part.name == name]
+            elements = replace(listed, elements=tuple(values)).elements
+            pair = (elements, point.elements) if listed is gold else (point.elements, elements)
+            return _compare_ordered(*pair) if match else Relation.UNKNOWN
+        return relation if names == order else Relation.UNKNOWN
+    if any(names) or not _has_commas(listed):
+        return Relation.UNKNOWN
+    if point.may_be_interval() or (listed is gold and relation is Relation.DIFFERENT):
+        return Relation.UNKNOWN  # of a gold list the order may be free
+    return relation
+
+
+def _has_commas(listed: Sequence) -> bool:
+    """Tell whether nothing but commas separates the values."""
+    return len(split_top(listed.text, BARE_COMMA)) == len(listed.elements)
+
+
+def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
+    """Compare ratios in other terms, 2:4 and 1:2, by their quotients."""
+    if len(gold.elements) != len(answer.elements):
+        return Relation.DIFFERENT
+    quotients = []
+    for ratio in (gold, answer):
+        first, *others = (part.value() for part in ratio.elements)
+        quotients.append([parse(f'\\frac{{{other}}}{{{first}}}') for other in others])
+    return _compare_ordered(*quotients)
+
+
+def read_list(text: str, parse: Parse) -> Sequence | None:
+    """Read elements without outer brackets; a name before the first belongs to the list."""
+    outer = split_top(text, SEMICOLON)
+    counts = {len(split_top(piece, COMMA)) for piece in outer}
+    nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
+    pieces = [piece.strip() for piece in (outer if nested else split_top(text, LIST))]
+    pieces = [piece for piece in pieces if piece]
+    if len(pieces) < 2:
+        return None
+    parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
+    names = {part.name for part in parts}
+    if parts[0].name and not any(part.name for part in parts[1:]):
+        names = {parts[0].name}
+    if len(names) == 1:  # x = 1, 2
+        return Sequence(text=text, elements=tuple(parts), name=names.pop())
+    return Sequence(text=text, elements=tuple(parts))
+
+
+def _read_ratio(text: str, parse: Parse) -> Sequence | None:
+    """Read ``1:2:3``."""
+    pieces = [piece.strip() for piece in split_top(text, RATIO)]
+    if len(pieces) < 2 or not all(pieces) or any(CLOCK.match(piece) for piece in pieces):
+        return None
+    return Sequence(brackets='::', elements=tuple(parse(piece) for piece in pieces))
+
+
+def _read_bracketed(text: str, parse: Parse) -> Sequence | None:
+    """Read coordinates or a set."""
+    point = POINT.match(text)
+    if point and not text.startswith('('):
+        found = _read_bracketed(text[1:].strip(), parse)
+        return replace(found, name=text[0]) if found and found.brackets == '()' else None
+    if text.startswith('\\{') and text.endswith('\\}') and balanced(text[2:-2]):
+        opening, inner = '{', text[2:-2]
+    elif len(text) > 1 and CLOSING.get(text[0]) == text[-1] and balanced(text[1:-1]):
+        opening, inner = text[0], text[1:-1]
+    else:
+        return None
+    pieces = [piece.strip() for piece in split_top(inner, LIST)]
+    if opening == '{' and len(split_top(inner, SUCH_THAT)) > 1:
+        return None
+    if any(not piece for piece in pieces) or (opening == '(' and len(pieces) < 2):
+        return None
+    parts = tuple(parse(piece) for piece in pieces)
+    single = opening == '[' and len(parts) == 1
+    return Sequence(brackets='' if single else opening + CLOSING[opening], elements=parts)
+
+
+def _read_matrix(text: str, parse: Parse) -> Sequence | None:
+    """Read a matrix; all rows must have the same length."""
+    inner = text
+    bracketed = len(text) > 1 and text[0] in '([' and text[-1] in ')]'
+    if bracketed and text[1:].lstrip().startswith('\\begin'):
+        inner = text[1:-1].strip()
+    match = MATRIX.fullmatch(inner)
+    if not match or match[1] == 'vmatrix' or '\\begin' in match[2]:
+        return None
+    rows = [row for row in ROW.split(match[2]) if row.strip()]
+    cells = [[cell.strip() for cell in split_top(row, CELL)] for row in rows]
+    width = len(cells[0]) if cells else 0
+    if not width or any(len(row) != width for row in cells):
+        return None
+    parts = tuple(parse(cell) for row in cells for cell in row)
+    return Sequence(brackets=f'{len(cells)}x{width}', elements=parts)
+
+
+def _read_signs(text: str, parse: Parse) -> Sequence | None:
+    """Read a value with one ±, or with ± and ∓, as two values."""
+    if not PM.search(text) or (len(PM.findall(text)) > 1 and not MP.search(text)):
+        return None
+    parts = tuple(
+        parse(MP.sub(other, PM.sub(sign, text))) for sign, other in (('+', '-'), ('-', '+'))
+    )
+    if any(part.name for part in parts):
+        return None
+    return Sequence(brackets='±', elements=parts)

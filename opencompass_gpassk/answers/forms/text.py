@@ -1,0 +1,141 @@
+"""Words: the same after articles and punctuation, or the same side of a closed pair."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from opencompass_gpassk.answers.braces import split_top
+from opencompass_gpassk.answers.forms.form import Form, Parse
+from opencompass_gpassk.answers.forms.number import Number
+from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
+from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.units import WORDLISTS, split_unit
+
+__all__ = ['Text']
+
+TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
+ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
+# Three letters or more that aren't a command, a short English word, or a letter of another script
+# except Greek.
+WORD = re.compile(
+    r'(?<![\\a-zA-Z{^_\d])(?<!\\cdot )(?:[a-zA-Z]{3,}(?![a-zA-Z}^_])|(?i:so|is|it|we|of|if|no|as|at|by|be|an|on|my|he)(?![a-zA-Z]))'
+    r'|[^\W\d_a-zA-Z\u0370-\u03ff]'
+)
+NAMED = re.compile(r'^\s*(?:\\text\{)?\s*[a-zA-Z]+\s?\}?\s?=(?!=)')  # width = 4
+LETTER = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])')
+WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
+# Characters outside words; a point, comma or colon between digits is kept: 1.5 is not 15.
+PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]{}|'%!?-])+")
+CLOCK = re.compile(r'\d\s*[ap]\.?m\.?\s*$', re.IGNORECASE)
+FUNCTIONS = frozenset(
+    'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
+    'det'.split()
+)
+# Words that may stand for a number.
+QUANTITY = re.compile(
+    r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b'
+    r'|hundred|half|third|quarter|thousand|double|twice|infinit'
+    r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
+    r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
+)
+# Truth values; 0 and 1 count as such.
+TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
+LEADING = re.compile(rf'({"|".join(WORDLISTS["pole answer+"] + WORDLISTS["pole answer-"])})\b ')
+HEDGED = re.compile(
+    r'\b(?:but|if|unless|except|only|yes .*(?:no|not|never)|no .*yes|maybe|or)\b|但|除|如果|可能'
+)
+OF_ARGUMENT = re.compile(r'\b[a-z]\s?\([a-z]\)|\b[a-z]\b')
+GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
+
+
+def _either(words: list[str]) -> re.Pattern[str]:
+    """Return a pattern of one of the words, as a whole if it is written with spaces."""
+    ordered = sorted(words, key=len, reverse=True)
+    return re.compile('|'.join(rf'\b{w}\b' if w.isascii() else w for w in ordered))
+
+
+# Pair and side, such as ('parity', '+') → a pattern of the words of it, and of those beside them.
+SIDES = {
+    (name[5:-1], name[-1]): (
+        _either(found), _either(WORDLISTS['beside a pole'] + WORDLISTS.get(f'beside {name}', []))
+    )
+    for name, found in WORDLISTS.items() if name.startswith('pole ')
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Form):
+    """An answer in words.
+
+    Attributes:
+        words: The words in lower case without punctuation and articles.
+    """
+
+    words: str
+
+    @classmethod
+    def read(cls, text: str, _: Parse) -> Text | None:
+        """Read a text with a word that is no command, function, name or unit."""
+        sides, equals, last = text.rpartition('=')
+        bare = sides + equals + split_unit(last)[0]
+        clock = CLOCK.search(TEXT_COMMAND.sub(r'\1', text))
+        if '\\operatorname' in text or not (clock or _has_words(bare)):
+            return None
+        return cls(text=text, words=_words(text))
+
+    def canonical(self) -> str:
+        """Return the words."""
+        return self.words
+
+    def excludes(self, answer: Form) -> bool:
+        """Tell whether the answer is a number, and no word here may stand for one."""
+        number = isinstance(answer, Number)
+        return number and not QUANTITY.search(self.words) and not TRUTH.search(self.words)
+
+    def compare(self, answer: Text) -> Relation:
+        """Compare words; of two names or nouns that differ it is unknown whether they are one."""
+        if GAP.sub('', self.words) == GAP.sub('', answer.words):
+            return Relation.SAME
+        first, second = _side(self.words), _side(answer.words)
+        if not first or not second or first[0] != second[0]:
+            return Relation.UNKNOWN
+        return Relation.SAME if first == second else Relation.DIFFERENT
+
+
+def _side(words: str) -> tuple[str, str] | None:
+    """Return the closed pair and the side of it that a sentence takes; None if there is no one."""
+    leading = LEADING.match(words)
+    if leading and not HEDGED.search(words):
+        return 'answer', '-' if leading[1] in WORDLISTS['pole answer-'] else '+'
+    found = []
+    words = OF_ARGUMENT.sub(' ', words)
+    for side, (pole, beside) in SIDES.items():
+        rest = pole.sub(' ', words, count=1)
+        if rest != words and not beside.sub(' ', pole.sub(' ', rest)).strip():
+            found.append(side)
+    return found[0] if len(found) == 1 else None
+
+
+def _words(text: str) -> str:
+    text = TEXT_COMMAND.sub(r' \1 ', text).lower()
+    text = PUNCTUATION.sub(' ', text)
+    found = WORD_BANG.sub(r'\1', text).split()
+    return ' '.join(word for word in found if word not in {'the', 'a', 'an'})
+
+
+def _has_words(text: str) -> bool:
+    pieces = split_top(ENVIRONMENT.sub(' ', text), LIST)
+    if len(pieces) > 1:
+        pieces = [DESCRIBED.sub(' ', piece) for piece in pieces]
+    bare = ' '.join(NAMED.sub(' ', piece) for piece in pieces)
+    bare = TEXT_COMMAND.sub(lambda m: f' {m[1]} ', bare)
+    alone = set(LETTER.findall(bare))
+    found = [
+        word
+        for word in WORD.findall(LIST.sub(' ', bare))
+        if word.lower() not in FUNCTIONS
+        and not alone.issuperset(word)  # a + b + abc
+        and not (word.isupper() and word.isascii() and len(word) < 6)
+    ]
+    return bool(found or text.lower() == 'no')

@@ -1,0 +1,156 @@
+"""The conditions behind an answer: for any integer k, for all x, where C is a constant."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ['MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'read_conditions', 'renamed']
+
+# Stands for the parameter of a family of values, whichever letter it was written with: one mark
+# for all integers, others for natural numbers with and without 0.
+PARAMETER = '\\Upsilon '
+MARKS = {'Z': PARAMETER, 'N': '\\Xi ', 'N+': '\\varpi '}
+# A parameter for any integer that counts the same values: from another start, or backwards.
+SHIFTS = tuple(
+    f'({sign}{PARAMETER}{start})' for sign in ('', '-') for start in ('', '+1', '-1', '+2', '-2')
+)[1:]
+# A condition may begin here.
+START = re.compile(
+    r'[,;(]|\\(?:text\{|forall)|(?<![a-zA-Z])(?:where|for|with)(?![a-zA-Z])|其中|对|\s',
+    re.IGNORECASE,
+)
+LEAD = r'(?:where|with|for|here|all|any|every|each|some|\\forall|其中|对于?|任意的?|所有|一切)'
+SETS = (
+    r'\\?(?:mathbb|text|bf)?\s?\{?\s?(?P<set>[ZNR])\s?\}?'
+    r'(?P<which>\s?[_^]\s?\{?\s?(?:\*|\+|\\ast|\\cdot|>\s?0|\\ge\s?[01])\s?\}?)?'
+)
+KINDS = {
+    'Z': 'integer 整数', 'N+': 'positive-integer 正整数', 'R': 'real constant value 实数 常数',
+    'N': 'natural nonnegative-integer non-negative-integer 自然数 非负整数',
+}  # fmt: skip
+NAMES = {
+    name.replace('-integer', ' integer'): kind
+    for kind, all_ in KINDS.items()
+    for name in all_.split()
+}
+KIND = '|'.join(sorted(NAMES, key=len, reverse=True))
+KIND = rf'(?:any |an? |arbitrary )*(?P<kind{{}}>{KIND})s?(?: number| constant| value)?s?'
+LISTED = (
+    r'=\s?(?P<list>0\s?,\s?1|1\s?,\s?2|0\s?,\s?\\pm\s?1)(?:\s?,\s?(?:\\pm\s?)?\d)*\s?,\s?\\ldots'
+)
+VALUES = r'=\s?(?P<values>-?\d+(?:\s?,\s?-?\d+){1,20})'
+BOUND = r'(?:\s?(?P<bound>\\ge\s?0|\\ge\s?1|>\s?0))?'
+# k ∈ Z; where k is an integer; k ≥ 0 an integer; k = 0, 1, 2, …; for any integer k; for all x
+CONDITION = re.compile(
+    rf'(?:{LEAD}\s?)*(?P<name>[a-zA-Z])\s?'
+    rf'(?:\\in\s?{SETS}|{LISTED}|{VALUES}|{BOUND}\s?(?:is|are|being|为|是)?\s?(?:任意)?{KIND.format("")})'
+    rf'|(?:{LEAD}\s?)+(?:{KIND.format("2")}\s?(?:of )?)?(?P<name2>[a-zA-Z])',
+    re.IGNORECASE,
+)
+TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
+TOKEN = re.compile(r'\\text\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]')
+WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}')
+COUNTERS = frozenset('klmn')  # letters that stand for whole numbers without being said to
+STARTS_LIMIT = 30
+INDEXED = re.compile(r'[a-zA-Z]_\{?[klmn]\}?\s?=')
+PERIOD = re.compile(r'\\pi(?![a-zA-Z])|\\circ|(?:180|360)')
+BUILDER = re.compile(r'\\\{(.+?)(?:\\mid(?![a-zA-Z])|\||:)(.+)\\\}')
+
+
+def read_conditions(gold: str, answer: str) -> tuple[str, str]:
+    """Return two answers without the conditions behind them, which are accounted for.
+
+    The parameter of a family, k of kπ for k ∈ Z, becomes the same mark in both, whichever letter
+    it has. Where one of them doesn't say of what kind its parameter is, it is of the other's. A
+    real parameter has the name that it has in the gold answer.
+    """
+    (first, own), (second, other) = (_split(_opened(text)) for text in (gold, answer))
+    if own and other and own[1] == other[1] == 'R':
+        free = own[0] not in letters(second)
+        return first, renamed(second, other[0], own[0]) if free else second
+    counters = [_counter(text, said) for text, said in ((first, other), (second, own))]
+    if not own and not other and all(counters) and counters[0] != counters[1]:
+        indexed = INDEXED.match(first) and INDEXED.match(second)
+        kind = 'N+' if indexed else 'Z' if PERIOD.search(first) else ''
+        own, other = ((letter, kind) if kind else None for letter in counters)
+    if other and counters[0]:
+        own = own or (counters[0], other[1])
+    if own and counters[1]:
+        other = other or (counters[1], own[1])
+    return _marked(first, own), _marked(second, other)
+
+
+def _opened(text: str) -> str:
+    """Return a set-builder of values, {x | x = kπ, k ∈ Z} or {kπ | k ∈ Z}, as values."""
+    match = BUILDER.fullmatch(text)
+    if not match or ('{' in match[1]) != ('}' in match[1]):
+        return text
+    value = re.fullmatch(rf'\s*{re.escape(match[1].strip())}\s*=([^<>=]+)', match[2])
+    if value:
+        return value[1].strip()
+    return f'{match[1]}, {match[2]}' if CONDITION.fullmatch(match[2].strip()) else text
+
+
+def _split(text: str) -> tuple[str, tuple[str, str] | None]:
+    """Return a text without its last condition, and the parameter with its kind."""
+    inner = (
+        text.startswith('\\{') and text.endswith('\\}') and '\\in' in text
+    )  # {x | x ≠ kπ, k ∈ Z}
+    if inner:
+        head, parameter = _split(text[2:-2])
+        return (
+            (f'\\{{{head}\\}}', parameter) if parameter and parameter[1] in MARKS else (text, None)
+        )
+    for start in list(START.finditer(text))[-STARTS_LIMIT:]:
+        tail = TEXT_COMMAND.sub(r' \1 ', text[start.start() :])
+        tail = re.sub(r'\s+', ' ', tail).strip(' ,;.$')
+        if tail.startswith('(') and tail.endswith(')'):
+            tail = tail[1:-1].strip()
+        head = text[: start.start()].strip(' ,;')
+        match = CONDITION.fullmatch(tail)
+        if not match or WORD.search(head):
+            continue
+        letter = match['name'] or match['name2']
+        if letter not in letters(head):
+            continue
+        if match['values']:  # k = 0, 1, 2
+            values = match['values'].split(',')
+            return ', '.join(
+                renamed(head, letter, f'{{{value.strip()}}}') for value in values
+            ), None
+        return head, (letter, _kind(match))
+    return text, None
+
+
+def _kind(match: re.Match[str]) -> str:
+    said = match['list'] or match['bound'] or match['which'] or ''
+    if match['list']:
+        return 'Z' if 'pm' in said else 'N' if '0' in said else 'N+'
+    kind = match['set'] or NAMES[(match['kind'] or match['kind2'] or 'real').lower()]
+    if kind in 'ZN' and said:
+        return 'N' if '0' in said and '>' not in said else 'N+'
+    return kind
+
+
+def _counter(text: str, other: tuple[str, str] | None) -> str:
+    """Return the letter of a text that counts as the other's parameter does, '' if none does."""
+    found = letters(text)
+    same = found & {other[0]} if other else set()
+    same = same or found & COUNTERS
+    return same.pop() if len(same) == 1 and not WORD.search(text) else ''
+
+
+def _marked(text: str, parameter: tuple[str, str] | None) -> str:
+    """Return a text with the mark of its kind in place of the parameter."""
+    mark = MARKS.get(parameter[1]) if parameter else None
+    return renamed(text, parameter[0], mark) if parameter and mark else text
+
+
+def letters(text: str) -> set[str]:
+    """Return the letters that stand for values."""
+    return {token for token in TOKEN.findall(text) if len(token) == 1}
+
+
+def renamed(text: str, letter: str, mark: str) -> str:
+    """Return a text with another name in place of a letter."""
+    return TOKEN.sub(lambda match: mark if match[0] == letter else match[0], text)
