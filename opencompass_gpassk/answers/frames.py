@@ -84,7 +84,7 @@ SUBJECT = re.compile(
 )
 SUBJECT_CHINESE = re.compile(
     rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
-    r"|[$△∠\\A-Za-z(){}_' ]{1,24}(?:在(?:该|此|这个)?(?:区间|定义域)(?:上|内))?"
+    r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
 # What makes the clauses before the last one more than an argument for it.
 CONDITION = re.compile(
@@ -161,7 +161,7 @@ def _behind_link(clause: str) -> str:
     """
     shown = _masked(clause)
     named = NAMED.search(clause)
-    if named and is_subject(clause[: named.start()]):
+    if named and '=' not in clause[: named.start()] and is_subject(clause[: named.start()]):
         return named[0].strip()
     links = sorted((*COPULA.finditer(shown), *VERB.finditer(shown)), key=lambda m: m.start())
     for link in links[:LINKS_LIMIT]:

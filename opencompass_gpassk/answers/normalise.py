@@ -68,6 +68,7 @@ COMMANDS = [
         (r'\\%', '%'),
         (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
          '%'),
+        (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),
         (r'\{,\}', ','),
         (r'\\(?:varnothing|emptyset)(?![a-zA-Z])', r'\\emptyset '),
         (r'\+\s?\\infty', r'\\infty'),

@@ -43,7 +43,7 @@ BOUND = r'(?:\s?(?P<bound>\\ge\s?0|\\ge\s?1|>\s?0))?'
 # k ∈ Z; where k is an integer; k ≥ 0 an integer; k = 0, 1, 2, …; for any integer k; for all x
 CONDITION = re.compile(
     rf'(?:{LEAD}\s?)*(?P<name>[a-zA-Z])\s?'
-    rf'(?:\\in\s?{SETS}|{LISTED}|{VALUES}|{BOUND}\s?(?:is|are|being|为|是)?\s?(?:任意)?{KIND.format("")})'
+    rf'(?:\\in\s?{SETS}|{LISTED}|{VALUES}|{BOUND}\s?(?:is|are|being|为|是)?\s?(?:任意)?{KIND.format("")}|(?P<start>\\ge\s?[01]))'
     rf'|(?:{LEAD}\s?)+(?:{KIND.format("2")}\s?(?:of )?)?(?P<name2>[a-zA-Z])',
     re.IGNORECASE,
 )
@@ -68,6 +68,10 @@ def read_conditions(gold: str, answer: str) -> tuple[str, str]:
     if own and other and own[1] == other[1] == 'R':
         free = own[0] not in letters(second)
         return first, renamed(second, other[0], own[0]) if free else second
+    if other and other[1] == 'R' and not own:  # C of any constant, here called A
+        free = letters(first) - letters(second)
+        named = free.pop() if len(free) == 1 else ''
+        return first, renamed(second, other[0], named) if named.isupper() else second
     counters = [_counter(text, said) for text, said in ((first, other), (second, own))]
     if not own and not other and all(counters) and counters[0] != counters[1]:
         indexed = INDEXED.match(first) and INDEXED.match(second)
@@ -111,7 +115,7 @@ def _split(text: str) -> tuple[str, tuple[str, str] | None]:
         if not match or WORD.search(head):
             continue
         letter = match['name'] or match['name2']
-        if letter not in letters(head):
+        if letter not in letters(head) or (match['start'] and letter not in COUNTERS):
             continue
         if match['values']:  # k = 0, 1, 2
             values = match['values'].split(',')
@@ -123,6 +127,8 @@ def _split(text: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def _kind(match: re.Match[str]) -> str:
+    if match['start']:
+        return 'N' if '0' in match['start'] else 'N+'
     said = match['list'] or match['bound'] or match['which'] or ''
     if match['list']:
         return 'Z' if 'pm' in said else 'N' if '0' in said else 'N+'

@@ -19,7 +19,7 @@ INFINITE = {'\\infty': 1, '-\\infty': -1}
 # Letters for any whole number, as in 2k + 1.
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
-RADIANS = re.compile(r'\\pi(?![a-zA-Z])')
+RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
 DOTS = '\\ldots'
 SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
 
@@ -119,7 +119,8 @@ def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:
     """Return both in radians if one is in degrees and the other has π and no unit."""
     texts = [gold.text, answer.text]
     for index, (one, other) in enumerate(((gold, answer), (answer, gold))):
-        if one.unit == 'degree' and not other.unit and RADIANS.search(other.text):
+        degrees = one.unit == 'degree' and not other.unit
+        if degrees and RADIANS.search(other.text):  # 180^\\circ k is read in radians, too
             texts[index] = f'({one.text}) \\cdot \\frac{{\\pi}}{{180}}'
     return texts[0], texts[1]
 

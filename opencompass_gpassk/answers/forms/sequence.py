@@ -25,7 +25,7 @@ LIST = re.compile(
 SEMICOLON = re.compile(rf';|\\text\{{\s?(?:and|or)\s?\}}|{WORD}')
 COMMA = re.compile(r',')
 BARE_COMMA = re.compile(r'[,;]')
-RATIO = re.compile(r':|(?<=\d)\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=\d)')
+RATIO = re.compile(r':|(?<=[\d}])\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=[\d\\])')
 # An environment of a matrix, with the columns of an array, and its content.
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
 # The end of a row, with an optional LaTeX length for the space below it.

@@ -41,10 +41,9 @@ QUANTITY = re.compile(
 )
 # Truth values; 0 and 1 count as such.
 TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
-LEADING = re.compile(rf'({"|".join(WORDLISTS["pole answer+"] + WORDLISTS["pole answer-"])})\b ')
-HEDGED = re.compile(
-    r'\b(?:but|if|unless|except|only|yes .*(?:no|not|never)|no .*yes|maybe|or)\b|但|除|如果|可能'
-)
+# Yes, it is; no, there is none. What follows must not take it back.
+LEADING = re.compile(r'(yes|no) ')
+HEDGED = re.compile(r'\b(?:yes|no|but|if|unless|except|only|maybe|or|however)\b')
 OF_ARGUMENT = re.compile(r'\b[a-z]\s?\([a-z]\)|\b[a-z]\b')
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
 
@@ -106,8 +105,8 @@ class Text(Form):
 def _side(words: str) -> tuple[str, str] | None:
     """Return the closed pair and the side of it that a sentence takes; None if there is no one."""
     leading = LEADING.match(words)
-    if leading and not HEDGED.search(words):
-        return 'answer', '-' if leading[1] in WORDLISTS['pole answer-'] else '+'
+    if leading and not HEDGED.search(words[leading.end() :]):
+        return 'answer', '+' if leading[1] == 'yes' else '-'
     found = []
     words = OF_ARGUMENT.sub(' ', words)
     for side, (pole, beside) in SIDES.items():
