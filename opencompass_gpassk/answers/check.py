@@ -13,7 +13,10 @@ from opencompass_gpassk.answers.frames import stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.numbers import Relation
 
-__all__ = ['canonical', 'canonical_quickly', 'compare_quickly', 'compare_thoroughly']
+__all__ = [
+    *('NOT_COMPARED', 'REASONS', 'canonical', 'canonical_quickly', 'compare_exactly'),
+    *('compare_quickly', 'compare_thoroughly'),
+]
 
 
 def is_plain_form(form: Form) -> bool:
@@ -47,62 +50,100 @@ DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
+# Text and control symbols, in which spaces count; a command before a letter or a digit before a
+# digit, between which they count too; other spaces.
+SPACES = re.compile(
+    r'(\\(?:text[a-z]{0,2}|mbox)\s*\{[^{}]*\}|\\[^a-zA-Z])'
+    r'|(\\[a-zA-Z]+(?=\s+[a-zA-Z])|\d(?=\s+\d))?\s+'
+)
+
+# With these reasons nothing was compared: it is not the rules that could not decide.
+NOT_COMPARED = frozenset({'gold empty', 'timeout', 'memory', 'crash', 'stalled'})
+# Why a verdict was given: the form of the gold answer if the two were compared as such, else what
+# was decisive. docs/checking.md explains them.
+REASONS = NOT_COMPARED | {
+    *(kind.value for kind in Kind),
+    *('words', 'no answer', 'gold too long', 'answer too long', 'gold too deep', 'answer too deep'),
+    *('gold unparsable', 'answer unparsable', 'failed'),
+}
+
+Result = tuple[Relation, str]
 
 
-def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
+def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> Result:
     """Compare two answers with computer algebra, if :func:`compare_quickly` couldn't decide.
 
     An input may hang a parser or exhaust the memory here: for a model's answers use
     :func:`opencompass_gpassk.answers.pool.check_pairs`.
 
+    Args:
+        gold: The gold answer.
+        answer: The answer.
+        question: The question, if it is known; some rules need it.
+
     Returns:
-        The relation; and the reason if it is unknown, else None.
+        The relation and its reason, one of :data:`REASONS`.
     """
     gold = boxed(gold) or gold
     left, right = parse_form(normalise(gold)), parse_form(normalise(answer))
     try:
-        relation, reason = compare_forms(left, right), 'undecided'
+        found = _explained(compare_forms(left, right), left, right)
     except UnreadableError as error:
         side = 'answer' if _holds(right, error.text) else 'gold'
-        relation, reason = Relation.UNKNOWN, f'{side} unparsable'
-    if relation is Relation.DIFFERENT and _respaced(gold, answer):
-        relation = Relation.UNKNOWN
-    if relation is not Relation.UNKNOWN:
-        return relation, None
-    if left.kind is not Kind.TEXT and _has_words(right):
+        found = Relation.UNKNOWN, f'{side} unparsable'
+    if found[0] is Relation.DIFFERENT and _respaced(gold, answer):
+        found = _explained(Relation.UNKNOWN, left, right)
+    if found[0] is Relation.UNKNOWN and left.kind is not Kind.TEXT and _has_words(right):
         value = stated_value(without_boxes(answer))
         if value and value != answer.strip() and _states(left, value):
-            return Relation.SAME, None
-    return relation, reason
+            return Relation.SAME, left.kind.value
+    return found
 
 
-def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | None:
-    """Compare two answers without computer algebra, fast for any texts; None if undecided."""
+def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
+    """Compare two answers without computer algebra, fast for any texts; None if undecided.
+
+    Arguments and result are those of :func:`compare_thoroughly`.
+    """
     if not gold.strip():
         return Relation.UNKNOWN, 'gold empty'
     if not answer.strip():
-        return Relation.DIFFERENT, None
+        return Relation.DIFFERENT, 'no answer'
     for text, side in ((gold, 'gold'), (answer, 'answer')):
         if len(text) > LENGTH_LIMIT:
             if gold.split() == answer.split():
-                return Relation.SAME, None
+                return Relation.SAME, Kind.TEXT.value
             return Relation.UNKNOWN, f'{side} too long'
         if depth(text) > DEPTH_LIMIT:
-            return Relation.UNKNOWN, f'{side} too deeply nested'
+            return Relation.UNKNOWN, f'{side} too deep'
     gold = boxed(gold) or gold
     first, second = normalise(gold), normalise(answer)
     if not first:
         return Relation.UNKNOWN, 'gold empty'
-    if unspaced(first) == unspaced(second) or _comma_decimal(first, second):
-        return Relation.SAME, None
+    if unspaced(first) == unspaced(second):
+        return Relation.SAME, Kind.TEXT.value
+    if _comma_decimal(first, second):
+        return Relation.SAME, Kind.NUMBER.value
     left, right = parse_form(first), parse_form(second)
     small = _leaves(left) * _leaves(right) <= PAIRS_LIMIT
-    if small and is_plain_form(left) and is_plain_form(right):
-        relation = compare_forms(left, right)
-        if relation is Relation.DIFFERENT and _respaced(gold, answer):
-            return Relation.UNKNOWN, 'undecided'
-        return (relation, None) if relation is not Relation.UNKNOWN else None
-    return None
+    if not (small and is_plain_form(left) and is_plain_form(right)):
+        return None
+    relation = compare_forms(left, right)
+    if relation is Relation.DIFFERENT and _respaced(gold, answer):
+        return _explained(Relation.UNKNOWN, left, right)
+    return _explained(relation, left, right) if relation is not Relation.UNKNOWN else None
+
+
+def compare_exactly(gold: str, answer: str) -> Result:
+    r"""Tell whether two answers are the same text, except for spaces that LaTeX ignores.
+
+    Spaces count in ``\text{…}``, as the command ``\ ``, and between two digits: ``1 2`` is not 12.
+    """
+    first, second = (
+        SPACES.sub(lambda found: found[1] or (f'{found[2]} ' if found[2] else ''), text.strip())
+        for text in (gold, answer)
+    )
+    return Relation.SAME if first == second else Relation.DIFFERENT, Kind.TEXT.value
 
 
 def canonical(answer: str) -> str:
@@ -124,6 +165,12 @@ def _taken_apart(answer: str) -> Form | None:
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
         return None
     return parse_form(normalise(answer))
+
+
+def _explained(relation: Relation, gold: Form, answer: Form) -> Result:
+    """Return a relation with the form of the gold answer, or words that leave it unknown."""
+    worded = relation is Relation.UNKNOWN and (_has_words(gold) or _has_words(answer))
+    return relation, 'words' if worded else gold.kind.value
 
 
 def _states(gold: Form, value: str) -> bool:
