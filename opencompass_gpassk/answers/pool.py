@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -55,7 +55,7 @@ def check_in_order(
     match: str = 'value',
     workers: int | None = None,
     time_limit: float = 5.0,
-) -> Iterator[CheckResult]:
+) -> Generator[CheckResult, None, None]:
     """Yield the result of each pair, in order, as soon as it is known.
 
     Equal pairs are checked once. A pair whose worker dies is tried once more.

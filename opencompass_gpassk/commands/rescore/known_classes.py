@@ -51,17 +51,7 @@ POSTPROCESSORS = {'opencompass.utils.text_postprocessors.extract_non_reasoning_c
 
 # Verdicts depend on these settings. Others choose where a judge is, or what is sent there.
 VERDICT_SETTINGS = (
-    *(
-        'mode',
-        'match',
-        'undecided',
-        'model',
-        'prompt',
-        'menu',
-        'candidate',
-        'no_answer',
-        'tail_length',
-    ),
+    *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
