@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.answers.check import (
+    REASONS,
     canonical,
     canonical_quickly,
+    compare_exactly,
     compare_quickly,
 )
 from opencompass_gpassk.answers.numbers import Relation, parse_number
@@ -69,14 +71,63 @@ def test_canonical_forms(case: dict[str, Any]) -> None:
 
 
 def test_reasons() -> None:
-    """An unknown names its reason; all else has none."""
+    """Each verdict has a reason: the form that was compared, or why the two were not."""
     assert compare('', '5') == (Relation.UNKNOWN, 'gold empty')
-    assert compare('5', ' ') == (Relation.DIFFERENT, None)
+    assert compare('5', ' ') == (Relation.DIFFERENT, 'no answer')
     assert compare('5', '<b>6</b>') == (Relation.UNKNOWN, 'answer unparsable')
     assert compare('\\frac{', '5') == (Relation.UNKNOWN, 'gold unparsable')
     assert compare('5', '6' * 6000) == (Relation.UNKNOWN, 'answer too long')
-    assert compare('5', '{' * 50 + '}' * 50) == (Relation.UNKNOWN, 'answer too deeply nested')
-    assert compare('1/2', '\\frac12') == (Relation.SAME, None)
+    assert compare('5', '{' * 50 + '}' * 50) == (Relation.UNKNOWN, 'answer too deep')
+    assert compare('1/2', ' 1/2') == (Relation.SAME, 'text')
+    assert compare('1/2', '0.5') == (Relation.SAME, 'number')
+    assert compare('1/2', '0.6') == (Relation.DIFFERENT, 'number')
+    assert compare('1/2', 'half of it') == (Relation.UNKNOWN, 'words')
+    assert compare('\\{1, 2\\}', '\\{2, 1\\}') == (Relation.SAME, 'set')
+
+
+def test_reasons_are_of_a_closed_vocabulary(verdicts: dict[tuple[str, str], CheckResult]) -> None:
+    """Whoever counts reasons knows them all."""
+    found = {result.reason for result in verdicts.values()}
+    assert found <= REASONS
+    assert len(found) > 8
+
+
+@pytest.mark.parametrize(
+    ('gold', 'answer'),
+    [
+        ('x + 1', 'x+1'),
+        ('3\\sqrt{2}', '3 \\sqrt {2}'),
+        ('(1, 2)', '( 1,2 )'),
+        ('\\sin x', '\\sin  x'),
+        ('2x', '2 x'),
+    ],
+)
+def test_exact_comparison_ignores_the_spaces_that_latex_ignores(gold: str, answer: str) -> None:
+    """On both sides."""
+    assert compare_exactly(gold, answer)[0] is Relation.SAME
+    assert compare_exactly(answer, gold)[0] is Relation.SAME
+
+
+@pytest.mark.parametrize(
+    ('gold', 'answer'),
+    [
+        ('12', '1 2'),
+        ('5\\text{ cm}', '5\\text{cm}'),
+        ('a\\ b', 'ab'),
+        ('\\pi r', '\\pir'),
+        ('x+1', '1+x'),
+        ('2', '2.0'),
+        ('$2$', '2'),
+        ('2', '\\text{2}'),
+        ('A', 'a'),
+        ('1,000', '1000'),
+        ('1\\,000', '1000'),
+    ],
+)
+def test_exact_comparison_ignores_nothing_else(gold: str, answer: str) -> None:
+    """Other commands, other digits, spaces that are set: another text."""
+    assert compare_exactly(gold, answer)[0] is Relation.DIFFERENT
+    assert compare_exactly(answer, gold)[0] is Relation.DIFFERENT
 
 
 # Expressions of rational numbers, with their values worked out here by fractions.

@@ -52,7 +52,7 @@ def test_verdicts_and_summary(file: Path, capsys: pytest.CaptureFixture[str]) ->
         'answer': '0.5',
         'label': True,
     }
-    assert found[4]['reason'] == 'undecided'
+    assert found[4]['reason'] == 'number'
     assert json.loads(err.splitlines()[-1]) == SUMMARY
 
 

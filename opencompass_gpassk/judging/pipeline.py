@@ -33,7 +33,7 @@ from opencompass_gpassk.trials import Problem, Verdict
 
 __all__ = ['Judged', 'Pipeline', 'Verdicts', 'judge_responses', 'require_coverage']
 
-Decided = Callable[[Candidate, Judgement], None]
+Decided = Callable[[Candidate, Judgement], object]
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
 
 

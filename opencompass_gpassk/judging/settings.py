@@ -450,15 +450,16 @@ class JudgeSettings:
         return float(both[0]), float(both[1])
 
 
-def read_settings(named: str, **given: Any) -> JudgeSettings:
+def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
     """Return the settings that a command line names: a mode, or a JSON file of settings.
 
-    With a mode, the environment variable GPASSK_MATCH sets ``match``. Other settings that the
-    command line gives go before those of the file.
+    With a mode, the environment variable GPASSK_MATCH sets ``match``. If ``undecided`` is given, it
+    goes before the file's.
 
     Raises:
         ValueError: If it is neither, or a setting in the file is wrong; it names file and setting.
     """
+    given = {'undecided': undecided} if undecided else {}
     if named in MODES:
         return JudgeSettings.of({'mode': named, **_environment_match(), **given})
     if not Path(named).is_file():

@@ -147,9 +147,9 @@ FIELDS: dict[str, Field] = {
     'signature.complete': Field(NUMBER, 'as `versions.complete`'),
     'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
     'signature.reasoning': Field(TEXT, 'the scorer of the reasoning and its settings'),
-    'judging': Field(OBJECT, 'how the verdicts were reached: mode, judge, decoding, calls, tokens'),
-    'judging.reasons': Field(OBJECT, 'the reasons of the verdicts by rule'),
-    'judging.reasons.*': Field(MANY, 'relation and reason, such as `same: number` → responses'),
+    'judging': Field(
+        OBJECT, 'how verdicts were reached: mode, rules’ reasons, judge, decoding, cost'
+    ),
     'bounds': Field(OBJECT, 'figure → its value if all unjudged responses are wrong, or right'),
     'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
     'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),
