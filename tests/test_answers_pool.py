@@ -95,8 +95,8 @@ HUNGRY = """
 from opencompass_gpassk.answers import check
 compare = check.compare_thoroughly
 def hungry(gold, answer):
-    relation, reason = compare(gold, answer)
-    return (relation, reason, bytearray(1 << 30))[:2] if answer == 'hungry + 1' else (relation, reason)
+    room = bytearray(1 << 30) if answer == 'hungry + 1' else b''
+    return compare(gold, answer)
 check.compare_thoroughly = hungry
 """
 
@@ -112,7 +112,7 @@ def test_memory_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert results[HARD] == SAME
     monkeypatch.setattr(pool, 'MEMORY_LIMIT', 4 * GIB)
     more = check_pairs(pairs, workers=1)
-    assert more['5x', 'hungry + 1'].reason in ('words', 'expression')
+    assert more['5x', 'hungry + 1'].reason not in ('memory', 'failed')
 
 
 @pytest.fixture
