@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.answers.check import REASONS
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats import display
 
@@ -229,3 +230,18 @@ def test_progress_in_a_log(
     assert len(told) >= 5
     assert '5/5' in told[-1]
     assert not any('\r' in line for line in told)
+
+
+def test_the_documented_example_is_what_the_command_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And every reason is explained there."""
+    page = (Path(__file__).parent.parent / 'docs/checking.md').read_text('utf-8')
+    given = page.split('```json\n')[1].split('```')[0]
+    shown = page.split('--explain\n')[1].split('```')[0]
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text(given)
+    assert main(['check', str(path), '--explain']) == 0
+    assert ''.join(capsys.readouterr()) == shown
+    table = page.split('## Reasons')[1].split('##')[0]
+    assert all(f'`{reason}`' in table for reason in REASONS)

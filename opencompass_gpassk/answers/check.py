@@ -96,7 +96,7 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
     if found[0] is Relation.UNKNOWN and left.kind is not Kind.TEXT and _has_words(right):
         value = stated_value(without_boxes(answer))
         if value and value != answer.strip() and _states(left, value):
-            return Relation.SAME, left.kind.value
+            return _explained(Relation.SAME, left, right)
     return found
 
 
@@ -112,7 +112,7 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
     for text, side in ((gold, 'gold'), (answer, 'answer')):
         if len(text) > LENGTH_LIMIT:
             if gold.split() == answer.split():
-                return Relation.SAME, Kind.TEXT.value
+                return Relation.SAME, 'text'
             return Relation.UNKNOWN, f'{side} too long'
         if depth(text) > DEPTH_LIMIT:
             return Relation.UNKNOWN, f'{side} too deep'
@@ -121,9 +121,9 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
     if not first:
         return Relation.UNKNOWN, 'gold empty'
     if unspaced(first) == unspaced(second):
-        return Relation.SAME, Kind.TEXT.value
+        return Relation.SAME, 'text'
     if _comma_decimal(first, second):
-        return Relation.SAME, Kind.NUMBER.value
+        return Relation.SAME, 'number'
     left, right = parse_form(first), parse_form(second)
     small = _leaves(left) * _leaves(right) <= PAIRS_LIMIT
     if not (small and is_plain_form(left) and is_plain_form(right)):
@@ -143,7 +143,7 @@ def compare_exactly(gold: str, answer: str) -> Result:
         SPACES.sub(lambda found: found[1] or (f'{found[2]} ' if found[2] else ''), text.strip())
         for text in (gold, answer)
     )
-    return Relation.SAME if first == second else Relation.DIFFERENT, Kind.TEXT.value
+    return Relation.SAME if first == second else Relation.DIFFERENT, 'text'
 
 
 def canonical(answer: str) -> str:

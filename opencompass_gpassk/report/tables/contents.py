@@ -34,4 +34,6 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
         *sound_tables(results, trials),
         *([signs] if signs else []),
     ]
+    if not note:
+        return tables
     return [replace(table, notes=[*table.notes, *note]) for table in tables]
