@@ -37,7 +37,8 @@ AHEAD = 2000  # greatest number of tasks in progress
 TRIED_AGAIN = ('crash', 'memory', 'stalled')
 
 Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
-Task = TypeVar('Task', bound=tuple[str | None, ...])
+Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
+Outcome = tuple[Any, str]  # its value; or None, and the failure
 Key = TypeVar('Key')
 Value = TypeVar('Value')
 
@@ -122,15 +123,12 @@ def _in_order(
     function: str,
     workers: int | None,
     time_limit: float,
-) -> Iterator[tuple[Any, str]]:
-    """Yield the value of a function for each tuple of arguments; or None, and the failure.
-
-    ``quickly`` returns the value if it is found at once, else None.
-    """
-    known: dict[Task, tuple[Any, str] | None] = {}
+) -> Iterator[Outcome]:
+    """Yield the outcome of each task; ``quickly`` returns a value, or None to leave it to workers."""
+    known: dict[Task, Outcome | None] = {}
     begun: deque[Task] = deque()
 
-    def decided(ahead: int) -> Iterator[tuple[Any, str]]:
+    def decided(ahead: int) -> Iterator[Outcome]:
         """Yield what is known; wait if more tasks are begun."""
         while begun:
             known.update(pool.replies(wait=len(begun) > ahead))
@@ -163,17 +161,13 @@ class _Workers:
             raise ValueError(f'time_limit is {time_limit}; it must be positive seconds')
         self.most = most or len(os.sched_getaffinity(0))
         self.arguments = (function, time_limit)
-        self.todo: deque[Any] = deque()
-        self.busy: dict[_Worker, Any] = {}
+        self.todo: deque[Task] = deque()
+        self.busy: dict[_Worker, Task] = {}
         self.idle: list[_Worker] = []
-        self.tried: set[Any] = set()
+        self.tried: set[Task] = set()
 
-    def replies(self, *, wait: bool) -> list[tuple[Any, tuple[Any, str]]]:
-        """Give tasks to workers; return the tasks with a reply, their values and failures.
-
-        Args:
-            wait: Whether to wait for a reply.
-        """
+    def replies(self, *, wait: bool) -> list[tuple[Task, Outcome]]:
+        """Give tasks to workers, and return the outcomes that are there; or wait for some."""
         most = min(self.most, -(-len(self.todo) // TASKS_A_WORKER))
         while self.todo and (self.idle or len(self.busy) < most):
             worker = self.idle.pop() if self.idle else _Worker(*self.arguments)
@@ -187,7 +181,7 @@ class _Workers:
             reply = worker.reply(ready=worker in ready)
             if reply is None:
                 continue
-            value, failure = reply
+            failure = reply[1]
             del self.busy[worker]
             if failure in ('', 'failed'):
                 self.idle.append(worker)
@@ -197,7 +191,7 @@ class _Workers:
                 self.tried.add(task)
                 self._begin(_Worker(*self.arguments), task)
             else:
-                found.append((task, (value, failure)))
+                found.append((task, reply))
         return found
 
     def close(self) -> None:
@@ -205,7 +199,7 @@ class _Workers:
         for worker in (*self.busy, *self.idle):
             worker.close()
 
-    def _begin(self, worker: _Worker, task: Any) -> None:
+    def _begin(self, worker: _Worker, task: Task) -> None:
         self.busy[worker] = task
         worker.send(task)
 
@@ -235,15 +229,15 @@ class _Worker:
         """Return the pipe with its replies, for ``select``."""
         return self.process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe
 
-    def send(self, task: Any) -> None:
+    def send(self, task: Task) -> None:
         """Send a task."""
         self.end = time.monotonic() + self.patience
         with suppress(OSError):  # a dead process is noticed when its reply is read
             self.process.stdin.write(json.dumps(task).encode() + b'\n')  # type: ignore[union-attr]
             self.process.stdin.flush()  # type: ignore[union-attr]
 
-    def reply(self, *, ready: bool) -> tuple[Any, str] | None:
-        """Return the value of the task, or its failure; None if the reply isn't complete."""
+    def reply(self, *, ready: bool) -> Outcome | None:
+        """Return the outcome of the task; None if it isn't there yet."""
         if not ready:
             return (None, 'stalled') if time.monotonic() > self.end else None
         piece = os.read(self.fileno(), 1 << 16)

@@ -21,7 +21,6 @@ __all__ = ['add_parser', 'run']
 
 # A prediction without a marked answer: up to this length it is the answer, else its last sentence.
 ANSWER_LENGTH = 200
-MATCHES = ('value', 'exact')
 
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
@@ -47,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument(
         '--match',
-        choices=MATCHES,
+        choices=('value', 'exact'),
         default='value',
         help='value (default): the values must be equal; exact: the texts, except for spaces that '
         'LaTeX ignores',
@@ -71,8 +70,6 @@ def run(args: argparse.Namespace) -> int:
 
     # A file is read first as a whole: a bad row is an error before the work.
     total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None
-    if total == 0:
-        raise _no_rows(args.file)
     begun: deque[dict[str, Any]] = deque()
 
     def pairs() -> Iterator[Pair]:
@@ -86,11 +83,9 @@ def run(args: argparse.Namespace) -> int:
     results = check_in_order(
         pairs(), match=args.match, workers=args.workers, time_limit=args.time_limit
     )
-    # Rows and progress don't mix in a terminal.
-    with (
-        closing(results),
-        progress_bar(total, 'checking', 'row', shown=not sys.stdout.isatty()) as bar,
-    ):
+    # In one terminal the rows themselves are the progress.
+    shown = not (sys.stdout.isatty() and sys.stderr.isatty())
+    with closing(results), progress_bar(total, 'checking', 'row', shown=shown) as bar:
         for number, result in enumerate(results, start=1):
             row, verdict = begun.popleft(), result.relation.value
             line = {'row': number, 'verdict': verdict, 'gold': row['gold'], 'answer': row['answer']}
@@ -103,7 +98,9 @@ def run(args: argparse.Namespace) -> int:
             print(json.dumps(line), flush=True)
             bar.update()
     if not reasons:
-        raise _no_rows(args.file)
+        raise ValueError(
+            f'{input_name(args.file)}: it has no rows; see gpassk check --help for the format'
+        )
     if args.explain:
         print(json.dumps({'reasons': dict(reasons.most_common())}), file=sys.stderr)
     if outcomes:
@@ -136,10 +133,6 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
         with at_line(path, number):
             row = _row(line.strip())
         yield row
-
-
-def _no_rows(path: str) -> ValueError:
-    return ValueError(f'{input_name(path)}: it has no rows; see gpassk check --help for the format')
 
 
 def _row(line: str) -> dict[str, Any]:
