@@ -124,7 +124,7 @@ def _in_order(
     workers: int | None,
     time_limit: float,
 ) -> Iterator[Outcome]:
-    """Yield the outcome of each task; ``quickly`` returns a value, or None to leave it to workers."""
+    """Yield the outcome of each task; where ``quickly`` returns None, it is a worker's."""
     known: dict[Task, Outcome | None] = {}
     begun: deque[Task] = deque()
 
