@@ -29,6 +29,7 @@ from opencompass_gpassk.formats.stored_files import (
 __all__ = [
     'ORIGINAL',
     'SCHEMA',
+    'UNDECIDED',
     'Problem',
     'Trial',
     'TrialTable',
@@ -42,6 +43,7 @@ __all__ = [
 SCHEMA = 2
 
 ORIGINAL = 'original'
+UNDECIDED = 'undecided'  # source of a verdict that nobody gave: by request it counts as wrong
 
 
 class Verdict(str, Enum):
@@ -84,10 +86,11 @@ class Trial:
         problem_id: The problem's id.
         replica: The number of the sample among the problem's n, from 0.
         verdict: Correct, incorrect or unjudged.
-        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name.
+        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name; ``undecided``
+            if the rules could not decide, and the user asked that it count as wrong.
         answer: The final answer found in the response, None if there is none.
         answer_class: A number shared by equivalent answers to one problem; -1 without an answer.
-        reason: Why the trial is unjudged, '' otherwise.
+        reason: Why the trial is unjudged, or why the rules decided so; '' otherwise.
         lost: Whether the response is missing since the inference failed.
         truncated: Whether the response reached the length limit; None if unknown.
         num_tokens: Length of the response in tokens; None if unknown.
@@ -160,6 +163,12 @@ class TrialTable:
     def judged(self) -> NDArray[np.bool_]:
         """Shape (T,): whether the trial is correct or incorrect, not unjudged."""
         return ~self._verdict_is(Verdict.UNJUDGED)
+
+    @cached_property
+    def decided(self) -> NDArray[np.bool_]:
+        """Shape (T,): whether someone or a rule has judged the trial."""
+        sources = np.array([trial.source != UNDECIDED for trial in self.trials], dtype=bool)
+        return self.judged & sources
 
     @cached_property
     def lost(self) -> NDArray[np.bool_]:

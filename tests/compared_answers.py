@@ -6,6 +6,6 @@ from opencompass_gpassk.answers.check import compare_quickly, compare_thoroughly
 from opencompass_gpassk.answers.relation import Relation
 
 
-def compare(gold: str, answer: str) -> tuple[Relation, str | None]:
-    """Return the relation and, if it is unknown, the reason."""
+def compare(gold: str, answer: str) -> tuple[Relation, str]:
+    """Return the relation and its reason."""
     return compare_quickly(gold, answer) or compare_thoroughly(gold, answer)

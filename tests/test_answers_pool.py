@@ -9,26 +9,35 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opencompass_gpassk.answers import pool
+from opencompass_gpassk.answers.pool import (
+    CheckResult,
+    Pair,
+    canonical_forms,
+    check_in_order,
+    check_pairs,
+)
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_pairs
 
-SAME = CheckResult(Relation.SAME, None)
-DIFFERENT = CheckResult(Relation.DIFFERENT, None)
+SAME = CheckResult(Relation.SAME, 'expression')
 HARD = ('2\\sqrt{2}', '\\sqrt{8}')  # needs a worker
+SLOW = ('5x', '9^{9^{9^9}}')
 GIB = 1 << 30
+
+Processes = list[subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
     """Yield the worker processes as they are started; none may live on."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: Processes = []
     popen = subprocess.Popen
 
     def record(*args: Any, **settings: Any) -> subprocess.Popen[bytes]:
@@ -40,10 +49,11 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen
     assert all(process.poll() is not None for process in started)
 
 
-def test_easy_pairs_need_no_worker(processes: list[subprocess.Popen[bytes]]) -> None:
+def test_easy_pairs_need_no_worker(processes: Processes) -> None:
     """Numbers, choices and lists are compared without starting a process."""
     pairs = [('073', '73'), ('A', '(A)'), ('1, 2', '2, 1'), ('[0,1)', '(0,1]')]
-    assert list(check_pairs(pairs).values()) == [SAME, SAME, SAME, DIFFERENT]
+    found = [result.relation.value for result in check_pairs(pairs).values()]
+    assert found == ['same', 'same', 'same', 'different']
     assert not processes
 
 
@@ -53,19 +63,19 @@ def test_hostile_answers_cost_themselves_alone() -> None:
         '9^{9^{9^9}}': 'timeout',
         '((9!)!)!': 'timeout',
         '{' * 10_000 + '}' * 10_000: 'answer too long',
-        '(' * 1000 + ')' * 1000: 'answer too deeply nested',
+        '(' * 1000 + ')' * 1000: 'answer too deep',
         '7' * 1_000_000: 'answer too long',
-        '+1' * 2400: 'too deeply nested',
+        '+1' * 2400: 'failed',
         '\ud800x+\udfff': 'answer unparsable',
         '\x00x\x00': 'answer unparsable',
         '1\u20282': 'answer unparsable',
-        '<script>alert(1)</script>\n': 'undecided',
-        '\\frac{1}{' * 30 + 'x' + '{' * 30: 'answer too deeply nested',
+        '<script>alert(1)</script>\n': 'words',
+        '\\frac{1}{' * 30 + 'x' + '{' * 30: 'answer too deep',
     }
     pairs = [('2\\sqrt{2}', answer) for answer in hostile]
     results = check_pairs([HARD, *pairs, ('\\sqrt{2}', '1')], time_limit=1.5, workers=2)
     assert results[HARD] == SAME
-    assert results['\\sqrt{2}', '1'] == DIFFERENT
+    assert results['\\sqrt{2}', '1'].relation is Relation.DIFFERENT
     for pair, reason in zip(pairs, hostile.values(), strict=True):
         assert results[pair].relation is Relation.UNKNOWN, pair[1][:40]
         assert results[pair].reason == reason, pair[1][:40]
@@ -85,7 +95,8 @@ HUNGRY = """
 from opencompass_gpassk.answers import check
 compare = check.compare_thoroughly
 def hungry(gold, answer):
-    return len(bytearray(1 << 30)) if answer == 'hungry + 1' else compare(gold, answer)
+    room = bytearray(1 << 30) if answer == 'hungry + 1' else b''
+    return compare(gold, answer)
 check.compare_thoroughly = hungry
 """
 
@@ -94,54 +105,142 @@ def test_memory_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair that needs more memory than allowed is unknown, and the next one is checked."""
     (tmp_path / 'sitecustomize.py').write_text(HUNGRY)  # loaded by the worker as it starts
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    monkeypatch.setattr(pool, 'MEMORY_LIMIT', GIB)
     pairs = [('5x', 'hungry + 1'), HARD]
-    results = check_pairs(pairs, memory_limit=GIB, workers=1)
+    results = check_pairs(pairs, workers=1)
     assert results['5x', 'hungry + 1'] == CheckResult(Relation.UNKNOWN, 'memory')
     assert results[HARD] == SAME
-    more = check_pairs(pairs, memory_limit=4 * GIB, workers=1)
-    assert more['5x', 'hungry + 1'].reason != 'memory'
+    monkeypatch.setattr(pool, 'MEMORY_LIMIT', 4 * GIB)
+    more = check_pairs(pairs, workers=1)
+    assert more['5x', 'hungry + 1'].reason not in ('memory', 'failed')
 
 
-def test_killed_worker_costs_its_pair(
-    processes: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker that is killed in the middle of a task leaves that pair unknown, and no other."""
-    write = pool._Worker._write
+@pytest.fixture
+def on_task(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[int], None]], None]:
+    """Return a function that has something done to each worker that is sent a certain answer."""
 
-    def write_and_kill(worker: Any, data: bytes) -> None:
-        write(worker, data)
-        if b'9^{9^{9^9}}' in data:
-            killer = threading.Timer(0.3, os.kill, (worker.process.pid, signal.SIGKILL))
-            killer.start()
+    def do(answer: str, act: Callable[[int], None]) -> None:
+        send = pool._Worker.send
 
-    monkeypatch.setattr(pool._Worker, '_write', write_and_kill)
-    slow = ('5x', '9^{9^{9^9}}')
-    results = check_pairs([slow, HARD, ('x+1', '1+x')], time_limit=30, workers=1)
-    assert results[slow] == CheckResult(Relation.UNKNOWN, 'crash')
+        def send_and_act(worker: Any, task: Any) -> None:
+            send(worker, task)
+            if answer in task:
+                act(worker.process.pid)
+
+        monkeypatch.setattr(pool._Worker, 'send', send_and_act)
+
+    return do
+
+
+OnTask = Callable[[str, Callable[[int], None]], None]
+
+
+def test_worker_killed_twice_costs_its_pair(processes: Processes, on_task: OnTask) -> None:
+    """A pair that kills its worker, and a fresh one too, is unknown; no other is."""
+    on_task(SLOW[1], lambda pid: os.kill(pid, signal.SIGKILL))
+    results = check_pairs([SLOW, HARD, ('x+1', '1+x')], time_limit=30, workers=1)
+    assert results[SLOW] == CheckResult(Relation.UNKNOWN, 'crash')
     assert results[HARD] == results['x+1', '1+x'] == SAME
+    assert len(processes) == 3
+
+
+def test_worker_killed_once_costs_nothing(processes: Processes, on_task: OnTask) -> None:
+    """Its pair is checked by a fresh worker."""
+    killed: list[int] = []
+
+    def kill_the_first(pid: int) -> None:
+        if not killed:
+            os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+
+    on_task(HARD[1], kill_the_first)
+    assert check_pairs([HARD], workers=1) == {HARD: SAME}
+    assert len(set(killed)) == len(processes) == 2
+
+
+def test_a_busy_machine_changes_no_verdict(processes: Processes, on_task: OnTask) -> None:
+    """A worker that gets no CPU time for longer than its limit of CPU time goes on afterwards."""
+    pauses: list[threading.Timer] = []
+
+    def pause(pid: int) -> None:
+        os.kill(pid, signal.SIGSTOP)
+        pauses.append(threading.Timer(3, os.kill, (pid, signal.SIGCONT)))
+        pauses[-1].start()
+
+    on_task(HARD[1], pause)
+    assert check_pairs([HARD], workers=1, time_limit=2) == {HARD: SAME}
+    assert len(processes) == len(pauses) == 1
+
+
+def test_a_worker_that_never_goes_on(
+    processes: Processes, on_task: OnTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given up in the end; a fresh one is asked, and the other pairs are checked."""
+    monkeypatch.setattr(pool, 'PATIENCE', 1.0)
+    monkeypatch.setattr(pool, 'PATIENCE_FACTOR', 0.0)
+    on_task(SLOW[1], lambda pid: os.kill(pid, signal.SIGSTOP))
+    results = check_pairs([SLOW], workers=1, time_limit=30)
+    assert results == {SLOW: CheckResult(Relation.UNKNOWN, 'stalled')}
     assert len(processes) == 2
+
+
+def test_a_slow_pair_is_not_tried_again(processes: Processes) -> None:
+    """Its CPU time would be the same."""
+    assert check_pairs([SLOW], time_limit=0.5)[SLOW].reason == 'timeout'
+    assert len(processes) == 1
+
+
+def test_results_come_in_order_as_they_are_known(processes: Processes) -> None:
+    """Those before a slow pair need not wait for it, nor for pairs that are not read yet."""
+    read: list[str] = []
+
+    def pairs() -> Iterator[Pair]:
+        for pair in (('1', '1.0'), ('2', '3'), SLOW, HARD, ('4', '4')):
+            read.append(pair[1])
+            yield pair
+
+    with closing(check_in_order(pairs(), time_limit=1)) as results:
+        assert next(results).relation is Relation.SAME
+        assert read == ['1.0']
+        assert next(results).relation is Relation.DIFFERENT
+        assert [one.reason for one in results] == ['timeout', 'expression', 'text']
+
+
+def test_results_may_be_left(processes: Processes) -> None:
+    """Whoever closes the results early waits for no worker; none lives on."""
+    results = check_in_order([('1', '1'), SLOW], time_limit=600)
+    next(results)
+    results.close()
+
+
+def test_the_question_belongs_to_a_pair() -> None:
+    """The same answers to two questions are two checks; a question may be unknown."""
+    pairs: list[Pair] = [('2', '2.0', 'Round to one decimal.'), ('2', '2.0', None), ('2', '2.0')]
+    assert list(check_pairs([*pairs, *pairs])) == pairs
 
 
 def test_distinct_pairs_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of a pair are one task: n replicas with one answer cost one check."""
-    tasks: list[dict[str, str]] = []
-    ask = pool._Worker.ask
+    tasks: list[Any] = []
+    send = pool._Worker.send
 
-    def count(worker: Any, task: dict[str, str], time_limit: float) -> dict[str, Any]:
+    def count(worker: Any, task: Any) -> None:
         tasks.append(task)
-        return ask(worker, task, time_limit)
+        send(worker, task)
 
-    monkeypatch.setattr(pool._Worker, 'ask', count)
+    monkeypatch.setattr(pool._Worker, 'send', count)
     results = check_pairs([HARD, ('x+1', '1+x')] * 48)
     assert len(tasks) == 2
     assert results == {HARD: SAME, ('x+1', '1+x'): SAME}
-    canonical_forms(['\\sqrt{8}'] * 48)
+    assert list(check_in_order([HARD] * 48)) == [SAME] * 48
     assert len(tasks) == 3
+    canonical_forms(['\\sqrt{8}'] * 48)
+    assert len(tasks) == 4
 
 
 def test_works_inside_a_thread() -> None:
     """Workers can be started from any thread, where signals and forks fail."""
-    results: list[dict[tuple[str, str], CheckResult]] = []
+    results: list[dict[Pair, CheckResult]] = []
     threads = [threading.Thread(target=lambda: results.append(check_pairs([HARD]))) for _ in '12']
     for thread in threads:
         thread.start()
@@ -170,11 +269,11 @@ def test_no_worker_outlives_its_parent() -> None:
     """When the parent is killed in the middle of a check, its worker ends, idle or hung."""
     code = (
         'from opencompass_gpassk.answers import pool\n'
-        'start = pool._Worker._start\n'
-        'def tell(worker):\n'
-        '    start(worker)\n'
+        'send = pool._Worker.send\n'
+        'def tell(worker, task):\n'
+        '    send(worker, task)\n'
         '    print(worker.process.pid, flush=True)\n'
-        'pool._Worker._start = tell\n'
+        'pool._Worker.send = tell\n'
         "pool.check_pairs([('5x', '9^{9^{9^9}}')], time_limit=2)\n"
     )
     parent = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)

@@ -6,12 +6,15 @@ import gzip
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from opencompass_gpassk.answers.check import REASONS
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats import display
 
 GPASSK = [sys.executable, '-m', 'opencompass_gpassk.commands.main']
 ROWS: list[dict[str, Any]] = [
@@ -19,7 +22,7 @@ ROWS: list[dict[str, Any]] = [
     {'gold': '12', 'prediction': '答案是 13。', 'label': False},
     {'gold': '12', 'prediction': '12 cm', 'label': False},
     {'gold': '12', 'prediction': '13', 'label': True},
-    {'gold': '5 cm', 'prediction': '5 m', 'label': False},
+    {'gold': '5 cm', 'prediction': '5 s', 'label': False},
 ]
 SUMMARY = {'n': 5, 'agree': 2, 'false_positives': 1, 'false_negatives': 1, 'unknown': 1}
 
@@ -52,7 +55,7 @@ def test_verdicts_and_summary(file: Path, capsys: pytest.CaptureFixture[str]) ->
         'answer': '0.5',
         'label': True,
     }
-    assert found[4]['reason'] == 'undecided'
+    assert found[4]['reason'] == 'number'
     assert json.loads(err.splitlines()[-1]) == SUMMARY
 
 
@@ -158,3 +161,87 @@ def test_long_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path.write_text(lines([{'gold': '34', 'prediction': text, 'label': True}]))
     assert main(['check', str(path)]) == 0
     assert json.loads(capsys.readouterr().out)['answer'] == 'In all there are 34'
+
+
+def test_reasons_are_explained(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row has its reason, and they are counted."""
+    assert main(['check', str(file), '--explain']) == 0
+    out, err = capsys.readouterr()
+    found = [json.loads(line) for line in out.splitlines()]
+    told = [f'{row["verdict"]}: {row["reason"]}' for row in found]
+    assert told[:2] == ['same: number', 'different: number']
+    reasons, summary = (json.loads(line) for line in err.splitlines())
+    assert reasons == {'reasons': dict(Counter(told))}
+    assert summary == SUMMARY
+
+
+def test_texts_may_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --match exact an equal value in other words is different."""
+    path = tmp_path / 'pairs.jsonl'
+    answers = ['\\boxed{x + 1}', '\\boxed{1+x}']
+    path.write_text(lines([{'gold': 'x+1', 'prediction': answer} for answer in answers]))
+    for match, expected in (('exact', ['same', 'different']), ('value', ['same', 'same'])):
+        assert main(['check', str(path), '--match', match]) == 0
+        out = capsys.readouterr().out
+        assert [json.loads(line)['verdict'] for line in out.splitlines()] == expected
+
+
+def test_rows_may_hold_their_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a text, or not there."""
+    path = tmp_path / 'pairs.jsonl'
+    row = {'gold': '1', 'prediction': '1'}
+    path.write_text(lines([{**row, 'question': 'How many?'}, {**row, 'question': None}, row]))
+    assert main(['check', str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    path.write_text(lines([{**row, 'question': 5}]))
+    assert main(['check', str(path)]) == 1
+    assert 'line 1: field question is 5; give a text' in capsys.readouterr().err
+
+
+def test_rows_are_written_as_they_are_decided() -> None:
+    """Before the next row is there; one that makes no sense costs no earlier row."""
+    process = subprocess.Popen(
+        [*GPASSK, 'check', '-'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(lines(ROWS[:1]))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())['verdict'] == 'same'
+    out, err = process.communicate(lines(ROWS[1:2]) + '{"gold": 1}\n' + lines(ROWS[2:]))
+    assert [json.loads(line)['row'] for line in out.splitlines()] == [2]
+    assert 'standard input, line 3: field prediction is missing' in err
+    assert process.returncode == 1
+
+
+def test_progress_in_a_log(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each update is a line of its own; one that is done soon shows none."""
+    assert main(['check', str(file)]) == 0
+    assert 'checking' not in capsys.readouterr().err
+    monkeypatch.setattr(display, 'LOG_INTERVAL', 1e-9)
+    assert main(['check', str(file)]) == 0
+    told = [line for line in capsys.readouterr().err.split('\n') if 'checking' in line]
+    assert len(told) >= 5
+    assert '5/5' in told[-1]
+    assert not any('\r' in line for line in told)
+
+
+def test_the_documented_example_is_what_the_command_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And every reason is explained there."""
+    page = (Path(__file__).parent.parent / 'docs/checking.md').read_text('utf-8')
+    given = page.split('```json\n')[1].split('```')[0]
+    shown = page.split('--explain\n')[1].split('```')[0]
+    path = tmp_path / 'pairs.jsonl'
+    path.write_text(given)
+    assert main(['check', str(path), '--explain']) == 0
+    assert ''.join(capsys.readouterr()) == shown
+    table = page.split('## Reasons')[1].split('##')[0]
+    assert all(f'`{reason}`' in table for reason in REASONS)

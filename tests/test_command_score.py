@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.judging import rules
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.trials import read_trials
 
@@ -287,3 +290,89 @@ def test_samples_of_two_models_meet_under_the_names_given(
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
     assert benchmark['name'] == 'sums'
     assert [entry['model'] for entry in benchmark['entries']] == ['model a', 'model b']
+
+
+def undecidable(folder: Path) -> str:
+    """A file of two problems: four right answers; two right ones and two that no rule can tell."""
+    answers = [['1/2'] * 4, ['0.5', '1/2', 'half of it', 'half of it']]
+    return write(
+        folder / 'samples.jsonl',
+        [
+            {'question': f'q{i}', 'answer': '1/2', 'samples': [f'\\boxed{{{a}}}' for a in given]}
+            for i, given in enumerate(answers)
+        ],
+    )
+
+
+def test_what_no_rule_decides_may_count_as_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every table says so; the bounds and the coverage are those of the verdicts."""
+    output = tmp_path / 'result.json'
+    argv = ['score', undecidable(tmp_path), '-k', '2', '--tau', '1', '-o', str(output)]
+    assert main(argv) == 0
+    plain = json.loads(output.read_text())
+    assert 'the rules could not decide' not in capsys.readouterr().out
+    assert plain['G-Pass@2_1.0'] == 100.0
+    assert main([*argv, '--undecided', 'incorrect']) == 0
+    strict = json.loads(output.read_text())
+    tables = capsys.readouterr().out.split('\n\n')
+    assert all('the rules could not decide count as wrong' in one for one in tables if one.strip())
+    assert strict['G-Pass@2_1.0'] == pytest.approx(100 * (1 + 1 / 6) / 2)
+    assert strict['bounds'] == plain['bounds']
+    assert strict['coverage'] == plain['coverage'] == 75.0
+    assert strict['counts']['undecided'] == 2
+    assert strict['counts']['unjudged'] == 0
+    assert strict['signature']['judge'] == 'rule:undecided-incorrect'
+    assert strict['judging']['reasons'] == plain['judging']['reasons']
+    assert strict['judging']['reasons']['unknown: words'] == 2
+    assert any('2 of 8 responses could not be decided by rule' in w for w in strict['warnings'])
+
+
+def test_a_comparison_says_what_counts_as_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Even if it does so on both sides."""
+    samples = undecidable(tmp_path)
+    for name in 'ab':
+        output = ['-o', str(tmp_path / f'{name}.json')]
+        assert main(['score', samples, '--undecided', 'incorrect', '--dataset', 'd', *output]) == 0
+    capsys.readouterr()
+    assert main(['compare', str(tmp_path / 'a.json'), str(tmp_path / 'b.json')]) == 0
+    assert 'A counts 2 responses as wrong that no rule could decide' in capsys.readouterr().out
+
+
+def test_a_judge_leaves_nothing_to_undecided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The setting is for rules alone, and refused before any work."""
+    assert main(['score', 'none.jsonl', '--judge', 'llm', '--undecided', 'incorrect']) == 1
+    assert "undecided of judge is 'incorrect', but a judge is asked" in capsys.readouterr().err
+
+
+def test_verdicts_by_rule_are_written_as_they_are_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stay if the command ends early; once there is a result, its trials hold them."""
+    samples, kept = write(tmp_path / 'samples.jsonl', rows()), tmp_path / 'result.verdicts.jsonl'
+    argv = ['score', samples, '-o', str(tmp_path / 'result.json')]
+    check = rules.check_in_order
+
+    def end_early(*args: Any, **settings: Any) -> Iterator[Any]:
+        yield from itertools.islice(check(*args, **settings), 3)
+        raise ValueError('the machine is gone')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rules, 'check_in_order', end_early)
+        assert main(argv) == 1
+    found = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [one['verdict'] for one in found] == ['incorrect'] * 3
+    assert found[0] == {
+        'question': '0 + 1 = ?',
+        'gold': '1',
+        'answer': '90',
+        'verdict': 'incorrect',
+        'reason': 'number',
+    }
+    assert main(argv) == 0
+    assert not kept.exists()

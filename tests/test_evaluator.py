@@ -231,6 +231,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
         'correct': sum(COUNTS),
         'incorrect': 80 - sum(COUNTS),
         'unjudged': 0,
+        'undecided': 0,
         'lost': 0,
         'no_answer': 0,
         'truncated': 0,

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from test_trials import vote_of
 
-from opencompass_gpassk.judging.rules import answer_classes, final_answer, judge_answers
+from opencompass_gpassk.judging.rules import (
+    answer_classes,
+    final_answer,
+    judge_answers,
+    reason_counts,
+)
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -55,13 +60,35 @@ def test_the_vote_of_an_answer_that_a_judge_wavers_on() -> None:
 
 
 def test_exact_matching_asks_for_the_text() -> None:
-    """Blanks around it aside; an equal value in other words is wrong, and nothing is unjudged."""
-    answers = ['1/2', ' 1/2 ', '0.5', r'\frac{1}{2}', None, 'half of one']
-    judged = judge_answers(['1/2'] * 6, answers, match='exact')
+    """An equal value in other words is wrong, and nothing is unjudged."""
+    pairs = [('1/2', answer) for answer in ('1/2', ' 1 / 2 ', '0.5', r'\frac{1}{2}', '', 'half')]
+    judged = list(judge_answers(pairs, match='exact'))
     assert [one.verdict is Verdict.CORRECT for one in judged] == [True, True, *[False] * 4]
     assert {one.verdict for one in judged} == {Verdict.CORRECT, Verdict.INCORRECT}
-    by_value = judge_answers(['1/2'] * 4, answers[:4])
+    by_value = judge_answers(pairs[:4])
     assert {one.verdict for one in by_value} == {Verdict.CORRECT}
+
+
+def test_undecided_answers_may_count_as_wrong() -> None:
+    """Those that the rules can't decide; not those that they could not compare."""
+    pairs = [('12', '12'), ('12', '13'), ('x', '9^{9^{9^9}}'), ('1/2', 'half of it'), ('', '5')]
+    plain = list(judge_answers(pairs))
+    strict = list(judge_answers(pairs, undecided='incorrect'))
+    assert [VERDICTS[mark] for mark in '+-???'] == [one.verdict for one in plain]
+    assert [VERDICTS[mark] for mark in '+-?-?'] == [one.verdict for one in strict]
+    assert [one.source for one in strict] == ['rule', 'rule', 'rule', 'undecided', 'rule']
+    assert [one.reason for one in strict] == [one.reason for one in plain]
+    assert (
+        reason_counts(strict)
+        == reason_counts(plain)
+        == {
+            'same: text': 1,
+            'different: number': 1,
+            'unknown: timeout': 1,
+            'unknown: words': 1,
+            'unknown: gold empty': 1,
+        }
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'candidate': 'essay'}, "candidate of judge is 'essay'"),
         ({'menu': 'xverify'}, 'prompt=PATH'),
         ({'menu': 'numbers'}, "menu of judge is 'numbers'; choose one of 'boxed'"),
+        ({'undecided': 'incorrect'}, "undecided of judge is 'incorrect', but a judge is asked"),
+        ({'mode': 'rule', 'undecided': 'wrong'}, "undecided of judge is 'wrong'; choose one of"),
+        ({'mode': 'rule', 'match': 'exact', 'undecided': 'incorrect'}, "match 'exact' decides"),
         ({'price_per_mtok': [1, 2, 3]}, 'price_per_mtok of judge'),
     ],
 )
@@ -103,6 +106,8 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv('GPASSK_JUDGE', 'rule')
     assert configured() == {'mode': 'rule', 'match': 'exact'}
     assert read_settings('rule').match == 'exact'
+    with pytest.raises(ValueError, match="match 'exact' decides"):
+        configured(undecided='incorrect')
     monkeypatch.setenv('GPASSK_MATCH', 'loose')
     with pytest.raises(ValueError, match="GPASSK_MATCH is 'loose'"):
         configured()

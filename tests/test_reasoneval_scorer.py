@@ -15,6 +15,7 @@ import torch
 from tiny_reasoneval import Published, publish
 from transformers import GPT2Config, GPT2Model
 
+from opencompass_gpassk.formats import display
 from opencompass_gpassk.reasoneval.batching import passages
 from opencompass_gpassk.reasoneval.classifier import (
     Refusal,
@@ -419,9 +420,12 @@ def test_stream_yields_as_it_goes(
 
 
 def test_progress_is_shown_on_demand(
-    scorers: dict[str, StepScorer], capsys: pytest.CaptureFixture[str]
+    scorers: dict[str, StepScorer],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A bar counts solutions and refusals on standard error, if it is wanted."""
+    monkeypatch.setattr(display, 'LOG_INTERVAL', 1e-9)
     scorers['34b'].score(SOLUTIONS[:2])
     assert capsys.readouterr() == ('', '')
     scorers['34b'].score([*SOLUTIONS[:2], Solution('q', [])], progress=True)

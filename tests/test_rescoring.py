@@ -13,6 +13,7 @@ from scripted_judge import ScriptedJudge, refusing, right_if
 from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.commands.rescore.known_classes import recorded_judge
 from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import Failure, Triple
@@ -154,6 +155,22 @@ def test_a_later_rescoring_keeps_the_judge_of_the_result(
     assert result(run)['signature']['judge'] == judge
     assert main(['rescore', '--trust-config', str(run), '--judge', 'rule']) == 0
     assert counts(result(run)) == COUNTS
+
+
+def test_a_later_rescoring_still_counts_undecided_answers_as_wrong(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until the judge is named anew; also if the run is not trusted."""
+    rescore = ['rescore', '--trust-config', str(run)]
+    assert main([*rescore, '--undecided', 'incorrect']) == 1
+    assert '--undecided is for verdicts by rule; give --judge rule too' in capsys.readouterr().err
+    assert main([*rescore, '--judge', 'rule', '--undecided', 'incorrect']) == 0
+    assert main([*rescore, '--tau', '1']) == 0
+    assert result(run)['signature']['judge'] == 'rule:undecided-incorrect'
+    settings = result(run)['judging']['settings']
+    assert recorded_judge(settings) == settings == {'mode': 'rule', 'undecided': 'incorrect'}
+    assert main([*rescore, '--judge', 'rule']) == 0
+    assert result(run)['signature']['judge'] == 'rule'
 
 
 def test_a_judge_from_the_environment_is_known_later(

@@ -57,7 +57,8 @@ def table_of(responses: list[Response]) -> TrialTable:
     """The trial table under the rule judge."""
     present = [r for r in responses if not r.lost]
     golds = [r.identity[0] for r in present if r.identity]
-    judgements = judge_answers(golds, [extract_answer(r.text) for r in present])
+    answers = [extract_answer(r.text) or '' for r in present]
+    judgements = list(judge_answers(list(zip(golds, answers, strict=True))))
     problems = [Problem(str(i), gold=str(i)) for i in range(len(COUNTS))]
     return make_table(problems, responses, judgements)
 

@@ -303,7 +303,7 @@ def compare_equations(
 
 
 def _numerator(difference: Any, flips: bool) -> Any:
-    """Return the numerator of a quotient of polynomials in lowest terms: y - 12/x is 0 as xy - 12."""
+    """Return the numerator of a quotient of polynomials: y - 12/x is 0 where xy - 12 is."""
     from sympy import cancel
 
     if not flips or not difference.is_rational_function(*difference.free_symbols):
@@ -388,10 +388,12 @@ def _extra_digits(*expressions: Any) -> int:
 
 def _size(term: Any) -> int:
     """Return the number of digits of a constant's value before or after the point, about."""
-    from sympy import log
+    import mpmath
 
-    try:
-        return int(abs(log(abs(term), 10).evalf(5)))
+    try:  # not sympy's log, which looks for the prime factors of a rational number
+        return abs(
+            int(mpmath.mag(mpmath.mpc(term.evalf(5)._to_mpmath(53, allow_ints=False))) * 0.3)
+        )
     except UNEVALUATED:
         return 0
 

@@ -7,78 +7,110 @@ import re
 from opencompass_gpassk.answers.algebra import UnreadableError
 from opencompass_gpassk.answers.braces import depth
 from opencompass_gpassk.answers.extract import boxed, without_boxes
-from opencompass_gpassk.answers.forms import Text
+from opencompass_gpassk.answers.forms import FORMS, Text
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.frames import stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import read_conditions
+from opencompass_gpassk.answers.question import settle
 from opencompass_gpassk.answers.relation import Relation
 
-__all__ = ['canonical', 'canonical_quickly', 'compare_quickly', 'compare_thoroughly']
-
+__all__ = [
+    *('NOT_COMPARED', 'REASONS', 'canonical', 'canonical_quickly', 'compare_exactly'),
+    *('compare_quickly', 'compare_thoroughly'),
+]
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit
-LISTED = re.compile(r'(?:\(\d\)\s?){2,}')
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
+NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
+# Text and control symbols, in which spaces count; a command before a letter or a digit before a
+# digit, between which they count too; other spaces.
+SPACES = re.compile(
+    r'(\\(?:text[a-z]{0,2}|mbox)\s*\{[^{}]*\}|\\[^a-zA-Z])'
+    r'|(\\[a-zA-Z]+(?=\s+[a-zA-Z])|\d(?=\s+\d))?\s+'
+)
+
+# With these reasons nothing was compared: it is not the rules that could not decide.
+NOT_COMPARED = frozenset({'gold empty', 'timeout', 'memory', 'crash', 'stalled'})
+# Why a verdict was given: the form of the gold answer if the two were compared as such, else what
+# was decisive. docs/checking.md explains them.
+REASONS = NOT_COMPARED | {
+    *(form.__name__.lower() for form in FORMS),
+    *('words', 'no answer', 'gold too long', 'answer too long', 'gold too deep', 'answer too deep'),
+    *('gold unparsable', 'answer unparsable', 'failed'),
+}
+
+Result = tuple[Relation, str]
 
 
-def compare_thoroughly(gold: str, answer: str) -> tuple[Relation, str | None]:
+def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> Result:
     """Compare two answers with computer algebra, if :func:`compare_quickly` couldn't decide.
 
     An input may hang a parser or exhaust the memory here: for a model's answers use
     :func:`opencompass_gpassk.answers.pool.check_pairs`.
 
+    Args:
+        gold: The gold answer.
+        answer: The answer.
+        question: The question, if it is known; some rules need it.
+
     Returns:
-        The relation; and the reason if it is unknown, else None.
+        The relation and its reason, one of :data:`REASONS`.
     """
     gold = boxed(gold) or gold
-    left, right = _read(normalise(gold), normalise(answer))
-    try:
-        relation, reason = compare(left, right), 'undecided'
-    except UnreadableError as error:
-        side = 'answer' if _holds(right, error.text) else 'gold'
-        relation, reason = Relation.UNKNOWN, f'{side} unparsable'
-    cases = {'\\begin{cases}' in text for text in (gold, answer)}
-    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(gold, answer)):
-        relation = Relation.UNKNOWN
-    if relation is not Relation.UNKNOWN:
-        return relation, None
-    value = stated_value(without_boxes(answer)) if _has_words(right) else None
-    if value and value != answer.strip():
-        relation = _compare_stated(gold, value)
-    return relation, reason if relation is Relation.UNKNOWN else None
+    left, right = _read(gold, answer)
+    found = _compare(left, right, gold, answer, question)
+    value = stated_value(without_boxes(answer)) if found[1] == 'words' else None
+    if not value or value == answer.strip():
+        return found
+    left, right = _read(gold, value)
+    return _compare(left, right, gold, value, question)
 
 
-def compare_quickly(gold: str, answer: str) -> tuple[Relation, str | None] | None:
-    """Compare two answers without computer algebra, fast for any texts; None if undecided."""
+def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
+    """Compare two answers without computer algebra, fast for any texts; None if undecided.
+
+    Arguments and result are those of :func:`compare_thoroughly`.
+    """
     if not gold.strip():
         return Relation.UNKNOWN, 'gold empty'
     if not answer.strip():
-        return Relation.DIFFERENT, None
+        return Relation.DIFFERENT, 'no answer'
     for text, side in ((gold, 'gold'), (answer, 'answer')):
         if len(text) > LENGTH_LIMIT:
             if gold.split() == answer.split():
-                return Relation.SAME, None
+                return Relation.SAME, 'text'
             return Relation.UNKNOWN, f'{side} too long'
         if depth(text) > DEPTH_LIMIT:
-            return Relation.UNKNOWN, f'{side} too deeply nested'
+            return Relation.UNKNOWN, f'{side} too deep'
     gold = boxed(gold) or gold
     first, second = normalise(gold), normalise(answer)
     if not first:
         return Relation.UNKNOWN, 'gold empty'
-    if unspaced(first) == unspaced(second) or _comma_decimal(first, second):
-        return Relation.SAME, None
-    left, right = _read(first, second)
-    small = _leaves(left) * _leaves(right) <= PAIRS_LIMIT
-    if small and left.is_plain() and right.is_plain():
-        relation = compare(left, right)
-        if relation is Relation.DIFFERENT and _respaced(gold, answer):
-            return Relation.UNKNOWN, 'undecided'
-        return (relation, None) if relation is not Relation.UNKNOWN else None
-    return None
+    if unspaced(first) == unspaced(second):
+        return Relation.SAME, 'text'
+    if _comma_decimal(first, second):
+        return Relation.SAME, 'number'
+    left, right = _read(gold, answer)
+    if _leaves(left) * _leaves(right) > PAIRS_LIMIT or not (left.is_plain() and right.is_plain()):
+        return None
+    found = _compare(left, right, gold, answer, question)
+    return None if found[0] is Relation.UNKNOWN else found
+
+
+def compare_exactly(gold: str, answer: str) -> Result:
+    r"""Tell whether two answers are the same text, except for spaces that LaTeX ignores.
+
+    Spaces count in ``\text{…}``, as the command ``\ ``, and between two digits: ``1 2`` is not 12.
+    """
+    first, second = (
+        SPACES.sub(lambda found: found[1] or (f'{found[2]} ' if found[2] else ''), text.strip())
+        for text in (gold, answer)
+    )
+    return Relation.SAME if first == second else Relation.DIFFERENT, 'text'
 
 
 def canonical(answer: str) -> str:
@@ -103,19 +135,29 @@ def _taken_apart(answer: str) -> Form | None:
 
 
 def _read(gold: str, answer: str) -> tuple[Form, Form]:
-    """Read two answers in their normal spelling."""
-    if LISTED.fullmatch(answer) and COMMA_SPACE.sub(',', gold).count(','):  # ①② as (1)(2)
-        answer = answer.replace(')', '),')
-    first, second = read_conditions(gold, answer)
+    """Read two answers without the conditions behind them."""
+    first, second = normalise(gold), normalise(answer)
+    if NUMBERED.fullmatch(second) and ',' in first:  # ①② as (1)(2)
+        second = second.replace(')', '),')
+    first, second = read_conditions(first, second)
     return parse(first), parse(second)
 
 
-def _compare_stated(gold: str, value: str) -> Relation:
-    """Compare the value that a sentence states; words that are left over keep it unknown."""
+def _compare(left: Form, right: Form, gold: str, answer: str, question: str | None) -> Result:
+    """Compare two answers; of their texts it matters how commas are spaced and cases written."""
+    reason = type(left).__name__.lower()
     try:
-        return compare(*_read(normalise(gold), normalise(value)))
-    except UnreadableError:
-        return Relation.UNKNOWN
+        relation = compare(left, right)
+    except UnreadableError as error:
+        side = 'answer' if error.text in right.text else 'gold'
+        relation, reason = Relation.UNKNOWN, f'{side} unparsable'
+    cases = {'\\begin{cases}' in text for text in (gold, answer)}
+    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(gold, answer)):
+        relation = Relation.UNKNOWN
+    if question:
+        relation = settle(relation, left, right, question)
+    worded = relation is Relation.UNKNOWN and (_has_words(left) or _has_words(right))
+    return relation, 'words' if worded else reason
 
 
 def _comma_decimal(gold: str, answer: str) -> bool:
@@ -135,7 +177,3 @@ def _leaves(form: Form) -> int:
 
 def _has_words(form: Form) -> bool:
     return isinstance(form, Text) or any(_has_words(part) for part in (*form.parts(), *form.sides))
-
-
-def _holds(form: Form, text: str) -> bool:
-    return text in form.text

@@ -84,7 +84,8 @@ SUBJECT = re.compile(
 )
 SUBJECT_CHINESE = re.compile(
     rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
-    r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?(?:在[该此这]?个?(?:区间|定义域)[上内])?'
+    r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?'
+    r'(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
 # What makes the clauses before the last one more than an argument for it.
 CONDITION = re.compile(
@@ -201,6 +202,7 @@ TAKEN_BACK = re.compile(
     r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|untrue|false|retract\w*"
     r"|should (?:be|have been)|disregard|ignore|rather)\b|\bno[,.]|\bisn't\b"
     r'|\b(?:edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
+    r"|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)|不满足|不成立|不符合|不合"
     r'|不对|不是|不正确|错|更正|等等|应该?[是为]|有误|其实|作废|否定|而是|哎呀|修改|漏|忘',
     re.IGNORECASE,
 )

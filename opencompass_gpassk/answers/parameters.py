@@ -43,7 +43,8 @@ BOUND = r'(?:\s?(?P<bound>\\ge\s?0|\\ge\s?1|>\s?0))?'
 # k ∈ Z; where k is an integer; k ≥ 0 an integer; k = 0, 1, 2, …; for any integer k; for all x
 CONDITION = re.compile(
     rf'(?:{LEAD}\s?)*(?P<name>[a-zA-Z])\s?'
-    rf'(?:\\in\s?{SETS}|{LISTED}|{VALUES}|{BOUND}\s?(?:is|are|being|为|是)?\s?(?:任意)?{KIND.format("")}|(?P<start>\\ge\s?[01]))'
+    rf'(?:\\in\s?{SETS}|{LISTED}|{VALUES}|(?P<start>\\ge\s?[01])'
+    rf'|{BOUND}\s?(?:is|are|being|为|是)?\s?(?:任意)?{KIND.format("")})'
     rf'|(?:{LEAD}\s?)+(?:{KIND.format("2")}\s?(?:of )?)?(?P<name2>[a-zA-Z])',
     re.IGNORECASE,
 )
@@ -69,9 +70,9 @@ def read_conditions(gold: str, answer: str) -> tuple[str, str]:
         free = own[0] not in letters(second)
         return first, renamed(second, other[0], own[0]) if free else second
     if other and other[1] == 'R' and not own:  # C of any constant, here called A
-        free = letters(first) - letters(second)
-        named = free.pop() if len(free) == 1 else ''
-        return first, renamed(second, other[0], named) if named.isupper() else second
+        constant = ''.join(letters(first) - letters(second))
+        fits = len(constant) == 1 and constant.isupper()
+        return first, renamed(second, other[0], constant) if fits else second
     counters = [_counter(text, said) for text, said in ((first, other), (second, own))]
     if not own and not other and all(counters) and counters[0] != counters[1]:
         indexed = INDEXED.match(first) and INDEXED.match(second)

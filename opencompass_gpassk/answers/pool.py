@@ -1,234 +1,287 @@
 """Check answers in worker processes that can be stopped.
 
-Workers are separate programs, started with ``subprocess``: that works inside threads and daemonic
-processes, without a fork. A pair that hangs or crashes its worker does not affect other pairs.
+Workers run this module as a program, started with ``subprocess``: that works inside threads and
+daemonic processes, without a fork. A pair that hangs or crashes its worker does not affect other
+pairs.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
-import queue
+import resource
 import select
+import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from opencompass_gpassk.answers.check import canonical_quickly, compare_quickly
+from opencompass_gpassk.answers import check
+from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly, compare_quickly
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import progress_bar
 
-__all__ = ['CheckResult', 'canonical_forms', 'check_pairs']
+__all__ = ['CheckResult', 'Pair', 'canonical_forms', 'check_in_order', 'check_pairs']
 
-GIB = 1 << 30
-START_LIMIT = 120.0  # seconds for a worker to load its libraries
+MEMORY_LIMIT = 2 << 30  # bytes of address space for a worker
+# Seconds on the clock until a worker is given up, and more for each second of CPU time.
+PATIENCE, PATIENCE_FACTOR = 120.0, 20.0
 TASKS_A_WORKER = 16  # number of tasks that justifies one more worker
-REPLY_LIMIT = 1 << 20
+AHEAD = 2000  # greatest number of tasks in progress
+TRIED_AGAIN = ('crash', 'memory', 'stalled')
+
+Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
+Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
+Outcome = tuple[Any, str]  # its value; or None, and the failure
+Key = TypeVar('Key')
+Value = TypeVar('Value')
 
 
 class CheckResult(NamedTuple):
-    """The result of a check; ``reason`` tells why a relation is unknown."""
+    """The result of a check, with one of :data:`opencompass_gpassk.answers.check.REASONS`."""
 
     relation: Relation
-    reason: str | None
+    reason: str
+
+
+def check_in_order(
+    pairs: Iterable[Pair],
+    *,
+    match: str = 'value',
+    workers: int | None = None,
+    time_limit: float = 5.0,
+) -> Generator[CheckResult, None, None]:
+    """Yield the result of each pair, in order, as soon as it is known.
+
+    Equal pairs are checked once. A pair whose worker dies is tried once more.
+
+    Args:
+        pairs: The pairs; they are read a little ahead.
+        match: ``'exact'`` if an answer must be the gold answer's text.
+        workers: Greatest number of worker processes; by default one per CPU.
+        time_limit: Seconds of CPU time per pair; a slower pair is unknown.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+    quickly = (lambda *pair: compare_exactly(*pair[:2])) if match == 'exact' else compare_quickly
+    found = _in_order(pairs, quickly, 'compare_thoroughly', workers, time_limit)
+    for value, failure in found:
+        relation, reason = value or (Relation.UNKNOWN, failure)
+        yield CheckResult(Relation(relation), reason)
 
 
 def check_pairs(
-    pairs: Iterable[tuple[str, str]],
-    *,
-    workers: int | None = None,
-    time_limit: float = 5.0,
-    memory_limit: int = 2 * GIB,
-    progress: bool = False,
-) -> dict[tuple[str, str], CheckResult]:
-    """Check distinct (gold, answer) pairs once each.
+    pairs: Iterable[Pair], *, progress: bool = False, **settings: Any
+) -> dict[Pair, CheckResult]:
+    """Check distinct pairs once each.
 
     Args:
-        pairs: (gold, answer) pairs; they may repeat.
-        workers: Greatest number of worker processes; by default one per CPU.
-        time_limit: Seconds per pair; a slower pair is unknown with the reason ``timeout``.
-        memory_limit: Bytes of address space per worker; a pair that needs more is unknown.
-        progress: Show a bar on standard error.
+        pairs: The pairs; they may repeat.
+        progress: Show the progress on standard error.
+        **settings: Those of :func:`check_in_order`.
     """
-    results: dict[tuple[str, str], CheckResult] = {}
-    hard: list[tuple[str, str]] = []
-    for pair in dict.fromkeys(pairs):
-        quick = compare_quickly(*pair)
-        if quick:
-            results[pair] = CheckResult(*quick)
-        else:
-            hard.append(pair)
-    tasks = [{'gold': gold, 'answer': answer} for gold, answer in hard]
-    replies = _run(tasks, workers, time_limit, memory_limit, progress)
-    for pair, reply in zip(hard, replies, strict=True):
-        relation = Relation(reply.get('relation', Relation.UNKNOWN))
-        results[pair] = CheckResult(relation, reply.get('reason'))
-    return results
+    distinct = list(dict.fromkeys(pairs))
+    return _joined(distinct, check_in_order(distinct, **settings), progress)
 
 
 def canonical_forms(
-    answers: Iterable[str],
-    *,
-    workers: int | None = None,
-    time_limit: float = 5.0,
-    memory_limit: int = 2 * GIB,
-    progress: bool = False,
+    answers: Iterable[str], *, time_limit: float = 5.0, progress: bool = False
 ) -> dict[str, str]:
     """Return the canonical form of each answer; one that fails is its own form.
 
     The other arguments are those of :func:`check_pairs`.
     """
-    forms: dict[str, str] = {}
-    hard = []
-    for answer in dict.fromkeys(answers):
-        form = canonical_quickly(answer)
-        if form is None:
-            hard.append(answer)
-        else:
-            forms[answer] = form
-    tasks = [{'answer': answer} for answer in hard]
-    replies = _run(tasks, workers, time_limit, memory_limit, progress)
-    for answer, reply in zip(hard, replies, strict=True):
-        forms[answer] = reply.get('form', ' '.join(answer.split()))
-    return forms
+    distinct = list(dict.fromkeys(answers))
+    tasks = ((answer,) for answer in distinct)
+    found = _in_order(tasks, canonical_quickly, 'canonical', None, time_limit)
+    forms = (
+        ' '.join(answer.split()) if form is None else form
+        for answer, (form, _) in zip(distinct, found, strict=True)
+    )
+    return _joined(distinct, forms, progress)
 
 
-class _WorkerError(Exception):
-    """A worker did not answer; ``args[0]`` is the reason."""
+def _joined(keys: list[Key], values: Iterable[Value], progress: bool) -> dict[Key, Value]:
+    found: dict[Key, Value] = {}
+    with progress_bar(len(keys), 'checking', 'answer', shown=progress) as bar:
+        for key, value in zip(keys, values, strict=True):
+            found[key] = value
+            bar.update()
+    return found
+
+
+def _in_order(
+    tasks: Iterable[Task],
+    quickly: Callable[..., Any],
+    function: str,
+    workers: int | None,
+    time_limit: float,
+) -> Iterator[Outcome]:
+    """Yield the outcome of each task; where ``quickly`` returns None, it is a worker's."""
+    known: dict[Task, Outcome | None] = {}
+    begun: deque[Task] = deque()
+
+    def decided(ahead: int) -> Iterator[Outcome]:
+        """Yield what is known; wait if more tasks are begun."""
+        while begun:
+            known.update(pool.replies(wait=len(begun) > ahead))
+            value = known[begun[0]]
+            if value:
+                begun.popleft()
+                yield value
+            elif len(begun) <= ahead:
+                return
+
+    with closing(_Workers(function, workers, time_limit)) as pool:
+        for task in tasks:
+            if task not in known:
+                value = quickly(*task)
+                known[task] = None if value is None else (value, '')
+                if value is None:
+                    pool.todo.append(task)
+            begun.append(task)
+            yield from decided(AHEAD)
+        yield from decided(0)
+
+
+class _Workers:
+    """Worker processes for a function, started when there are tasks for them."""
+
+    def __init__(self, function: str, most: int | None, time_limit: float) -> None:
+        if most is not None and most < 1:
+            raise ValueError(f'workers is {most}; it must be at least 1')
+        if time_limit <= 0:
+            raise ValueError(f'time_limit is {time_limit}; it must be positive seconds')
+        self.most = most or len(os.sched_getaffinity(0))
+        self.arguments = (function, time_limit)
+        self.todo: deque[Task] = deque()
+        self.busy: dict[_Worker, Task] = {}
+        self.idle: list[_Worker] = []
+        self.tried: set[Task] = set()
+
+    def replies(self, *, wait: bool) -> list[tuple[Task, Outcome]]:
+        """Give tasks to workers, and return the outcomes that are there; or wait for some."""
+        most = min(self.most, -(-len(self.todo) // TASKS_A_WORKER))
+        while self.todo and (self.idle or len(self.busy) < most):
+            worker = self.idle.pop() if self.idle else _Worker(*self.arguments)
+            self._begin(worker, self.todo.popleft())
+        if not self.busy:
+            return []
+        end = min(worker.end for worker in self.busy) if wait else 0.0
+        ready = select.select(self.busy, [], [], max(0.0, end - time.monotonic()))[0]
+        found = []
+        for worker, task in list(self.busy.items()):
+            reply = worker.reply(ready=worker in ready)
+            if reply is None:
+                continue
+            failure = reply[1]
+            del self.busy[worker]
+            if failure in ('', 'failed'):
+                self.idle.append(worker)
+            else:
+                worker.close()
+            if failure in TRIED_AGAIN and task not in self.tried:
+                self.tried.add(task)
+                self._begin(_Worker(*self.arguments), task)
+            else:
+                found.append((task, reply))
+        return found
+
+    def close(self) -> None:
+        """Kill the workers."""
+        for worker in (*self.busy, *self.idle):
+            worker.close()
+
+    def _begin(self, worker: _Worker, task: Task) -> None:
+        self.busy[worker] = task
+        worker.send(task)
 
 
 class _Worker:
-    """One worker process, started for its first task and again after it was killed."""
+    """One worker process."""
 
-    def __init__(self, memory_limit: int) -> None:
-        self.memory_limit = memory_limit
-        self.process: subprocess.Popen[bytes] | None = None
+    def __init__(self, function: str, time_limit: float) -> None:
+        import opencompass_gpassk
+
+        root = str(Path(opencompass_gpassk.__path__[0]).resolve().parent)
+        path = os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH'))))
+        one_thread = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
+        limits = (str(time_limit), str(MEMORY_LIMIT))
+        self.patience = PATIENCE + PATIENCE_FACTOR * time_limit
         self.unread = b''
-
-    def ask(self, task: dict[str, str], time_limit: float) -> dict[str, Any]:
-        """Return the reply to one task; a failure is a reply with its reason."""
-        try:
-            if self.process is None:
-                self._start()
-            self._write((json.dumps({**task, 'time_limit': time_limit}) + '\n').encode('ascii'))
-            reply = self._read(time_limit)
-        except _WorkerError as failure:
-            self.stop()
-            return {'reason': failure.args[0]}
-        if reply.get('reason') == 'memory':  # its allocator may be corrupt
-            self.stop()
-        return reply
-
-    def stop(self) -> None:
-        """Kill the process, if there is one."""
-        if self.process is None:
-            return
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe:
-                with suppress(OSError):  # unwritten data are lost with the process
-                    pipe.close()
-        self.process, self.unread = None, b''
-
-    def _start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, '-m', 'opencompass_gpassk.answers.worker', str(self.memory_limit)],
+            [sys.executable, '-m', 'opencompass_gpassk.answers.pool', function, *limits],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
-            cwd=Path(__file__).parents[2],  # Python imports from its start folder first
+            env={**os.environ, 'PYTHONPATH': path, **one_thread},
+            cwd=root,  # Python imports from its start folder first
         )
-        if not self._read(START_LIMIT).get('ready'):
-            raise _WorkerError('worker did not start')
 
-    def _write(self, data: bytes) -> None:
-        stdin = self.process.stdin if self.process else None
-        if stdin is None:
-            raise _WorkerError('crash')
+    def fileno(self) -> int:
+        """Return the pipe with its replies, for ``select``."""
+        return self.process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe
+
+    def send(self, task: Task) -> None:
+        """Send a task."""
+        self.end = time.monotonic() + self.patience
+        with suppress(OSError):  # a dead process is noticed when its reply is read
+            self.process.stdin.write(json.dumps(task).encode() + b'\n')  # type: ignore[union-attr]
+            self.process.stdin.flush()  # type: ignore[union-attr]
+
+    def reply(self, *, ready: bool) -> Outcome | None:
+        """Return the outcome of the task; None if it isn't there yet."""
+        if not ready:
+            return (None, 'stalled') if time.monotonic() > self.end else None
+        piece = os.read(self.fileno(), 1 << 16)
+        if not piece:
+            return None, 'timeout' if self.process.wait() == -signal.SIGPROF else 'crash'
+        self.unread += piece
+        if not piece.endswith(b'\n'):
+            return None
+        value, failure = json.loads(self.unread)
+        self.unread = b''
+        return value, failure
+
+    def close(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        with suppress(OSError):  # unwritten data are lost with the process
+            self.process.communicate()
+
+
+def _serve() -> None:
+    """Run as a worker: read arguments as a JSON line, answer with the value, until input ends."""
+    name, time_limit, memory_limit = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    replies = os.fdopen(os.dup(1), 'w', encoding='ascii')
+    os.dup2(2, 1)  # keep all other output away from the pool
+    logging.disable(logging.CRITICAL)
+    import math_verify  # noqa: F401  loaded before the first task's time counts
+
+    function = getattr(check, name)
+    for line in sys.stdin:
+        arguments = json.loads(line)
+        # After so much CPU time SIGPROF ends the process, even if the pool is gone.
+        signal.setitimer(signal.ITIMER_PROF, time_limit)
         try:
-            stdin.write(data)
-            stdin.flush()
-        except OSError as error:
-            raise _WorkerError('crash') from error
-
-    def _read(self, limit: float) -> dict[str, Any]:
-        stdout = self.process.stdout if self.process else None
-        if stdout is None:
-            raise _WorkerError('crash')
-        end = time.monotonic() + limit
-        while b'\n' not in self.unread:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([stdout], [], [], left)[0]:
-                raise _WorkerError('timeout')
-            piece = os.read(stdout.fileno(), 1 << 16)
-            if not piece or len(self.unread) > REPLY_LIMIT:
-                raise _WorkerError('crash')
-            self.unread += piece
-        line, _, self.unread = self.unread.partition(b'\n')
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+            reply = function(*arguments), ''
+        except MemoryError:
+            reply = None, 'memory'
+        except Exception:  # a parser may raise anything; only this pair is lost
+            reply = None, 'failed'
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        replies.write(json.dumps(reply) + '\n')
+        replies.flush()
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment of a worker: the package importable, one thread per library."""
-    import opencompass_gpassk
-
-    root = Path(opencompass_gpassk.__path__[0]).resolve().parent
-    path = os.pathsep.join(part for part in (str(root), os.environ.get('PYTHONPATH')) if part)
-    return {**os.environ, 'PYTHONPATH': path, 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
-
-
-def _run(
-    tasks: list[dict[str, str]],
-    workers: int | None,
-    time_limit: float,
-    memory_limit: int,
-    progress: bool,
-) -> list[dict[str, Any]]:
-    """Return the replies to tasks, in order."""
-    if workers is not None and workers < 1:
-        raise ValueError(f'workers is {workers}; it must be at least 1')
-    if time_limit <= 0:
-        raise ValueError(f'time_limit is {time_limit}; it must be positive seconds')
-    if not tasks:
-        return []
-    most = workers or len(os.sched_getaffinity(0))
-    number = max(1, min(most, -(-len(tasks) // TASKS_A_WORKER)))
-    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in range(len(tasks)):
-        todo.put(index)
-    replies: list[dict[str, Any]] = [{'reason': 'crash'}] * len(tasks)
-    stopped = threading.Event()
-    lock = threading.Lock()
-    with progress_bar(len(tasks), 'checking answers', 'pair', shown=progress) as bar:
-
-        def serve() -> None:
-            worker = _Worker(memory_limit)
-            try:
-                while not stopped.is_set():
-                    try:
-                        index = todo.get_nowait()
-                    except queue.Empty:
-                        return
-                    replies[index] = worker.ask(tasks[index], time_limit)
-                    with lock:
-                        bar.update()
-            finally:
-                worker.stop()
-
-        threads = [threading.Thread(target=serve, daemon=True) for _ in range(number)]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            stopped.set()
-    return replies
+if __name__ == '__main__':
+    _serve()

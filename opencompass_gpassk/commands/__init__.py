@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-__all__ = ['add_run_argument', 'add_trust_argument']
+__all__ = ['add_run_argument', 'add_trust_argument', 'add_undecided_argument']
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
@@ -25,4 +25,13 @@ def add_trust_argument(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='execute the config in RUN, which can do anything that you can, and import all that '
         'it and the results name; for your own runs with data sets or judges of other packages',
+    )
+
+
+def add_undecided_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --undecided to a command that may judge by rule."""
+    parser.add_argument(
+        '--undecided',
+        choices=('unjudged', 'incorrect'),
+        help='with judge rule: what an answer is that the rules cannot decide (default: unjudged)',
     )

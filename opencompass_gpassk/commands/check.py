@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.answers.pool import Pair
 
 __all__ = ['add_parser', 'run']
 
@@ -17,7 +24,8 @@ ANSWER_LENGTH = 200
 
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
-standard input. Each line is a pair with an optional label (true: they are the same):
+standard input. Each line is a pair with an optional question, which some rules need, and an
+optional label (true: they are the same):
 
   {"gold": "\\\\frac{1}{2}", "prediction": "The answer is 0.5", "label": true}
 
@@ -36,45 +44,80 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
+    parser.add_argument(
+        '--match',
+        choices=('value', 'exact'),
+        default='value',
+        help='value (default): the values must be equal; exact: the texts, except for spaces that '
+        'LaTeX ignores',
+    )
+    parser.add_argument(
+        '--explain',
+        action='store_true',
+        help='show the reason of each verdict, not only of unknown, and count them',
+    )
     parser.add_argument('--workers', type=int, help='worker processes (default: one per CPU)')
     parser.add_argument(
-        '--time-limit', type=float, default=5.0, help='seconds for a pair (default: 5)'
+        '--time-limit', type=float, default=5.0, help='seconds of CPU time for a pair (default: 5)'
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a verdict for each row."""
-    from opencompass_gpassk.answers.extract import extract_answer, last_statement
-    from opencompass_gpassk.answers.pool import check_pairs
+    """Print a verdict for each row as soon as it is known."""
+    from opencompass_gpassk.answers.pool import check_in_order
+    from opencompass_gpassk.formats.display import progress_bar
 
-    rows = _read(args.file)
-    pairs = []
-    for row in rows:
-        answer = extract_answer(row['prediction'])
-        if answer is None:
-            whole = len(row['prediction']) <= ANSWER_LENGTH or row['prediction'] == row['gold']
-            answer = row['prediction'] if whole else last_statement(row['prediction'])
-        pairs.append((row['gold'], answer))
-    results = check_pairs(
-        pairs, workers=args.workers, time_limit=args.time_limit, progress=sys.stderr.isatty()
+    # A file is read first as a whole: a bad row is an error before the work.
+    total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None
+    begun: deque[dict[str, Any]] = deque()
+
+    def pairs() -> Iterator[Pair]:
+        for row in _rows(args.file):
+            answer = _answer(row.pop('prediction'), row['gold'])
+            begun.append(row | {'answer': answer})
+            yield row['gold'], answer, row.get('question')
+
+    outcomes: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    results = check_in_order(
+        pairs(), match=args.match, workers=args.workers, time_limit=args.time_limit
     )
-    counts: Counter[str] = Counter()
-    for number, (row, pair) in enumerate(zip(rows, pairs, strict=True), start=1):
-        relation, reason = results[pair]
-        line = {'row': number, 'verdict': relation.value, 'gold': pair[0], 'answer': pair[1]}
-        if reason:
-            line['reason'] = reason
-        if 'label' in row:
-            line['label'] = row['label']
-            counts[_outcome(relation.value, row['label'])] += 1
-        print(json.dumps(line))
-    sys.stdout.flush()  # before the summary; a closed pipe must raise here
-    if counts:
+    # In one terminal the rows themselves are the progress.
+    shown = not (sys.stdout.isatty() and sys.stderr.isatty())
+    with closing(results), progress_bar(total, 'checking', 'row', shown=shown) as bar:
+        for number, result in enumerate(results, start=1):
+            row, verdict = begun.popleft(), result.relation.value
+            line = {'row': number, 'verdict': verdict, 'gold': row['gold'], 'answer': row['answer']}
+            if args.explain or verdict == 'unknown':
+                line['reason'] = result.reason
+            if 'label' in row:
+                line['label'] = row['label']
+                outcomes[_outcome(verdict, row['label'])] += 1
+            reasons[f'{verdict}: {result.reason}'] += 1
+            print(json.dumps(line), flush=True)
+            bar.update()
+    if not reasons:
+        raise ValueError(
+            f'{input_name(args.file)}: it has no rows; see gpassk check --help for the format'
+        )
+    if args.explain:
+        print(json.dumps({'reasons': dict(reasons.most_common())}), file=sys.stderr)
+    if outcomes:
         names = ('agree', 'false_positives', 'false_negatives', 'unknown')
-        summary = {'n': counts.total(), **{name: counts[name] for name in names}}
+        summary = {'n': outcomes.total(), **{name: outcomes[name] for name in names}}
         print(json.dumps(summary), file=sys.stderr)
     return 0
+
+
+def _answer(prediction: str, gold: str) -> str:
+    from opencompass_gpassk.answers.extract import extract_answer, last_statement
+
+    answer = extract_answer(prediction)
+    if answer is not None:
+        return answer
+    whole = len(prediction) <= ANSWER_LENGTH or prediction == gold
+    return prediction if whole else last_statement(prediction)
 
 
 def _outcome(verdict: str, label: bool) -> str:
@@ -85,16 +128,11 @@ def _outcome(verdict: str, label: bool) -> str:
     return 'false_negatives' if label else 'false_positives'
 
 
-def _read(path: str) -> list[dict[str, Any]]:
-    rows = []
+def _rows(path: str) -> Iterator[dict[str, Any]]:
     for number, line in numbered_lines(path):
         with at_line(path, number):
-            rows.append(_row(line.strip()))
-    if not rows:
-        raise ValueError(
-            f'{input_name(path)}: it has no rows; see gpassk check --help for the format'
-        )
-    return rows
+            row = _row(line.strip())
+        yield row
 
 
 def _row(line: str) -> dict[str, Any]:
@@ -104,7 +142,11 @@ def _row(line: str) -> dict[str, Any]:
             raise ValueError(f'{_named(row, field)}; give {field} as a text in quotes')
     if 'label' in row and row['label'] not in (True, False):
         raise ValueError(f'{_named(row, "label")}; give true or false, or leave it out')
+    if not isinstance(row.get('question'), (str, NoneType)):
+        raise ValueError(f'{_named(row, "question")}; give a text in quotes, or leave it out')
     kept = {field: str(row[field]) for field in ('gold', 'prediction')}
+    if row.get('question'):
+        kept['question'] = row['question']
     return {**kept, 'label': bool(row['label'])} if 'label' in row else kept
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opencompass_gpassk.commands import add_undecided_argument
+
 if TYPE_CHECKING:
+    from opencompass_gpassk.judging.judge import Candidate
     from opencompass_gpassk.judging.settings import JudgeSettings
+    from opencompass_gpassk.judging.verdict import Judgement
     from opencompass_gpassk.results.protocol import Protocol
     from opencompass_gpassk.runs.sample_files import SampledProblems
     from opencompass_gpassk.trials import TrialTable
@@ -34,7 +39,8 @@ languages.
 
 The environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY set a judge, or a
 JSON file with the settings of judge= in configs. Its verdicts are stored, so that interrupted
-judging continues where it stopped.
+judging continues where it stopped. With -o, the verdicts by rule are written to FILE.verdicts.jsonl
+as they are reached, until the result is there.
 """
 
 
@@ -75,6 +81,7 @@ def add_parser(subparsers: Any) -> None:
         help='rule (default), llm (a model judges every answer), cascade (a model judges the '
         'answers that the rules do not confirm), or a JSON file of settings',
     )
+    add_undecided_argument(parser)
     parser.add_argument(
         '--store',
         type=Path,
@@ -105,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f'--output {args.output} is a folder; name the file to write')
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
-    settings = read_settings(args.judge)
+    settings = read_settings(args.judge, args.undecided)
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for sampled, path, folder in _sources(args):
         if path:
@@ -193,15 +200,18 @@ def _score(
     from opencompass_gpassk.results.make_result import make_result, make_table
 
     protocol = _protocol(sampled, args)
-    verdicts = judge_responses(
-        sampled.problems,
-        sampled.responses,
-        settings,
-        store,
-        min_coverage=args.min_coverage,
-        again='run the command again',
-        report=_note,
-    )
+    rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
+    with rows.open('w', encoding='utf-8', buffering=1) as file:
+        verdicts = judge_responses(
+            sampled.problems,
+            sampled.responses,
+            settings,
+            store,
+            min_coverage=args.min_coverage,
+            again='run the command again',
+            report=_note,
+            decided=lambda case, judgement: file.write(_row(case, judgement)),
+        )
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
     data, prompt = sampled.versions
     result = make_result(
@@ -224,7 +234,16 @@ def _score(
         result['model'] = args.model
     if path:
         _write(path, table, result)
+        rows.unlink()  # the trials hold its verdicts
     return result
+
+
+def _row(case: Candidate, judgement: Judgement) -> str:
+    """Return a verdict by rule as a line."""
+    from opencompass_gpassk.formats.jsonlines import row_line
+
+    row = {'question': case.question, 'gold': case.gold, 'answer': case.answer}
+    return row_line(row | {'verdict': judgement.verdict.value, 'reason': judgement.reason})
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:

@@ -56,6 +56,8 @@ def cautions(a: ReadResult, b: ReadResult) -> list[str]:
             found.append(f'the result of {side} is contradictory: {read.contradiction}')
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
+        if undecided := (one.result.get('counts') or {}).get('undecided'):
+            found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
         coverage = one.result.get('coverage')
         if isinstance(coverage, (int, float)) and not math.isnan(coverage) and coverage < 100:
             # 99.97 % must not read as 100.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -69,11 +70,33 @@ def shortened(name: str, most: int) -> str:
     return name if len(name) <= most else f'{name[: most - 1]}…'
 
 
-def progress_bar(total: int, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:
-    """Return a progress bar on standard error; a hidden one takes the same calls."""
+LOG_INTERVAL = 10.0  # seconds
+
+
+class _Log(io.TextIOBase):
+    """Standard error as a log, in which each update of a progress bar is a line."""
+
+    def write(self, text: str) -> int:
+        sys.stderr.write(f'{shown}\n' if (shown := text.strip()) else '')
+        return len(text)
+
+
+def progress_bar(total: int | None, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:
+    """Return a progress bar on standard error; a hidden one takes the same calls.
+
+    Outside a terminal it is a line every ten seconds. The total is None if it is unknown.
+    """
     from tqdm import tqdm
 
-    often = 0.1 if sys.stderr.isatty() else 30.0  # in a log each update is a line
+    terminal = sys.stderr.isatty()
     return tqdm(
-        total=total, desc=name, unit=unit, initial=initial, mininterval=often, disable=not shown
+        total=total,
+        desc=name,
+        unit=unit,
+        initial=initial,
+        disable=not shown,
+        file=sys.stderr if terminal else _Log(),
+        mininterval=0.1 if terminal else LOG_INTERVAL,
+        delay=0.0 if terminal else LOG_INTERVAL,
+        miniters=1,
     )

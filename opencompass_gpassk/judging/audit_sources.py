@@ -217,9 +217,8 @@ def recorded(trials: Sequence[AuditTrial]) -> list[Opinion]:
 
 def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
     """Return the verdicts that the current rules give to the trials' answers."""
-    triples = [one.triple for one in trials]
-    judgements = judge_answers([t.gold for t in triples], [t.answer for t in triples])
-    return [Opinion(judgement.verdict, judgement.reason) for judgement in judgements]
+    judged = judge_answers([(t.gold, t.answer, t.question) for t in (one.triple for one in trials)])
+    return [Opinion(judgement.verdict, judgement.reason) for judgement in judged]
 
 
 class Labels:

@@ -19,7 +19,12 @@ from typing import Any
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Ledger, Triple
 from opencompass_gpassk.judging.prompted_judge import PromptedJudge, judgement_of, make_judge
-from opencompass_gpassk.judging.rules import final_answer, judge_answers
+from opencompass_gpassk.judging.rules import (
+    NO_ANSWER,
+    final_answer,
+    judge_answers,
+    reason_counts,
+)
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoreError, VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
@@ -28,7 +33,7 @@ from opencompass_gpassk.trials import Problem, Verdict
 
 __all__ = ['Judged', 'Pipeline', 'Verdicts', 'judge_responses', 'require_coverage']
 
-NO_ANSWER = Judgement(Verdict.INCORRECT)
+Decided = Callable[[Candidate, Judgement], object]
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
 
 
@@ -55,6 +60,7 @@ class Pipeline:
         store: The verdict store; None keeps no verdicts.
         judge: The judge; by default the one that the settings name.
         progress: Show bars on standard error.
+        decided: Takes each verdict by rule as it is reached.
 
     Raises:
         ValueError: If the settings need a judge but name none, or its prompt can't be read.
@@ -67,8 +73,10 @@ class Pipeline:
         *,
         judge: Judge | None = None,
         progress: bool = False,
+        decided: Decided = lambda case, judgement: None,
     ) -> None:
         self.settings = settings
+        self.decided = decided
         self.store = store
         self.progress = progress
         self.judge: PromptedJudge | None = None
@@ -79,7 +87,7 @@ class Pipeline:
     def signature(self) -> str:
         """Mode and judge, with a hash of all settings that a verdict depends on."""
         if self.judge is None:
-            return 'rule' if self.settings.match == 'value' else f'rule:{self.settings.match}'
+            return self.settings.rules
         return f'{self.settings.mode}:{self.judge.judge.model}:{self.judge.name}'
 
     def run(self, candidates: Sequence[Candidate]) -> Judged:
@@ -125,7 +133,7 @@ class Pipeline:
     def describe(self, judged: Judged) -> dict[str, Any]:
         """Return the result's description of how its verdicts were reached."""
         told: dict[str, Any] = {'mode': self.settings.mode, 'match': self.settings.match}
-        if self.settings.match != 'value':
+        if self.signature != 'rule' and not self.judge:
             told |= _kept_settings(self.settings)
         if self.judge:
             told |= {
@@ -137,7 +145,8 @@ class Pipeline:
         reasons = Counter(
             one.reason for one in judged.judgements if one.verdict is Verdict.UNJUDGED
         )
-        return told | {'unjudged': dict(reasons.most_common())}
+        reached = reason_counts(judged.judgements)
+        return told | {'reasons': reached, 'unjudged': dict(reasons.most_common())}
 
     def _triple(self, candidate: Candidate) -> Triple | None:
         """Return the triple of a candidate that is judged; None if nothing is judged."""
@@ -168,20 +177,21 @@ class Pipeline:
             return {}
         ruled = {triple: case for triple, case in cases.items() if case.answer is not None}
         judgements = judge_answers(
-            [case.gold for case in ruled.values()],
-            [case.answer for case in ruled.values()],
+            [(case.gold, case.answer or '', case.question) for case in ruled.values()],
             match=self.settings.match,
+            undecided=self.settings.undecided,
             progress=self.progress,
         )
         kept = set(Verdict)
         if self.judge:  # other verdicts are left to the judge
             kept = {Verdict.CORRECT}
             kept |= set() if self.settings.recheck_different else {Verdict.INCORRECT}
-        return {
-            triple: judgement
-            for triple, judgement in zip(ruled, judgements, strict=True)
-            if judgement.verdict in kept
-        }
+        found = {}
+        for (triple, case), judgement in zip(ruled.items(), judgements, strict=True):
+            if judgement.verdict in kept:
+                found[triple] = judgement
+                self.decided(case, judgement)
+        return found
 
     def _by_store(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger
@@ -267,6 +277,7 @@ def judge_responses(
     again: str,
     after: str = '',
     report: Callable[[str], None],
+    decided: Decided = lambda case, judgement: None,
 ) -> Verdicts:
     """Judge the responses that are not lost.
 
@@ -281,6 +292,7 @@ def judge_responses(
         again: How to judge once more, such as ``run the command again``.
         after: How to do so once there is a result; by default as ``again`` says.
         report: Takes messages on the progress.
+        decided: Takes each verdict by rule on a distinct answer as it is reached.
 
     Raises:
         JudgeError: If the judge can't be asked, or fails too often; its verdicts are kept.
@@ -292,7 +304,7 @@ def judge_responses(
         kept = _opened(store, settings, notes)
         if kept is not None:
             stack.enter_context(kept)
-        pipeline = Pipeline(settings, kept, progress=True)
+        pipeline = Pipeline(settings, kept, progress=True, decided=decided)
         candidates = _candidates(problems, present)
         try:
             judged = pipeline.run(candidates)
@@ -300,7 +312,7 @@ def judge_responses(
             if pipeline.judge:
                 raise
             notes.append(LEFT_OUT.format(error))
-            judged = Pipeline(settings, progress=True).run(candidates)
+            judged = Pipeline(settings, progress=True, decided=decided).run(candidates)
     if pipeline.judge:
         kept_in = f'; verdicts are kept in {store}' if store else ''
         report(f'{_ledger_line(judged.ledger)}{kept_in}')

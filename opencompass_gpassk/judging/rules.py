@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+from opencompass_gpassk.answers.check import NOT_COMPARED
 from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.pool import CheckResult, Pair, canonical_forms, check_in_order
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.answers.pool import CheckResult, canonical_forms, check_pairs
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.trials import Verdict
+from opencompass_gpassk.trials import UNDECIDED, Verdict
 
-__all__ = ['answer_classes', 'final_answer', 'judge_answers']
+__all__ = ['NO_ANSWER', 'answer_classes', 'final_answer', 'judge_answers', 'reason_counts']
 
+NO_ANSWER = Judgement(Verdict.INCORRECT, reason='no answer')
 LONGEST_PROCESSED = 200  # characters; a longer postprocessed text does not count as an answer
 
 VERDICTS = {
@@ -19,32 +23,42 @@ VERDICTS = {
     Relation.DIFFERENT: Verdict.INCORRECT,
     Relation.UNKNOWN: Verdict.UNJUDGED,
 }
+RELATIONS = {verdict: relation for relation, verdict in VERDICTS.items()}
 
 
 def judge_answers(
-    golds: Sequence[str],
-    answers: Sequence[str | None],
+    pairs: Sequence[Pair],
     *,
     match: str = 'value',
+    undecided: str = 'unjudged',
     progress: bool = False,
-) -> list[Judgement]:
-    """Judge T answers against their T gold answers; a missing answer is incorrect.
+) -> Iterator[Judgement]:
+    """Yield the judgements of answers, in order, as they are reached.
 
-    With ``'value'`` an answer is correct if its value equals the gold answer's. With ``'exact'`` it
-    must be the same text, as in arXiv 2501.11790, and nothing stays unjudged. By value, each
-    distinct (gold, answer) pair is checked once, in worker processes that can be stopped: see
-    :func:`opencompass_gpassk.answers.pool.check_pairs`.
+    Args:
+        pairs: Gold answer and answer, and the question if it is known. Equal ones are checked once.
+        match: With ``'value'`` an answer is correct if its value equals the gold answer's. With
+            ``'exact'`` it must be the same text, as in arXiv 2501.11790, and nothing stays
+            unjudged.
+        undecided: ``'incorrect'`` if answers that the rules can't decide count as wrong. Those that
+            could not be compared stay unjudged.
+        progress: Show the progress on standard error.
     """
-    if match == 'exact':
-        return [_exact(gold, answer) for gold, answer in zip(golds, answers, strict=True)]
-    pairs = [(g, a) for g, a in zip(golds, answers, strict=True) if a is not None]
-    results = check_pairs(pairs, progress=progress)
-    return [
-        Judgement(Verdict.INCORRECT)
-        if answer is None
-        else _judgement(answer, results[gold, answer])
-        for gold, answer in zip(golds, answers, strict=True)
-    ]
+    with progress_bar(len(pairs), 'checking', 'answer', shown=progress) as bar:
+        for pair, result in zip(pairs, check_in_order(pairs, match=match), strict=True):
+            yield _judgement(pair[1], result, undecided)
+            bar.update()
+
+
+def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """Count the relations and reasons of verdicts by rule, such as ``same: number``."""
+    counts = Counter(
+        f'{(Relation.UNKNOWN if one.source == UNDECIDED else RELATIONS[one.verdict]).value}: '
+        f'{one.reason}'
+        for one in judgements
+        if one.source in ('rule', UNDECIDED)
+    )
+    return dict(counts.most_common())
 
 
 def final_answer(text: str, *, processed: bool) -> str | None:
@@ -90,10 +104,8 @@ def answer_classes(
     return classes
 
 
-def _exact(gold: str, answer: str | None) -> Judgement:
-    same = answer is not None and answer.strip() == gold.strip()
-    return Judgement(Verdict.CORRECT if same else Verdict.INCORRECT, answer)
-
-
-def _judgement(answer: str, result: CheckResult) -> Judgement:
-    return Judgement(VERDICTS[result.relation], answer, result.reason or '')
+def _judgement(answer: str, result: CheckResult, undecided: str) -> Judgement:
+    unknown = result.relation is Relation.UNKNOWN
+    if unknown and undecided == 'incorrect' and result.reason not in NOT_COMPARED:
+        return Judgement(Verdict.INCORRECT, answer, result.reason, UNDECIDED)
+    return Judgement(VERDICTS[result.relation], answer, result.reason)

@@ -22,6 +22,7 @@ from opencompass_gpassk.judging.verdict import MENUS
 
 __all__ = [
     'MODES',
+    'OF_RULES',
     'JudgeSettings',
     'check_gpus',
     'check_model_gpus',
@@ -194,6 +195,7 @@ def named(value: Any) -> Any:
 
 MODES = ('rule', 'llm', 'cascade')
 MATCHES = ('value', 'exact')
+UNDECIDED = ('unjudged', 'incorrect')
 ABOVE_ZERO = (
     *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
     *('deadline', 'batch_size'),
@@ -202,6 +204,7 @@ OVER_HTTP = (
     *('api_base', 'temperature', 'extra_body', 'max_concurrency', 'timeout', 'deadline'),
     *('retries', 'give_up_after'),
 )
+OF_RULES = ('mode', 'match', 'undecided')
 PLACE = ('model', 'api_base')
 VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
@@ -216,6 +219,8 @@ class JudgeSettings:
             don't confirm.
         match: When rules call an answer correct: ``'value'``, if its value equals the gold's, or
             ``'exact'``, if it is the same text, as in arXiv 2501.11790; only in mode ``'rule'``.
+        undecided: What an answer is if the rules can't decide: ``'unjudged'`` or, for a figure
+            without a judge, ``'incorrect'``; only in mode ``'rule'``.
         model: The judge's name at its endpoint, by default the one in ``OC_JUDGE_MODEL``; or the
             config of an OpenCompass model, which then judges in process.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
@@ -251,6 +256,7 @@ class JudgeSettings:
 
     mode: str = 'cascade'
     match: str = 'value'
+    undecided: str = 'unjudged'
     model: str | Mapping[str, Any] | None = None
     api_base: str | Sequence[str] | None = None
     api_key_env: str = 'OC_JUDGE_API_KEY'
@@ -279,6 +285,7 @@ class JudgeSettings:
         for name, choices in (
             ('mode', MODES),
             ('match', MATCHES),
+            ('undecided', UNDECIDED),
             ('menu', tuple(MENUS)),
             ('candidate', ('answer', 'response')),
             ('no_answer', ('incorrect', 'tail')),
@@ -292,6 +299,12 @@ class JudgeSettings:
             raise ValueError(
                 f"match of judge is 'exact', but in mode {self.mode!r} a judge may accept other "
                 "texts; use mode 'rule', or leave match out"
+            )
+        if self.undecided == 'incorrect' and (self.mode, self.match) != ('rule', 'value'):
+            why = f'match {self.match!r} decides' if self.mode == 'rule' else 'a judge is asked'
+            raise ValueError(
+                f"undecided of judge is 'incorrect', but {why}; use mode 'rule' with match "
+                "'value', or leave undecided out"
             )
         for name in ABOVE_ZERO:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
@@ -371,6 +384,12 @@ class JudgeSettings:
         return {**{name: value for name, value in environment.items() if value}, **given}
 
     @property
+    def rules(self) -> str:
+        """The name of the rules in signatures."""
+        special = 'undecided-incorrect' if self.undecided == 'incorrect' else self.match
+        return 'rule' if special == 'value' else f'rule:{special}'
+
+    @property
     def policy(self) -> list[Any]:
         """What verdicts depend on besides the judge: what it sees, and which answers it gets."""
         return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
@@ -431,29 +450,31 @@ class JudgeSettings:
         return float(both[0]), float(both[1])
 
 
-def read_settings(named: str) -> JudgeSettings:
+def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
     """Return the settings that a command line names: a mode, or a JSON file of settings.
 
-    With a mode, the environment variable GPASSK_MATCH sets ``match``.
+    With a mode, the environment variable GPASSK_MATCH sets ``match``. If ``undecided`` is given, it
+    goes before the file's.
 
     Raises:
         ValueError: If it is neither, or a setting in the file is wrong; it names file and setting.
     """
+    given = {'undecided': undecided} if undecided else {}
     if named in MODES:
-        return JudgeSettings.of({'mode': named, **_environment_match()})
+        return JudgeSettings.of({'mode': named, **_environment_match(), **given})
     if not Path(named).is_file():
         raise ValueError(
             f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
             '{"model": "…", "api_base": "http://…/v1"}'
         )
     try:
-        given = json.loads(Path(named).read_text('utf-8'))
+        read = json.loads(Path(named).read_text('utf-8'))
     except ValueError as error:
         raise ValueError(f'{named}: not JSON: {error}') from error
-    if not isinstance(given, dict):
-        raise ValueError(f'{named}: settings is a {type(given).__name__}; give an object {{…}}')
+    if not isinstance(read, dict):
+        raise ValueError(f'{named}: settings is a {type(read).__name__}; give an object {{…}}')
     try:
-        return JudgeSettings.of(given)
+        return JudgeSettings.of({**read, **given})
     except (ValueError, TypeError) as error:
         raise ValueError(f'{named}: {error}') from error
 
@@ -485,7 +506,8 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
         raise ValueError(f'GPASSK_JUDGE is {named!r}; choose one of {", ".join(MODES)}')
     chosen = JudgeSettings.of({**settings, 'mode': named or mode})
     if chosen.mode == 'rule':
-        return {'mode': 'rule', 'match': chosen.match} if chosen.match != 'value' else 'rule'
+        rule = {name: one for name, one in chosen.as_dict().items() if name in OF_RULES}
+        return rule if len(rule) > 1 else 'rule'
     if chosen.prompt not in BUILT_IN:
         Prompt.load(chosen.prompt, 'en')
     if isinstance(chosen.model, Mapping):

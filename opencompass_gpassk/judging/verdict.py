@@ -46,8 +46,8 @@ class Judgement:
     Attributes:
         verdict: Correct, incorrect or unjudged.
         answer: The answer; None if the response gives none.
-        reason: Why the trial is unjudged.
-        source: Who judged: ``rule``, ``judge``, ``human`` or an evaluator's name.
+        reason: Why the trial is unjudged, or why the rules decided so.
+        source: Who judged, as in a :class:`~opencompass_gpassk.trials.Trial`.
     """
 
     verdict: Verdict

@@ -245,8 +245,8 @@ class StepAsking:
 
 NO_REPLY = 'no reply'
 IDLE = (
-    *('match', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length', 'recheck_different'),
-    'price_per_mtok',
+    *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
+    *('recheck_different', 'price_per_mtok'),
 )
 
 

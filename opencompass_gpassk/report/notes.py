@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.results.figures import MG_PASS, PASS
-from opencompass_gpassk.results.join_results import Benchmark, Result
+from opencompass_gpassk.results.join_results import Benchmark, Result, Results
 
-__all__ = ['benchmark_notes', 'incomparable', 'threshold_notes']
+__all__ = ['benchmark_notes', 'incomparable', 'threshold_notes', 'undecided_note']
 
+UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
@@ -56,6 +57,18 @@ def incomparable(result: Result) -> list[str]:
     # A part of a benchmark, such as sample-en, has its caveat.
     notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
     return [*notes, *([f'{name}: {OWN_QUESTIONS}'] if _generated(result) else [])]
+
+
+def undecided_note(results: Results) -> list[str]:
+    """Return a note on the results in which answers that no rule could decide count as wrong."""
+    found = [
+        f'{model} on {dataset}'
+        for model, by_dataset in results.items()
+        for dataset, result in by_dataset.items()
+        if (result.get('signature') or {}).get('judge') == UNDECIDED_INCORRECT
+    ]
+    told = 'answers that the rules could not decide count as wrong'
+    return [f'{told}: {", ".join(found)}'] if found else []
 
 
 def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:

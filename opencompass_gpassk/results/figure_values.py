@@ -178,17 +178,17 @@ class FigureValues:
 def bounds(recorded: FigureValues) -> dict[str, list[float]]:
     """Return each figure's value if all unjudged responses are wrong, and if all are right.
 
-    A figure that never falls with c lies between the two, whatever verdicts the unjudged responses
-    would get. Lost responses are unjudged too. Other figures have no bounds: the majority vote
-    depends on which answers are equivalent, and OOR falls when a version turns right. For sound
-    figures, a response is unjudged if it is unknown whether its answer is right and its reasoning
-    valid.
+    Undecided responses that count as wrong by request are unjudged here, and lost responses too. A
+    figure that never falls with c lies between the two, whatever verdicts the unjudged responses
+    would get. Other figures have no bounds: the majority vote depends on which answers are
+    equivalent, and OOR falls when a version turns right. For sound figures, a response is unjudged
+    if it is unknown whether its answer is right and its reasoning valid.
 
     Returns:
         Key of the figure → [lowest, highest] in percent, NaN where undefined; empty if no response
         is unjudged.
     """
-    protocol, trials = recorded.protocol, recorded.trials
+    protocol, trials = recorded.protocol, recorded.trials.decided()
     found: dict[str, list[float]] = {}
     if not trials.judged.all():
         found |= _ends(recorded, trials, Side.PLAIN)

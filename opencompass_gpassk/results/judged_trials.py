@@ -59,6 +59,10 @@ class JudgedTrials:
         """Return the trials with every unjudged one counted as right, or as wrong."""
         return self._with(np.ones_like(self.judged), self.correct | (~self.judged & correct))
 
+    def decided(self) -> JudgedTrials:
+        """Return the trials in which those that only count as wrong by request are unjudged."""
+        return self._with(self.judged & self.table.decided, self.correct)
+
     def scored(self) -> JudgedTrials:
         """Return the trials in which those without reasoning scores are unjudged.
 

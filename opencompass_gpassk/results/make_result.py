@@ -246,20 +246,22 @@ def _counts(values: FigureValues) -> dict[str, Any]:
     lost = int(table.lost.sum())
     no_answer = sum(one.answer is None and not one.lost for one in table.trials)
     truncated = sum(one.truncated is True for one in table.trials)
-    judged, correct = int(table.judged.sum()), int(table.correct.sum())
+    judged, decided = int(table.judged.sum()), int(table.decided.sum())
+    correct = int(table.correct.sum())
     counts: dict[str, Any] = {
         'problems': len(members),
         'trials': len(table),
         'correct': correct,
         'incorrect': judged - correct,
         'unjudged': len(table) - judged,
+        'undecided': judged - decided,
         'lost': lost,
         'no_answer': no_answer,
         'truncated': truncated,
         'excluded': {str(k): values.undefined(PASS(k=k), members) for k in protocol.ks},
     }
     shares = {
-        'coverage': _share(judged, len(table)),
+        'coverage': _share(decided, len(table)),
         'no answer': _share(no_answer, len(table) - lost),
         'truncated': _share(truncated, sum(one.truncated is not None for one in table.trials)),
     }

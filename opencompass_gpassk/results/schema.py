@@ -125,6 +125,7 @@ FIELDS: dict[str, Field] = {
     'counts.correct': Field(MANY, 'right responses'),
     'counts.incorrect': Field(MANY, 'wrong responses'),
     'counts.unjudged': Field(MANY, 'responses without a verdict, lost ones included'),
+    'counts.undecided': Field(MANY, 'wrong responses that no rule decided, counted so by request'),
     'counts.lost': Field(MANY, 'missing responses, since the inference failed'),
     'counts.no_answer': Field(MANY, 'responses in which no final answer was found'),
     'counts.truncated': Field(MANY, 'responses that were cut off'),
@@ -146,7 +147,9 @@ FIELDS: dict[str, Field] = {
     'signature.complete': Field(NUMBER, 'as `versions.complete`'),
     'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
     'signature.reasoning': Field(TEXT, 'the scorer of the reasoning and its settings'),
-    'judging': Field(OBJECT, 'how the verdicts were reached: mode, judge, decoding, calls, tokens'),
+    'judging': Field(
+        OBJECT, 'how verdicts were reached: mode, rules’ reasons, judge, decoding, cost'
+    ),
     'bounds': Field(OBJECT, 'figure → its value if all unjudged responses are wrong, or right'),
     'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
     'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),

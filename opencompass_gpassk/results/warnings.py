@@ -110,6 +110,11 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
             f'{unjudged} of {counts["trials"]} responses are unjudged: they do not count as wrong, '
             'but their problems have fewer samples'
         )
+    if counts['undecided']:
+        found.append(
+            f'{counts["undecided"]} of {counts["trials"]} responses could not be decided by rule '
+            "and count as wrong, since undecided is 'incorrect'"
+        )
     if result['bounds'] and (line := bounds_line(result['bounds'], protocol, Side.PLAIN)):
         found.append(
             f'coverage is {result["coverage"]:.2f} %: if all responses without a verdict were '

@@ -90,10 +90,6 @@ class Equation(Form):
         """Return the operators and the sides."""
         return f'{self.operators}: ' + ', '.join(term.canonical() for term in self.terms)
 
-    def excludes(self, answer: Form) -> bool:
-        """Tell whether the answer is a number, which is no relation."""
-        return isinstance(answer, Number)
-
     def compare(self, answer: Equation) -> Relation:
         """Compare two relations: by the difference of their sides, if they are of two values."""
         if self.operators != answer.operators:

@@ -68,9 +68,9 @@ class Form:
         """Compare a gold answer with an answer of the same form."""
         raise NotImplementedError
 
-    def excludes(self, _: Form) -> bool:
-        """Tell whether a text of this form can't be the same as one of a form without a match."""
-        return False
+    def excludes(self, answer: Form) -> bool:
+        """Tell whether it is different from an answer that has no form in common with it."""
+        return self.sharp and answer.sharp
 
     def value(self) -> str | None:
         """Return the LaTeX of it as one value; None if it is several or none."""
@@ -170,7 +170,7 @@ def compare_values(gold: Form, answer: Form) -> Relation:
 
 
 def _compare_measures(gold: Form, answer: Form) -> Relation:
-    """Compare values in two units of one kind, 90 minutes and 1.5 hours; a decimal may be rounded."""
+    """Compare values in two units of one kind; a decimal may be rounded: 1.33 hours."""
     size, value = factor(answer.unit, gold.unit), answer.value()
     if size is None or value is None:
         return Relation.UNKNOWN

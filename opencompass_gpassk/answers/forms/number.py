@@ -137,10 +137,6 @@ class Number(Form):
             return Relation.SAME if self.percent or self.number > 1 else Relation.UNKNOWN
         return Relation.SAME if self.number == answer.number else rounds(self, answer)
 
-    def excludes(self, answer: Form) -> bool:
-        """Tell whether the answer is no single value, such as an interval."""
-        return answer.sharp
-
     def is_single(self) -> bool:
         """Return True."""
         return True

@@ -250,12 +250,12 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
     if '' not in names and len(set(names)) == len(names):
         match = COORDINATES.fullmatch(point.name)
         order = match[1].split(',') if match else sorted(names, key=lambda name: name.strip('\\'))
-        if sorted(names) == sorted(order) and names != order:
-            values = [part for name in order for part in listed.elements if part.name == name]
-            elements = replace(listed, elements=tuple(values)).elements
-            pair = (elements, point.elements) if listed is gold else (point.elements, elements)
-            return _compare_ordered(*pair) if match else Relation.UNKNOWN
-        return relation if names == order else Relation.UNKNOWN
+        if sorted(names) != sorted(order) or not (match or names == order):
+            return Relation.UNKNOWN
+        by_name = dict(zip(names, listed.elements, strict=True))
+        values = tuple(by_name[name] for name in order)
+        pair = (values, point.elements) if listed is gold else (point.elements, values)
+        return _compare_ordered(*pair)
     if any(names) or not _has_commas(listed):
         return Relation.UNKNOWN
     if point.may_be_interval() or (listed is gold and relation is Relation.DIFFERENT):

@@ -19,7 +19,8 @@ ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 # Three letters or more that aren't a command, a short English word, or a letter of another script
 # except Greek.
 WORD = re.compile(
-    r'(?<![\\a-zA-Z{^_\d])(?<!\\cdot )(?:[a-zA-Z]{3,}(?![a-zA-Z}^_])|(?i:so|is|it|we|of|if|no|as|at|by|be|an|on|my|he)(?![a-zA-Z]))'
+    r'(?<![\\a-zA-Z{^_\d])(?<!\\cdot )(?:[a-zA-Z]{3,}(?![a-zA-Z}^_])'
+    r'|(?i:so|is|it|we|of|if|no|as|at|by|be|an|on|my|he)(?![a-zA-Z]))'
     r'|[^\W\d_a-zA-Z\u0370-\u03ff]'
 )
 NAMED = re.compile(r'^\s*(?:\\text\{)?\s*[a-zA-Z]+\s?\}?\s?=(?!=)')  # width = 4

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_run_argument, add_trust_argument
+from opencompass_gpassk.commands import (
+    add_run_argument,
+    add_trust_argument,
+    add_undecided_argument,
+)
 
 __all__ = ['add_parser', 'run']
 
@@ -38,6 +42,7 @@ def add_parser(subparsers: Any) -> None:
         help='rule, llm, cascade, or a JSON file of settings (default: the judge of the existing '
         'result)',
     )
+    add_undecided_argument(parser)
     parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, after RUN')
     parser.add_argument('--tau', type=float, nargs='+', metavar='TAU', help='thresholds')
     parser.add_argument(
@@ -69,9 +74,11 @@ def run(args: argparse.Namespace) -> int:
     if args.config or args.trust_config:
         sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     judge: Any = args.judge
+    if args.undecided and judge is None:
+        raise ValueError('--undecided is for verdicts by rule; give --judge rule too')
     if judge is not None:
-        settings = read_settings(judge)  # before any work
-        if judge not in MODES or settings.match != 'value':
+        settings = read_settings(judge, args.undecided)  # before any work
+        if judge not in MODES or settings.rules != 'rule':
             judge = settings.as_dict()
     changes = Changes(
         judge,

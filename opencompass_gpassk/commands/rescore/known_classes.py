@@ -18,7 +18,7 @@ from typing import Any
 
 from opencompass_gpassk.datasets import MODULES
 from opencompass_gpassk.judging.prompt import BUILT_IN
-from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.settings import OF_RULES, JudgeSettings
 from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
 
 __all__ = [
@@ -51,7 +51,7 @@ POSTPROCESSORS = {'opencompass.utils.text_postprocessors.extract_non_reasoning_c
 
 # Verdicts depend on these settings. Others choose where a judge is, or what is sent there.
 VERDICT_SETTINGS = (
-    *('mode', 'match', 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
+    *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
@@ -136,7 +136,7 @@ def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str
         raise UnknownPartError('the judge is a model in process')
     kept = {name: settings[name] for name in VERDICT_SETTINGS if name in settings}
     if kept.get('mode') == 'rule':
-        return {name: kept[name] for name in ('mode', 'match') if name in kept}
+        return {name: kept[name] for name in OF_RULES if name in kept}
     extra = settings.get('extra_body') or {}
     named = os.environ.get('OC_JUDGE_MODEL', '').strip()
     served = os.environ.get('OC_JUDGE_API_BASE', '').strip()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from opencompass_gpassk.report.figures.difficulty import decline_tables
+from opencompass_gpassk.report.notes import undecided_note
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
@@ -22,7 +25,8 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
         trials: Trials of the results, for marks on the best figures; None for no marks.
     """
     signs = contamination_table(results)
-    return [
+    note = undecided_note(results)
+    tables = [
         *benchmark_tables(results, trials),
         *decline_tables(results),
         *variable_tables(results),
@@ -30,3 +34,6 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
         *sound_tables(results, trials),
         *([signs] if signs else []),
     ]
+    if not note:
+        return tables
+    return [replace(table, notes=[*table.notes, *note]) for table in tables]

@@ -1,0 +1,80 @@
+"""What a question asks for, where two answers alone do not tell whether they are the same.
+
+Without the question these rules abstain.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+from opencompass_gpassk.answers.forms import Equation, Number, Sequence
+from opencompass_gpassk.answers.forms.form import Form, compare
+from opencompass_gpassk.answers.forms.number import NUMBER_WORDS
+from opencompass_gpassk.answers.normalise import normalise, unspaced
+from opencompass_gpassk.answers.relation import Relation
+
+__all__ = ['settle']
+
+# Find $x$; what is the value of $m+n$; 求 $x$ 的值.
+ASKED = re.compile(
+    r'(?:find|compute|determine|evaluate|calculate|what is|求)(?: the)?(?: \w+){0,3}?(?: of)?\s*'
+    r'\$([^$]{1,40})\$',
+    re.IGNORECASE,
+)
+PAIR = re.compile(
+    r'ordered|coordinate|\bpoint|\bvector|\(x,\s?y|坐标|有序|点的|向量', re.IGNORECASE
+)
+BASE = re.compile(r'\bbase[ -]?\$?(\w+)|(\w+)进制', re.IGNORECASE)
+ROUNDED = re.compile(
+    r'nearest (?P<place>\w+)|(?P<places>\w+) decimal places?|保留\s?(?P<chinese>\w)\s?位小数'
+    r'|精确到\s?\$?(?P<unit>0\.0*1)',
+    re.IGNORECASE,
+)
+PLACES = {'integer': 0, 'whole': 0, 'tenth': 1, 'hundredth': 2, 'thousandth': 3, 'cent': 2}
+CHINESE = {'一': 1, '两': 2, '二': 2, '三': 3, '四': 4}
+
+
+def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relation:
+    """Return the relation of two answers to a question that may tell more than they do."""
+    asked = next((unspaced(normalise(m[1])) for m in reversed(list(ASKED.finditer(question)))), '')
+    if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
+        named = asked and unspaced(answer.terms[0].text) == asked  # m + n = 5
+        return compare(gold, answer.terms[1]) if named else relation
+    if relation is Relation.SAME and asked and answer.name and not gold.name:
+        return relation if unspaced(answer.name) == asked else Relation.UNKNOWN
+    if relation is not Relation.UNKNOWN:
+        return relation
+    if isinstance(gold, Number) and isinstance(answer, Number) and gold.base != answer.base:
+        base = BASE.search(question)
+        said = (base[1] or base[2]).lower() if base else ''
+        known = NUMBER_WORDS.get(said, said) == str(gold.base or answer.base)
+        return Relation.SAME if known and _digits(gold) == _digits(answer) else relation
+    if isinstance(gold, Sequence) and isinstance(answer, Sequence) and PAIR.search(question):
+        both = [replace(one, brackets='()', name='') for one in (gold, answer) if not one.name]
+        return compare(*both) if len(both) == 2 else relation
+    places = _places(question)
+    exact = gold.constant() if places is not None and isinstance(answer, Number) else None
+    if exact is None or not isinstance(answer, Number) or answer.places != places:
+        return relation
+    near = abs(exact - answer.number) <= Fraction(1, 2 * 10**answer.places)
+    return Relation.SAME if near else Relation.DIFFERENT
+
+
+def _digits(number: Number) -> str:
+    return number.numeral or str(number.number)
+
+
+def _places(question: str) -> int | None:
+    """Return how many digits behind the point a question asks for, None if it doesn't."""
+    match = ROUNDED.search(question)
+    if not match:
+        return None
+    if match['unit']:
+        return len(match['unit']) - 2
+    if match['place']:
+        return PLACES.get(match['place'].lower())
+    said = (match['places'] or match['chinese']).lower()
+    found = NUMBER_WORDS.get(said, said)
+    return int(found) if found.isascii() and found.isdigit() else CHINESE.get(said)
