@@ -6,6 +6,7 @@ from opencompass_gpassk.answers.check import compare_quickly, compare_thoroughly
 from opencompass_gpassk.answers.relation import Relation
 
 
-def compare(gold: str, answer: str) -> tuple[Relation, str]:
+def compare(gold: str, answer: str, question: str | None = None) -> tuple[Relation, str]:
     """Return the relation and its reason."""
-    return compare_quickly(gold, answer) or compare_thoroughly(gold, answer)
+    quick = compare_quickly(gold, answer, question)
+    return quick or compare_thoroughly(gold, answer, question)

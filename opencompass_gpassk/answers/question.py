@@ -10,9 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opencompass_gpassk.answers.forms import Equation, Number, Sequence
-from opencompass_gpassk.answers.forms.form import Form, compare
-from opencompass_gpassk.answers.forms.number import NUMBER_WORDS
+from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
+from opencompass_gpassk.answers.parameters import letters
 from opencompass_gpassk.answers.relation import Relation
 
 __all__ = ['settle']
@@ -26,14 +26,14 @@ ASKED = re.compile(
 PAIR = re.compile(
     r'ordered|coordinate|\bpoint|\bvector|\(x,\s?y|坐标|有序|点的|向量', re.IGNORECASE
 )
-BASE = re.compile(r'\bbase[ -]?\$?(\w+)|(\w+)进制', re.IGNORECASE)
+BASE = re.compile(r'\bbase[ -]?\$?(\w+)|([一二三四五六七八九十]{1,3}|\d{1,2})进制', re.IGNORECASE)
 ROUNDED = re.compile(
     r'nearest (?P<place>\w+)|(?P<places>\w+) decimal places?|保留\s?(?P<chinese>\w)\s?位小数'
     r'|精确到\s?\$?(?P<unit>0\.0*1)',
     re.IGNORECASE,
 )
 PLACES = {'integer': 0, 'whole': 0, 'tenth': 1, 'hundredth': 2, 'thousandth': 3, 'cent': 2}
-CHINESE = {'一': 1, '两': 2, '二': 2, '三': 3, '四': 4}
+MATH = re.compile(r'\$[^$]*\$')
 
 
 def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relation:
@@ -42,14 +42,15 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
     if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
         named = asked and unspaced(answer.terms[0].text) == asked  # m + n = 5
         return compare(gold, answer.terms[1]) if named else relation
-    if relation is Relation.SAME and asked and answer.name and not gold.name:
-        return relation if unspaced(answer.name) == asked else Relation.UNKNOWN
+    if relation is Relation.SAME and asked not in ('', answer.name) and not gold.name:
+        other = answer.name in letters(' '.join(MATH.findall(question)))  # y, where x is asked
+        return Relation.UNKNOWN if other else relation
     if relation is not Relation.UNKNOWN:
         return relation
     if isinstance(gold, Number) and isinstance(answer, Number) and gold.base != answer.base:
         base = BASE.search(question)
-        said = (base[1] or base[2]).lower() if base else ''
-        known = NUMBER_WORDS.get(said, said) == str(gold.base or answer.base)
+        asked_base = _count((base[1] or base[2]).lower()) if base else None
+        known = asked_base == (gold.base or answer.base)
         return Relation.SAME if known and _digits(gold) == _digits(answer) else relation
     if isinstance(gold, Sequence) and isinstance(answer, Sequence) and PAIR.search(question):
         both = [replace(one, brackets='()', name='') for one in (gold, answer) if not one.name]
@@ -75,6 +76,10 @@ def _places(question: str) -> int | None:
         return len(match['unit']) - 2
     if match['place']:
         return PLACES.get(match['place'].lower())
-    said = (match['places'] or match['chinese']).lower()
-    found = NUMBER_WORDS.get(said, said)
-    return int(found) if found.isascii() and found.isdigit() else CHINESE.get(said)
+    return _count((match['places'] or match['chinese']).lower())
+
+
+def _count(text: str) -> int | None:
+    """Return a whole number in digits or words, None for any other text."""
+    number = Number.read(text, parse)
+    return int(number.number) if number else None
