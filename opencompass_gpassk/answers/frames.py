@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
 from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
 __all__ = [
@@ -102,7 +103,6 @@ TAIL = re.compile(
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
 )  # fmt: skip
-TEXT_COMMAND = re.compile(r'\\(?:text|mathrm|mbox)\{([^{}]*)\}')
 CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
 PHRASE_LEAD = re.compile(
     rf'{OPENING.pattern}|{THEN}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'

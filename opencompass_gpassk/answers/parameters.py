@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+
 __all__ = ['MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'read_conditions', 'renamed']
 
 # Stands for the parameter of a family of values, whichever letter it was written with: one mark
@@ -48,7 +50,6 @@ CONDITION = re.compile(
     rf'|(?:{LEAD}\s?)+(?:{KIND.format("2")}\s?(?:of )?)?(?P<name2>[a-zA-Z])',
     re.IGNORECASE,
 )
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 TOKEN = re.compile(r'\\text\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]')
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}')
 COUNTERS = frozenset('klmn')  # letters that stand for whole numbers without being said to

@@ -6,6 +6,8 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+
 __all__ = ['WORDLISTS', 'factor', 'split_unit', 'units_agree']
 
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
@@ -41,7 +43,6 @@ SUFFIX = re.compile(
 # A measure in two units: 2 hours 30 minutes, 2小时30分.
 COMPOUND = re.compile(rf'(\d+)\s?({WORDS}),?\s?(?:and )?(\d+)\s?({WORDS}|分)')
 BRACED = re.compile(rf'\\text\{{\s?([^{{}}]*?)[\s.]?\}}\s?{POWER}$')
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
 

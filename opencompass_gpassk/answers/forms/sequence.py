@@ -9,7 +9,14 @@ from fractions import Fraction
 from itertools import pairwise
 
 from opencompass_gpassk.answers.braces import balanced, split_top
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare, compare_values, parse
+from opencompass_gpassk.answers.forms.form import (
+    COMMA,
+    Form,
+    Parse,
+    compare,
+    compare_values,
+    parse,
+)
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS
 
@@ -23,8 +30,7 @@ LIST = re.compile(
 )
 # Separators of a list whose elements are lists: 1,2; 3,4.
 SEMICOLON = re.compile(rf';|\\text\{{\s?(?:and|or)\s?\}}|{WORD}')
-COMMA = re.compile(r',')
-BARE_COMMA = re.compile(r'[,;]')
+ELEMENT = re.compile(r',')
 RATIO = re.compile(r':|(?<=[\d}])\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=[\d\\])')
 # An environment of a matrix, with the columns of an array, and its content.
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
@@ -265,7 +271,7 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
 
 def _has_commas(listed: Sequence) -> bool:
     """Tell whether nothing but commas separates the values."""
-    return len(split_top(listed.text, BARE_COMMA)) == len(listed.elements)
+    return len(split_top(listed.text, COMMA)) == len(listed.elements)
 
 
 def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
@@ -282,10 +288,9 @@ def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
 def read_list(text: str, parse: Parse) -> Sequence | None:
     """Read elements without outer brackets; a name before the first belongs to the list."""
     outer = split_top(text, SEMICOLON)
-    counts = {len(split_top(piece, COMMA)) for piece in outer}
+    counts = {len(split_top(piece, ELEMENT)) for piece in outer}
     nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
-    pieces = [piece.strip() for piece in (outer if nested else split_top(text, LIST))]
-    pieces = [piece for piece in pieces if piece]
+    pieces = [piece for piece in (outer if nested else split_top(text, LIST)) if piece]
     if len(pieces) < 2:
         return None
     parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
@@ -299,7 +304,7 @@ def read_list(text: str, parse: Parse) -> Sequence | None:
 
 def _read_ratio(text: str, parse: Parse) -> Sequence | None:
     """Read ``1:2:3``."""
-    pieces = [piece.strip() for piece in split_top(text, RATIO)]
+    pieces = split_top(text, RATIO)
     if len(pieces) < 2 or not all(pieces) or any(CLOCK.match(piece) for piece in pieces):
         return None
     return Sequence(brackets='::', elements=tuple(parse(piece) for piece in pieces))
@@ -317,7 +322,7 @@ def _read_bracketed(text: str, parse: Parse) -> Sequence | None:
         opening, inner = text[0], text[1:-1]
     else:
         return None
-    pieces = [piece.strip() for piece in split_top(inner, LIST)]
+    pieces = split_top(inner, LIST)
     if opening == '{' and len(split_top(inner, SUCH_THAT)) > 1:
         return None
     if any(not piece for piece in pieces) or (opening == '(' and len(pieces) < 2):
@@ -337,7 +342,7 @@ def _read_matrix(text: str, parse: Parse) -> Sequence | None:
     if not match or match[1] == 'vmatrix' or '\\begin' in match[2]:
         return None
     rows = [row for row in ROW.split(match[2]) if row.strip()]
-    cells = [[cell.strip() for cell in split_top(row, CELL)] for row in rows]
+    cells = [split_top(row, CELL) for row in rows]
     width = len(cells[0]) if cells else 0
     if not width or any(len(row) != width for row in cells):
         return None
