@@ -9,15 +9,10 @@ from __future__ import annotations
 import re
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
-from opencompass_gpassk.answers.units import WORDLISTS, split_unit
+from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
 
 __all__ = [
-    'CLOSED',
-    'STATEMENT_END',
-    'is_lead',
-    'is_plain_lead',
-    'is_tail',
-    'is_taken_back',
+    *('CLOSED', 'STATEMENT_END', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back'),
     'stated_value',
 ]
 
@@ -78,13 +73,13 @@ BEHIND_HEAD = (
 )
 SUBJECT = re.compile(
     rf"(?:\*\*)?(?:the|its|our|my|their|his|her|this|an?|la|le|\w+'s)?\s?"
-    rf'(?:(?:{"|".join(WORDLISTS["adjectives"])})\s)*'
+    rf'(?:(?:{either(WORDLISTS["adjectives"])})\s)*'
     rf'(?:{NAME}|this|that|it|which'
-    rf'|(?:{"|".join(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
+    rf'|(?:{either(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
     re.IGNORECASE | re.DOTALL,
 )
 SUBJECT_CHINESE = re.compile(
-    rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
+    rf'[^，。,;；:：]*?(?:{either(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
     r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?'
     r'(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
@@ -122,11 +117,8 @@ def stated_value(sentence: str) -> str | None:
     The value is returned as it is written, and with all that follows it but for a known tail: it
     is for the comparison to read it wholly or not at all.
     """
-    sentences = [one for one in STATEMENT_END.split(sentence) if one.strip(TRIMMED)]
-    if not sentences:
-        return None
-    clause = sentences[-1].strip(TRIMMED)
-    clause = clause[max((m.end() for m in CLAUSE.finditer(clause)), default=0) :]
+    sentences = _sentences(sentence)
+    clause = CLAUSE.split(sentences[-1].strip(TRIMMED))[-1] if sentences else ''
     if len(clause) > SENTENCE_LIMIT:
         return None
     tail = next((m for m in TAIL.finditer(clause) if m.end() == len(clause)), None)
@@ -139,15 +131,16 @@ def stated_value(sentence: str) -> str | None:
     return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '') or None
 
 
+def _sentences(text: str) -> list[str]:
+    return [one for one in STATEMENT_END.split(text) if one.strip(TRIMMED)]
+
+
 def _last_part(clause: str) -> str:
     """Return what follows the last comma, if what stands before it is no doubt or condition."""
     before, _, last = _masked(clause).replace('，', ',').rpartition(',')
     argument = clause[: len(before)]
-    return (
-        ''
-        if CONDITION.search(argument) or RETRACTION.search(argument)
-        else clause[-len(last) :].strip()
-    )
+    doubted = CONDITION.search(argument) or RETRACTION.search(argument)
+    return '' if doubted else clause[-len(last) :].strip()
 
 
 def _masked(clause: str) -> str:
@@ -266,8 +259,7 @@ def is_tail(text: str) -> bool:
 
 def is_taken_back(text: str) -> bool:
     """Tell whether one of the two sentences that follow a statement takes it back."""
-    sentences = [one for one in STATEMENT_END.split(text[:SENTENCE_LIMIT]) if one.strip(TRIMMED)]
-    return any(TAKEN_BACK.search(one) for one in sentences[:2])
+    return any(TAKEN_BACK.search(one) for one in _sentences(text[:SENTENCE_LIMIT])[:2])
 
 
 def _without_complement(text: str) -> str:
@@ -285,6 +277,5 @@ def is_subject(text: str, verb: str = '') -> bool:
     With a Chinese verb behind it, such as 一共有, it may be any.
     """
     text = text.strip(' *,，')
-    if not is_unchanged(text + verb):
-        return False
-    return bool(verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text))
+    known = verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text)
+    return bool(known) and is_unchanged(text + verb)

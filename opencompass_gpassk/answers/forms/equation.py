@@ -65,14 +65,14 @@ class Equation(Form):
             return None
         if form.scalar:
             return cls(operators='=', terms=(name, replace(form, name='')))
-        if not isinstance(form, Set) or len(form.bounds) != 2:
+        if not isinstance(form, Set) or not form.bounds:
             return None
         low, high = form.bounds
-        if low and not high:
-            return cls(operators='\\le' if form.brackets[0] == '[' else '<', terms=(low, name))
-        if high and not low:
-            return cls(operators='\\le' if form.brackets[1] == ']' else '<', terms=(name, high))
-        return None
+        end = low or high
+        if not end or (low and high):
+            return None
+        closed = form.brackets in ('[)', '(]')
+        return cls(operators='\\le' if closed else '<', terms=(end, name) if low else (name, end))
 
     def parts(self) -> tuple[Form, ...]:
         """Return the sides."""

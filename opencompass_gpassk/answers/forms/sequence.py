@@ -18,7 +18,7 @@ from opencompass_gpassk.answers.forms.form import (
     parse,
 )
 from opencompass_gpassk.answers.relation import Relation, all_of
-from opencompass_gpassk.answers.units import WORDLISTS
+from opencompass_gpassk.answers.units import WORDLISTS, either
 
 __all__ = ['LIST', 'Sequence', 'read_list']
 
@@ -45,7 +45,7 @@ INDEX = re.compile(r'_?\{?\d\}?$')
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|:')
 CLOCK = re.compile(r'0\d*$')  # of 12:00 and 3:05
 # The name of a value in a list: length 15, width is 8, 最大值 5.
-QUANTITIES = '|'.join(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
+QUANTITIES = either(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
 DESCRIBED = re.compile(
     rf'^\s*(?:\\text\{{)?\s*({QUANTITIES})\s*\}}?\s*(?:=|:|is|为|是)?\s*(?=-?[\d\\(])'
 )
@@ -97,6 +97,10 @@ class Sequence(Form):
         """Tell whether it is a list of separate values, without brackets or in those of a set."""
         return not self.is_ordered()
 
+    def is_singleton(self) -> bool:
+        """Tell whether it is a set of one element."""
+        return self.brackets == '{}' and len(self.elements) == 1
+
     def listed(self) -> list[Form]:
         """Return the elements of a list; one with ± gives two."""
         found: list[Form] = []
@@ -128,9 +132,10 @@ class Sequence(Form):
 
     def compare(self, answer: Sequence) -> Relation:
         """Compare element by element, in order where one of them has an order."""
-        for one, other in ((self, answer), (answer, self)):
-            if one.brackets == '{}' and len(one.elements) == 1 and other.is_ordered():
-                return compare(*(e.elements[0] if e is one else e for e in (self, answer)))
+        if answer.is_ordered() and self.is_singleton():
+            return compare(self.elements[0], answer)
+        if self.is_ordered() and answer.is_singleton():
+            return compare(self, answer.elements[0])
         if self.is_list() and answer.is_list():
             return _compare_lists(self.listed(), answer.listed())
         if self.is_list() or answer.is_list():
@@ -252,26 +257,21 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
         return compare_values(*(values if point is gold else values[::-1]))
     if listed.brackets or 'x' in point.brackets or point.brackets == '::':
         return relation if relation is Relation.DIFFERENT else Relation.UNKNOWN
-    names = [part.name for part in listed.elements]
-    if '' not in names and len(set(names)) == len(names):
+    named = _by_name(listed.elements)
+    if named:
         match = COORDINATES.fullmatch(point.name)
-        order = match[1].split(',') if match else sorted(names, key=lambda name: name.strip('\\'))
-        if sorted(names) != sorted(order) or not (match or names == order):
+        order = match[1].split(',') if match else sorted(named, key=lambda name: name.strip('\\'))
+        if sorted(named) != sorted(order) or not (match or list(named) == order):
             return Relation.UNKNOWN
-        by_name = dict(zip(names, listed.elements, strict=True))
-        values = tuple(by_name[name] for name in order)
+        values = tuple(named[name] for name in order)
         pair = (values, point.elements) if listed is gold else (point.elements, values)
         return _compare_ordered(*pair)
-    if any(names) or not _has_commas(listed):
+    commas = len(split_top(listed.text, COMMA)) == len(listed.elements)
+    if not commas or any(part.name for part in listed.elements):
         return Relation.UNKNOWN
     if point.may_be_interval() or (listed is gold and relation is Relation.DIFFERENT):
         return Relation.UNKNOWN  # of a gold list the order may be free
     return relation
-
-
-def _has_commas(listed: Sequence) -> bool:
-    """Tell whether nothing but commas separates the values."""
-    return len(split_top(listed.text, COMMA)) == len(listed.elements)
 
 
 def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:

@@ -129,7 +129,7 @@ class Set(Form):
         else:
             last = Fraction(0)
             for value, point in sorted(values, key=lambda pair: pair[0]):
-                if cuts and value - last <= TOLERANCE * max(1, abs(value)):
+                if cuts and value - last <= TOLERANCE * max(Fraction(1), abs(value)):
                     cuts[-1].append(point)
                 else:
                     cuts.append([point])
@@ -143,12 +143,10 @@ class Set(Form):
     def _inside(self, places: dict[Form, int], count: int) -> list[bool]:
         """Tell which of the cells it has; a place is the number of a point's cell."""
         if self.operation == 'interval':
-            low, high = (places[b] if b else end for b, end in zip(self.bounds, (-1, count)))
-            first, last = (bracket in '[]' for bracket in self.brackets)
-            return [
-                low < cell < high or (low <= cell <= high and (first, last)[cell == high])
-                for cell in range(count)
-            ]
+            low, high = self.bounds
+            first = places[low] + (self.brackets[0] == '(') if low else 0
+            last = places[high] - (self.brackets[1] == ')') if high else count
+            return [first <= cell <= last for cell in range(count)]
         members = [member._inside(places, count) for member in self.members]
         held = list(zip(*members, strict=True)) or [()] * count
         inside = [OPERATIONS[self.operation](each) for each in held]
