@@ -18,15 +18,18 @@ __all__ = [
 
 SENTENCE_LIMIT = 600
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+# With what a speaker takes back what was said before.
+SLIP = r'wait|actually|correction|instead|scratch|retract\w*|oops|sorry'
+SLIP_CHINESE = '不对|不是|更正|等等|其实|抱歉|哎呀'
 # What denies a statement, makes it a guess, or puts it into another's mouth.
 RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
     r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
-    r'|instead|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
-    r'|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht'
+    rf'|{SLIP}|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
+    r'|misread|pas|nicht'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
-    r'|更正|等等|其实|抱歉|若|当|舍去|排除|哎呀|应为',
+    rf'|若|当|舍去|排除|应为|{SLIP_CHINESE}',
     re.IGNORECASE,
 )
 # What makes another value of the one that is described: its square, twice it, a bound of it.
@@ -100,7 +103,7 @@ TAIL = re.compile(
 )  # fmt: skip
 CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
 PHRASE_LEAD = re.compile(
-    rf'{OPENING.pattern}|{THEN}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
+    rf'{OPENING.pattern}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
     r'|本题|此题',
     re.IGNORECASE,
 )
@@ -191,19 +194,15 @@ GOES_ON = re.compile(
 )
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
-    r'\b(?:incorrect|wrong|mistake\w*|wait|correction|instead|actually|no,|nope|scratch|oops|sorry'
-    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|untrue|false|retract\w*"
-    r"|should (?:be|have been)|disregard|ignore|rather)\b|\bno[,.]|\bisn't\b"
-    r'|\b(?:edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
-    r"|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)|不满足|不成立|不符合|不合"
-    r'|不对|不是|不正确|错|更正|等等|应该?[是为]|有误|其实|作废|否定|而是|哎呀|修改|漏|忘',
+    rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
+    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|should (?:be|have been)"
+    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
+    r"|\bno[,.]|\bisn't\b|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)"
+    rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|作废|否定|而是|修改|漏|忘',
     re.IGNORECASE,
 )
 # What denies the sentence before it: no, it is 9.
-CORRECTION = re.compile(
-    r'^\W*(?:no|wait|actually|oops|sorry|correction|instead|不对|不是|等等|其实|更正)\s?[,，:：.!]\s*',
-    re.IGNORECASE,
-)
+CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # What may follow a counted noun: 12 minutes to catch the elephant.
 COMPLEMENT = re.compile(
     r' (?:that|which|who|in|to|for|on|of|from|with|per|played|satisfying|such that|left'

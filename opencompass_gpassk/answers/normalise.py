@@ -14,14 +14,11 @@ CHARACTERS = str.maketrans(
         'π': r'\pi ', '∞': r'\infty ', '×': r'\times ', '·': r'\cdot ', '⋅': r'\cdot ',
         '÷': '/', '≤': r'\le ', '≥': r'\ge ', '≠': r'\ne ', '∪': r'\cup ', '∩': r'\cap ',
         '∈': r'\in ', '±': r'\pm ', '°': r'^{\circ}', '−': '-', '–': '-', '∶': ':', '。': '.',
-        '，': ',', '、': ',', '；': ';', '：': ':', '（': '(', '）': ')', '【': '[', '】': ']',
-        '％': '%', '＝': '=', '＜': '<', '＞': '>', '⩽': r'\le ', '⩾': r'\ge ', '≦': r'\le ',
-        '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C', '′': "'",
-        '’': "'", '∠': r'\angle ', '√': r'\sqrt',
-        '△': r'\triangle ', '＄': '$', '￥': '¥', 'θ': r'\theta ', 'α': r'\alpha ',
-        'β': r'\beta ', 'λ': r'\lambda ',
-        'ℝ': r'\mathbb{R}', 'ω': r'\omega ', 'φ': r'\varphi ', '∧': r'\wedge ', '\u00a0': ' ',
-        '\u200b': '', '\ufeff': '', '〈': '(', '〉': ')',
+        '、': ',', '【': '[', '】': ']', '〈': '(', '〉': ')', '⩽': r'\le ', '⩾': r'\ge ',
+        '≦': r'\le ', '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C',
+        '′': "'", '’': "'", '∠': r'\angle ', '△': r'\triangle ', '√': r'\sqrt', '∧': r'\wedge ',
+        'α': r'\alpha ', 'β': r'\beta ', 'θ': r'\theta ', 'λ': r'\lambda ', 'φ': r'\varphi ',
+        'ω': r'\omega ', 'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
     }
 )  # fmt: skip
 # Command → what it is written as.
@@ -41,11 +38,8 @@ COMMAND = re.compile(rf'\\({"|".join(SPELLINGS)})(?![a-zA-Z])')
 REPLACEMENTS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r'[\ud800-\udfff]', ''),
         (r',\s?\\!\s?', ','),
-        (r'\\begin\{cases\}', ''),
-        (r'[ ;]{0,3}\\end\{cases\}', ''),
-        (r'(?<!\\)\\!', ''),
+        (r'[\ud800-\udfff]|\\begin\{cases\}|[ ;]{0,3}\\end\{cases\}|(?<!\\)\\!', ''),
         (r'\\text\s?\{\s?\}', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),

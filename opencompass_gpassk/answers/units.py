@@ -26,7 +26,7 @@ SIZES = {
     for name, _, size in (entry.partition('=') for entry in WORDLISTS['size'])
 }
 VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
-LEADING = ('USD', '¥', '€', '£')
+LEADING = re.compile(r'(-?)(USD|¥|€|£)\s*')
 
 
 def either(words: Iterable[str]) -> str:
@@ -63,11 +63,9 @@ def split_unit(text: str) -> tuple[str, str]:
         first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
         size = factor(first, second)
         return (str(int(compound[1]) * size + int(compound[3])), second) if size else (text, '')
-    for leading in LEADING:
-        if text.startswith(leading):
-            return text[len(leading) :].strip(), UNITS.get(leading, leading)
-    if text.startswith('-USD'):
-        return '-' + text[4:].strip(), 'USD'
+    leading = LEADING.match(text)
+    if leading:
+        return leading[1] + text[leading.end() :], UNITS[leading[2]]
     braced = BRACED.search(text)
     if braced:
         value, power = text[: braced.start()], f'^{braced["power"]}' if braced['power'] else ''

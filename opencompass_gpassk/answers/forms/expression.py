@@ -100,19 +100,14 @@ class Expression(Form):
             return Relation.UNKNOWN
         if relation is not Relation.DIFFERENT:
             return relation
-        if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?
-            return Relation.UNKNOWN
-        if _renamed_counter(self.text, answer.text):
+        if _without_names(texts[0]) == _without_names(texts[1]):  # x + C and x + c, kπ and nπ
             return Relation.UNKNOWN
         return _compare_rounded(self, answer)
 
 
-def _renamed_counter(gold: str, answer: str) -> bool:
-    """Tell whether only the letters for any whole number differ: k\\pi and n\\pi."""
-    found = [set(WHOLE.findall(text)) for text in (gold, answer)]
-    return all(len(letters) == 1 for letters in found) and (
-        WHOLE.sub('n', unspaced(gold)) == WHOLE.sub('n', unspaced(answer))
-    )
+def _without_names(text: str) -> str:
+    """Return an expression without what may only be its spelling: capitals, k for any integer."""
+    return WHOLE.sub('n', unspaced(text).lower())
 
 
 def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:
@@ -158,7 +153,5 @@ def _compare_ends(gold: list[str], answer: list[str]) -> Relation:
         sides.append([compare(parse(a), parse(b)) for a, b in zip(first, second, strict=False)])
     relation = all_of(one for side in sides for one in side)
     if not all(sides) or (relation is Relation.SAME and max(map(len, sides)) < 2):
-        return Relation.UNKNOWN
-    if relation is Relation.DIFFERENT and all(side[0] is not Relation.DIFFERENT for side in sides):
         return Relation.UNKNOWN
     return relation

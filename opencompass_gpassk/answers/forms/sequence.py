@@ -217,8 +217,7 @@ def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
         for part in first:
             if {compare(part, other) for other in second} == {Relation.DIFFERENT}:
                 return Relation.DIFFERENT
-    points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
-    return Relation.SAME if points else Relation.UNKNOWN
+    return Relation.UNKNOWN
 
 
 def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
@@ -295,8 +294,6 @@ def read_list(text: str, parse: Parse) -> Sequence | None:
         return None
     parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
     names = {part.name for part in parts}
-    if parts[0].name and not any(part.name for part in parts[1:]):
-        names = {parts[0].name}
     if len(names) == 1:  # x = 1, 2
         return Sequence(text=text, elements=tuple(parts), name=names.pop())
     return Sequence(text=text, elements=tuple(parts))
@@ -357,6 +354,4 @@ def _read_signs(text: str, parse: Parse) -> Sequence | None:
     parts = tuple(
         parse(MP.sub(other, PM.sub(sign, text))) for sign, other in (('+', '-'), ('-', '+'))
     )
-    if any(part.name for part in parts):
-        return None
     return Sequence(brackets='±', elements=parts)
