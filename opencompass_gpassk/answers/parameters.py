@@ -7,7 +7,9 @@ import re
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 from opencompass_gpassk.answers.units import either
 
-__all__ = ['MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'read_conditions', 'renamed']
+__all__ = [
+    *('MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'number_set', 'read_conditions', 'renamed'),
+]
 
 # Stands for the parameter of a family of values, whichever letter it was written with: one mark
 # for all integers, others for natural numbers with and without 0.
@@ -22,9 +24,16 @@ START = re.compile(
     r'[,;(]|\\(?:text\{|forall)|(?<![a-zA-Z])(?:where|for|with)(?![a-zA-Z])|其中|对|\s',
     re.IGNORECASE,
 )
+
+
+def number_set(letter: str) -> str:
+    """Return a pattern of the ways to write a set of numbers: Z, \\Z, \\mathbb{Z}."""
+    return rf'\\?(?:mathbb|text|bf)?\s?\{{?\s?{letter}\s?\}}?'
+
+
 LEAD = r'(?:where|with|for|here|all|any|every|each|some|\\forall|其中|对于?|任意的?|所有|一切)'
 SETS = (
-    r'\\?(?:mathbb|text|bf)?\s?\{?\s?(?P<set>[ZNR])\s?\}?'
+    rf'{number_set("(?P<set>[ZNR])")}'
     r'(?P<which>\s?[_^]\s?\{?\s?(?:\*|\+|\\ast|\\cdot|>\s?0|\\ge\s?[01])\s?\}?)?'
 )
 NAMES = {

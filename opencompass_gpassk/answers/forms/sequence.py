@@ -285,7 +285,7 @@ def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
 
 
 def read_list(text: str, parse: Parse) -> Sequence | None:
-    """Read elements without outer brackets; a name before the first belongs to the list."""
+    """Read elements without outer brackets; a name that all have, x = 1 or x = 2, is the list's."""
     outer = split_top(text, SEMICOLON)
     counts = {len(split_top(piece, ELEMENT)) for piece in outer}
     nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
@@ -294,9 +294,8 @@ def read_list(text: str, parse: Parse) -> Sequence | None:
         return None
     parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
     names = {part.name for part in parts}
-    if len(names) == 1:  # x = 1, 2
-        return Sequence(text=text, elements=tuple(parts), name=names.pop())
-    return Sequence(text=text, elements=tuple(parts))
+    name = names.pop() if len(names) == 1 else ''
+    return Sequence(text=text, elements=tuple(parts), name=name)
 
 
 def _read_ratio(text: str, parse: Parse) -> Sequence | None:

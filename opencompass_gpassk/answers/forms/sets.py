@@ -12,6 +12,7 @@ from opencompass_gpassk.answers.braces import split_top, split_with
 from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare_values
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
+from opencompass_gpassk.answers.parameters import number_set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
 __all__ = ['FLIP', 'NAME', 'Set']
@@ -40,12 +41,11 @@ NAME = re.compile(
 )
 VARIABLE = re.compile(r'(?<!\\)(?<![a-zA-Z])(?![ei](?![a-zA-Z]))[a-zA-Z](?![a-zA-Z])')
 REALS = re.compile(
-    r'\\?(?:mathbb|text|bf)\s?\{?\s?R\s?\}?|\\?R'
-    r'|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
+    rf'{number_set("R")}|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
     r'|全体实数|任意实数|一切实数|所有实数|实数集?'
 )
 SIGNED = re.compile(r'(?:all |the )?(non-?)?(positive|negative) real(?: number)?s?|([正负])实数')
-INTEGERS = re.compile(r'\\?(?:mathbb|text|bf)\s?\{?\s?Z\s?\}?|\\?Z')
+INTEGERS = re.compile(number_set('Z'))
 INTEGERS_LIMIT = 200
 EMPTY = re.compile(r'\\emptyset|\\\{\s?\\\}|(?:the )?(?:empty|null) set|空集')
 TOLERANCE = Fraction(1, 10**25)
