@@ -27,6 +27,7 @@ __all__ = [
 UNEVALUATED = (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError)
 # The characters that math-verify reads; it skips others, such as the prime of f'.
 ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
+# A decimal, which may be rounded.
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
 # A root before a power: the parser would take the power into the root.
@@ -148,11 +149,6 @@ def is_scalar(text: str) -> bool:
         return False
 
 
-def has_decimal(text: str) -> bool:
-    """Tell whether an expression contains a decimal, which may be rounded."""
-    return bool(re.search(r'\d\.\d', text))
-
-
 PRECISION = 120  # digits
 DENOMINATOR_DIGITS = 9
 # Generic points: the i-th variable takes the i-th number of a row.
@@ -258,7 +254,7 @@ def compare_expressions(gold: str, answer: str) -> Relation:
         UnreadableError: If one cannot be read.
     """
     relation = compare_read(read(gold), read(answer))
-    if relation is Relation.DIFFERENT and (has_decimal(gold) or has_decimal(answer)):
+    if relation is Relation.DIFFERENT and (DECIMAL.search(gold) or DECIMAL.search(answer)):
         return _compare_roughly(read(gold), read(answer))
     return relation
 
@@ -284,7 +280,7 @@ def compare_equations(
     with mpmath.workdps(_precision(digits)):
         ratios = [a / b for a, b in pairs]
     if not all(_agree(ratio, ratios[0], digits) for ratio in ratios):
-        if rounded or any(has_decimal(side) for side in (*gold, *answer)):
+        if rounded or any(DECIMAL.search(side) for side in (*gold, *answer)):
             return Relation.UNKNOWN
         polynomials = all(side.is_polynomial(*side.free_symbols) for side in (left, right))
         return Relation.DIFFERENT if polynomials else Relation.UNKNOWN

@@ -1,4 +1,4 @@
-"""Balanced braces of LaTeX text, found in one pass over it."""
+"""Brackets, environments and words of LaTeX text, found in one pass over it."""
 
 from __future__ import annotations
 

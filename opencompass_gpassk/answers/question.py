@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from opencompass_gpassk.answers.forms import Equation, Number, Sequence
 from opencompass_gpassk.answers.forms.form import Form, compare
-from opencompass_gpassk.answers.forms.number import NUMBER_WORDS
+from opencompass_gpassk.answers.forms.number import CHINESE_DIGITS, NUMBER_WORDS
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.relation import Relation
 
@@ -33,7 +33,6 @@ ROUNDED = re.compile(
     re.IGNORECASE,
 )
 PLACES = {'integer': 0, 'whole': 0, 'tenth': 1, 'hundredth': 2, 'thousandth': 3, 'cent': 2}
-CHINESE = {'一': 1, '两': 2, '二': 2, '三': 3, '四': 4}
 
 
 def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relation:
@@ -77,4 +76,4 @@ def _places(question: str) -> int | None:
         return PLACES.get(match['place'].lower())
     said = (match['places'] or match['chinese']).lower()
     found = NUMBER_WORDS.get(said, said)
-    return int(found) if found.isascii() and found.isdigit() else CHINESE.get(said)
+    return int(found) if found.isascii() and found.isdigit() else CHINESE_DIGITS.get(said)

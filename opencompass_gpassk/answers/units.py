@@ -1,4 +1,4 @@
-"""Units before or after a value."""
+"""Units before or after a value, and the lists of all words that rules know."""
 
 from __future__ import annotations
 

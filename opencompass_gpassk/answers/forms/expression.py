@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import takewhile
 
 from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare, parse
+from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse, compare, parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.relation import Relation, all_of
@@ -20,7 +20,6 @@ INFINITE = {'\\infty': 1, '-\\infty': -1}
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
-DOTS = '\\ldots'
 SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
 
 
@@ -107,7 +106,8 @@ class Expression(Form):
 
 def _without_names(text: str) -> str:
     """Return an expression without what may only be its spelling: capitals, k for any integer."""
-    return WHOLE.sub('n', unspaced(text).lower())
+    plain = unspaced(text).lower()
+    return WHOLE.sub('n', plain) if len(set(WHOLE.findall(plain))) == 1 else plain
 
 
 def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:

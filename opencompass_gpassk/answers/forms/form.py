@@ -15,16 +15,9 @@ from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import factor, split_unit, units_agree
 
 __all__ = [
-    'COMMA',
-    'READERS',
-    'Form',
-    'Parse',
-    'compare',
-    'compare_values',
-    'parse',
+    *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse'),
     'read_measured',
 ]
-
 
 Parse = Callable[[str], 'Form']
 
@@ -98,6 +91,7 @@ class Form:
 READERS: list[Callable[[str, Parse], Form | None]] = []
 LEVELS = 7  # of parts of parts
 COMMA = re.compile(r'[,;]')
+DOTS = '\\ldots'  # for elements or terms that are left out
 LETTER = re.compile(r'\([A-J]\)')
 
 

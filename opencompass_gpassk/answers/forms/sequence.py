@@ -11,6 +11,7 @@ from itertools import pairwise
 from opencompass_gpassk.answers.braces import balanced, split_top
 from opencompass_gpassk.answers.forms.form import (
     COMMA,
+    DOTS,
     Form,
     Parse,
     compare,
@@ -20,7 +21,7 @@ from opencompass_gpassk.answers.forms.form import (
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
-__all__ = ['LIST', 'Sequence', 'read_list']
+__all__ = ['DESCRIBED', 'LIST', 'Sequence', 'read_list']
 
 # Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.
 WORD = r'(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|和|或者?|以及|及|与'
@@ -49,7 +50,6 @@ QUANTITIES = either(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese']
 DESCRIBED = re.compile(
     rf'^\s*(?:\\text\{{)?\s*({QUANTITIES})\s*\}}?\s*(?:=|:|is|为|是)?\s*(?=-?[\d\\(])'
 )
-DOTS = '\\ldots'
 LIST_LIMIT = 200
 CLOSING = {'(': ')', '[': ']', '{': '}'}
 
@@ -217,7 +217,8 @@ def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
         for part in first:
             if {compare(part, other) for other in second} == {Relation.DIFFERENT}:
                 return Relation.DIFFERENT
-    return Relation.UNKNOWN
+    points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
+    return Relation.SAME if points else Relation.UNKNOWN
 
 
 def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
