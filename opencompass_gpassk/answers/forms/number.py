@@ -193,7 +193,9 @@ def _repeating(text: str) -> Number | None:
 def _scaled(text: str) -> Number | None:
     match = SCALED.fullmatch(text)
     found = _decimal(match[1]) if match else None
-    return Number(number=found.number * SCALES[match[2]]) if found and match else None
+    if not match or not found or not found.number:  # 0 dozen is no number that one writes
+        return None
+    return Number(number=found.number * SCALES[match[2]])
 
 
 def _ordinal(text: str) -> Number | None:
