@@ -1,13 +1,19 @@
-"""Balanced braces of LaTeX text, found in one pass over it."""
+"""Brackets, environments and words of LaTeX text, found in one pass over it."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ['balanced', 'command_spans', 'depth', 'split_top']
+__all__ = [
+    *('ENVIRONMENT', 'TEXT_COMMAND', 'balanced', 'command_spans', 'depth', 'split_top'),
+    'split_with',
+]
 
 BRACE = re.compile(r'\\[a-zA-Z]+|\\.|[{}]', re.DOTALL)
 BRACKET = re.compile(r'\\[a-zA-Z]+|\\.|[][(){}]', re.DOTALL)
+# Words in mathematics; the beginning and the end of an environment, with the columns of an array.
+TEXT_COMMAND = re.compile(r'\\(?:text|mathrm|mbox)\{([^{}]*)\}')
+ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 OPEN, CLOSE = frozenset('([{') | {'\\{'}, frozenset(')]}') | {'\\}'}
 
 
@@ -18,8 +24,7 @@ def command_spans(text: str, commands: frozenset[str]) -> list[tuple[int, int, i
     """
     spans = []
     stack: list[tuple[int, int]] = []
-    pending = -1
-    pending_end = -1
+    pending = pending_end = -1
     for token in BRACE.finditer(text):
         word = token.group()
         if word in commands:
@@ -43,45 +48,43 @@ def depth(text: str) -> int:
     """Return the depth of nested brackets of any kind, whether or not they match."""
     deepest = level = 0
     for token in BRACKET.finditer(text):
-        if token.group() in OPEN:
-            level += 1
-            deepest = max(deepest, level)
-        elif token.group() in CLOSE:
-            level = max(level - 1, 0)
+        level = max(level + _step(token[0]), 0)
+        deepest = max(deepest, level)
     return deepest
-
-
-def split_top(text: str, separator: re.Pattern[str]) -> list[str]:
-    """Split at the separators outside brackets and environments."""
-    parts, start, level, position = [], 0, 0, 0
-    while position < len(text):
-        match = separator.match(text, position) if level == 0 else None
-        if match and match.end() > position:
-            parts.append(text[start : match.start()])
-            start = position = match.end()
-            continue
-        token = BRACKET.match(text, position)
-        if not token:
-            position += 1
-            continue
-        word = token.group()
-        if word in OPEN or word == '\\begin':
-            level += 1
-        elif word in CLOSE or word == '\\end':
-            level -= 1
-        position = token.end()
-    return [*parts, text[start:]]
 
 
 def balanced(text: str) -> bool:
     """Tell whether all brackets close; one kind may close another."""
     level = 0
-    for token in re.finditer(r'\\.|[][(){}]', text):
-        word = token.group()
-        if word in '([{' or word == '\\{':
-            level += 1
-        elif word in ')]}' or word == '\\}':
-            level -= 1
-            if level < 0:
-                return False
+    for token in BRACKET.finditer(text):
+        level += _step(token[0])
+        if level < 0:
+            return False
     return level == 0
+
+
+def _step(token: str) -> int:
+    return (token in OPEN) - (token in CLOSE)
+
+
+def split_top(text: str, separator: re.Pattern[str]) -> list[str]:
+    """Split at the separators outside brackets and environments; the parts have no outer spaces."""
+    return split_with(text, separator)[0]
+
+
+def split_with(text: str, separator: re.Pattern[str]) -> tuple[list[str], list[str]]:
+    """Split as :func:`split_top` does, and return the parts and the separators between them."""
+    parts, separators = [], []
+    start = level = position = 0
+    while position < len(text):
+        match = separator.match(text, position) if level == 0 else None
+        if match and match[0]:
+            parts.append(text[start : match.start()].strip())
+            separators.append(match[0])
+            start = position = match.end()
+            continue
+        token = BRACKET.match(text, position)
+        if token:
+            level += _step(token[0]) + (token[0] == '\\begin') - (token[0] == '\\end')
+        position = token.end() if token else position + 1
+    return [*parts, text[start:].strip()], separators

@@ -115,23 +115,19 @@ def compare_exactly(gold: str, answer: str) -> Result:
 
 def canonical(answer: str) -> str:
     """Return a text that is equal for equivalent answers, as far as rules can tell."""
-    form = _taken_apart(answer)
-    return form.canonical() if form else ' '.join(answer.split())
+    return _canonical(answer, thoroughly=True) or ''
 
 
 def canonical_quickly(answer: str) -> str | None:
     """Return the canonical form if it needs no computer algebra (this is fast); else None."""
-    form = _taken_apart(answer)
-    if form is None:
-        return ' '.join(answer.split())
-    return form.canonical() if form.is_plain() else None
+    return _canonical(answer, thoroughly=False)
 
 
-def _taken_apart(answer: str) -> Form | None:
-    """Return a parsed answer; None if it is too long or too deeply nested."""
+def _canonical(answer: str, *, thoroughly: bool) -> str | None:
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
-        return None
-    return parse(normalise(answer))
+        return ' '.join(answer.split())
+    form = parse(normalise(answer))
+    return form.canonical() if thoroughly or form.is_plain() else None
 
 
 def _read(gold: str, answer: str) -> tuple[Form, Form]:

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import re
 
-from opencompass_gpassk.answers.units import WORDLISTS, split_unit
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
 
 __all__ = [
-    'CLOSED',
-    'STATEMENT_END',
-    'is_lead',
-    'is_plain_lead',
-    'is_tail',
-    'is_taken_back',
+    *('CLOSED', 'STATEMENT_END', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back'),
     'stated_value',
 ]
 
 SENTENCE_LIMIT = 600
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+# With what a speaker takes back what was said before.
+SLIP = r'wait|actually|correction|instead|scratch|retract\w*|oops|sorry'
+SLIP_CHINESE = '不对|不是|更正|等等|其实|抱歉|哎呀'
 # What denies a statement, makes it a guess, or puts it into another's mouth.
 RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
     r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
-    r'|instead|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
-    r'|wait|actually|correction|scratch|retract\w*|misread|oops|sorry|pas|nicht'
+    rf'|{SLIP}|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
+    r'|misread|pas|nicht'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
-    r'|更正|等等|其实|抱歉|若|当|舍去|排除|哎呀|应为',
+    rf'|若|当|舍去|排除|应为|{SLIP_CHINESE}',
     re.IGNORECASE,
 )
 # What makes another value of the one that is described: its square, twice it, a bound of it.
@@ -77,13 +76,13 @@ BEHIND_HEAD = (
 )
 SUBJECT = re.compile(
     rf"(?:\*\*)?(?:the|its|our|my|their|his|her|this|an?|la|le|\w+'s)?\s?"
-    rf'(?:(?:{"|".join(WORDLISTS["adjectives"])})\s)*'
+    rf'(?:(?:{either(WORDLISTS["adjectives"])})\s)*'
     rf'(?:{NAME}|this|that|it|which'
-    rf'|(?:{"|".join(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
+    rf'|(?:{either(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
     re.IGNORECASE | re.DOTALL,
 )
 SUBJECT_CHINESE = re.compile(
-    rf'[^，。,;；:：]*?(?:{"|".join(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
+    rf'[^，。,;；:：]*?(?:{either(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
     r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?'
     r'(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
@@ -102,10 +101,9 @@ TAIL = re.compile(
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
 )  # fmt: skip
-TEXT_COMMAND = re.compile(r'\\(?:text|mathrm|mbox)\{([^{}]*)\}')
 CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
 PHRASE_LEAD = re.compile(
-    rf'{OPENING.pattern}|{THEN}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
+    rf'{OPENING.pattern}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
     r'|本题|此题',
     re.IGNORECASE,
 )
@@ -122,11 +120,8 @@ def stated_value(sentence: str) -> str | None:
     The value is returned as it is written, and with all that follows it but for a known tail: it
     is for the comparison to read it wholly or not at all.
     """
-    sentences = [one for one in STATEMENT_END.split(sentence) if one.strip(TRIMMED)]
-    if not sentences:
-        return None
-    clause = sentences[-1].strip(TRIMMED)
-    clause = clause[max((m.end() for m in CLAUSE.finditer(clause)), default=0) :]
+    sentences = _sentences(sentence)
+    clause = CLAUSE.split(sentences[-1].strip(TRIMMED))[-1] if sentences else ''
     if len(clause) > SENTENCE_LIMIT:
         return None
     tail = next((m for m in TAIL.finditer(clause) if m.end() == len(clause)), None)
@@ -139,15 +134,16 @@ def stated_value(sentence: str) -> str | None:
     return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '') or None
 
 
+def _sentences(text: str) -> list[str]:
+    return [one for one in STATEMENT_END.split(text) if one.strip(TRIMMED)]
+
+
 def _last_part(clause: str) -> str:
     """Return what follows the last comma, if what stands before it is no doubt or condition."""
     before, _, last = _masked(clause).replace('，', ',').rpartition(',')
     argument = clause[: len(before)]
-    return (
-        ''
-        if CONDITION.search(argument) or RETRACTION.search(argument)
-        else clause[-len(last) :].strip()
-    )
+    doubted = CONDITION.search(argument) or RETRACTION.search(argument)
+    return '' if doubted else clause[-len(last) :].strip()
 
 
 def _masked(clause: str) -> str:
@@ -198,19 +194,15 @@ GOES_ON = re.compile(
 )
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
-    r'\b(?:incorrect|wrong|mistake\w*|wait|correction|instead|actually|no,|nope|scratch|oops|sorry'
-    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|untrue|false|retract\w*"
-    r"|should (?:be|have been)|disregard|ignore|rather)\b|\bno[,.]|\bisn't\b"
-    r'|\b(?:edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
-    r"|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)|不满足|不成立|不符合|不合"
-    r'|不对|不是|不正确|错|更正|等等|应该?[是为]|有误|其实|作废|否定|而是|哎呀|修改|漏|忘',
+    rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
+    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|should (?:be|have been)"
+    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
+    r"|\bno[,.]|\bisn't\b|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)"
+    rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|作废|否定|而是|修改|漏|忘',
     re.IGNORECASE,
 )
 # What denies the sentence before it: no, it is 9.
-CORRECTION = re.compile(
-    r'^\W*(?:no|wait|actually|oops|sorry|correction|instead|不对|不是|等等|其实|更正)\s?[,，:：.!]\s*',
-    re.IGNORECASE,
-)
+CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # What may follow a counted noun: 12 minutes to catch the elephant.
 COMPLEMENT = re.compile(
     r' (?:that|which|who|in|to|for|on|of|from|with|per|played|satisfying|such that|left'
@@ -266,8 +258,7 @@ def is_tail(text: str) -> bool:
 
 def is_taken_back(text: str) -> bool:
     """Tell whether one of the two sentences that follow a statement takes it back."""
-    sentences = [one for one in STATEMENT_END.split(text[:SENTENCE_LIMIT]) if one.strip(TRIMMED)]
-    return any(TAKEN_BACK.search(one) for one in sentences[:2])
+    return any(TAKEN_BACK.search(one) for one in _sentences(text[:SENTENCE_LIMIT])[:2])
 
 
 def _without_complement(text: str) -> str:
@@ -285,6 +276,5 @@ def is_subject(text: str, verb: str = '') -> bool:
     With a Chinese verb behind it, such as 一共有, it may be any.
     """
     text = text.strip(' *,，')
-    if not is_unchanged(text + verb):
-        return False
-    return bool(verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text))
+    known = verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text)
+    return bool(known) and is_unchanged(text + verb)

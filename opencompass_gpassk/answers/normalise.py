@@ -14,63 +14,53 @@ CHARACTERS = str.maketrans(
         'π': r'\pi ', '∞': r'\infty ', '×': r'\times ', '·': r'\cdot ', '⋅': r'\cdot ',
         '÷': '/', '≤': r'\le ', '≥': r'\ge ', '≠': r'\ne ', '∪': r'\cup ', '∩': r'\cap ',
         '∈': r'\in ', '±': r'\pm ', '°': r'^{\circ}', '−': '-', '–': '-', '∶': ':', '。': '.',
-        '，': ',', '、': ',', '；': ';', '：': ':', '（': '(', '）': ')', '【': '[', '】': ']',
-        '％': '%', '＝': '=', '＜': '<', '＞': '>', '⩽': r'\le ', '⩾': r'\ge ', '≦': r'\le ',
-        '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C', '′': "'",
-        '’': "'", '∠': r'\angle ', '√': r'\sqrt',
-        '△': r'\triangle ', '＄': '$', '￥': '¥', 'θ': r'\theta ', 'α': r'\alpha ',
-        'β': r'\beta ', 'λ': r'\lambda ',
-        'ℝ': r'\mathbb{R}', 'ω': r'\omega ', 'φ': r'\varphi ', '∧': r'\wedge ', '\u00a0': ' ',
-        '\u200b': '', '\ufeff': '', '〈': '(', '〉': ')',
+        '、': ',', '【': '[', '】': ']', '〈': '(', '〉': ')', '⩽': r'\le ', '⩾': r'\ge ',
+        '≦': r'\le ', '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C',
+        '′': "'", '’': "'", '∠': r'\angle ', '△': r'\triangle ', '√': r'\sqrt', '∧': r'\wedge ',
+        'α': r'\alpha ', 'β': r'\beta ', 'θ': r'\theta ', 'λ': r'\lambda ', 'φ': r'\varphi ',
+        'ω': r'\omega ', 'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
     }
 )  # fmt: skip
+# Command → what it is written as.
+SYNONYMS = {
+    'cdot ': 'times ast', 'le ': 'leq leqslant', 'ge ': 'geq geqslant', 'ne ': 'neq',
+    'ldots ': 'ldots cdots dots dotsb dotsc', 'emptyset ': 'varnothing emptyset',
+    'frac': 'dfrac tfrac cfrac', 'binom': 'dbinom tbinom', 'log_{10}': 'lg',
+    '{': 'lbrace', '}': 'rbrace',
+}  # fmt: skip
+SPELLINGS = {old: f'\\{new}' for new, olds in SYNONYMS.items() for old in olds.split()} | {
+    'lt': '<', 'gt': '>', 'colon': ':', 'lbrack': '[', 'rbrack': ']', 'langle': '(',
+    'rangle': ')', 'degree': r'^{\circ}', 'displaystyle': ' ', 'textstyle': ' ', 'limits': ' ',
+    'nolimits': ' ', 'boldsymbol': ' ', 'bm': ' ',
+}  # fmt: skip
+COMMAND = re.compile(rf'\\({"|".join(SPELLINGS)})(?![a-zA-Z])')
 # Replacements, applied one after another to every answer.
-COMMANDS = [
+REPLACEMENTS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r'[\ud800-\udfff]', ''),
         (r',\s?\\!\s?', ','),
-        (r'\\begin\{cases\}', ''),
-        (r'[ ;]{0,3}\\end\{cases\}', ''),
-        (r'\x0c(?=rac)', r'\\f'),  # \frac read as an escape of a form feed
-        (r'\t(?=ext\{|frac|imes)', r'\\t'),
-        (r'(?<!\\)\\!', ''),
+        (r'[\ud800-\udfff]|\\begin\{cases\}|[ ;]{0,3}\\end\{cases\}|(?<!\\)\\!', ''),
         (r'\\text\s?\{\s?\}', ' '),
-        (r'\\(?:displaystyle|textstyle|limits|nolimits|boldsymbol|bm)(?![a-zA-Z])', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),
         (r'<sub>([^<>]*)</sub>', r'_{\1}'),
         (r'<sup>([^<>]*)</sup>', r'^{\1}'),
-        (r'\\lg(?![a-zA-Z])', r'\\log_{10}'),
-        (r'\\(?:[cl]dots|dots[bc]?)(?![a-zA-Z])|\.\.\.|…+|\\cdot\s?\\cdot\s?\\cdot', r'\\ldots '),
-        (r'\\[dtc]frac(?![a-zA-Z])', r'\\frac'),
+        (r'\.\.\.|…+|\\cdot\s?\\cdot\s?\\cdot', r'\\ldots '),
         (r'\\frac\s(?=\w)', r'\\frac'),
         (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),
-        (r'\\[dt]binom(?![a-zA-Z])', r'\\binom'),
         (r'\\(?:mathrm|text)\s?\{\s?([eid])\s?\}', r' \1 '),
         (r'\\text\s?\{\s?([\u4e00-\u9fff]+)\s?\}', r'\1'),
         (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
          r'\\text{'),
-        (r'\\(?:leq|leqslant)(?![a-zA-Z])|<=', r'\\le '),
-        (r'\\(?:geq|geqslant)(?![a-zA-Z])|>=', r'\\ge '),
-        (r'\\lt(?![a-zA-Z])', '<'),
-        (r'\\gt(?![a-zA-Z])', '>'),
-        (r'\\neq(?![a-zA-Z])|!=', r'\\ne '),
-        (r'\\lbrace(?![a-zA-Z])', r'\\{'),
-        (r'\\rbrace(?![a-zA-Z])', r'\\}'),
-        (r'\\(?:lbrack)(?![a-zA-Z])', '['),
-        (r'\\(?:rbrack)(?![a-zA-Z])', ']'),
-        (r'\\(?:langle)(?![a-zA-Z])', '('),
-        (r'\\(?:rangle)(?![a-zA-Z])', ')'),
-        (r'\\colon(?![a-zA-Z])', ':'),
-        (r'\^\s?\{?\s?\\circ\s?\}?|\\degree(?![a-zA-Z])', r'^{\\circ}'),
-        (r'\\(?:times|ast)(?![a-zA-Z])', r'\\cdot '),
+        (r'<=', r'\\le '),
+        (r'>=', r'\\ge '),
+        (r'!=', r'\\ne '),
+        (r'\^\s?\{?\s?\\circ\s?\}?', r'^{\\circ}'),
         (r'\\%', '%'),
         (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
          '%'),
         (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),
         (r'\{,\}', ','),
-        (r'\\(?:varnothing|emptyset)(?![a-zA-Z])', r'\\emptyset '),
         (r'\+\s?\\infty', r'\\infty'),
         (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
         (r'(?<![a-zA-Z\\])sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
@@ -90,6 +80,8 @@ COMMANDS = [
 ROOT = re.compile(r'√\s?(\d+(?:\.\d+)?|[a-zA-Z]|\([^()]{0,200}\))')
 SCRIPTS = re.compile(r'[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+')
 CIRCLED_NEXT = re.compile(r'(?<=[①-⑳])\s?(?=[①-⑳])')
+# \frac, \text and \times whose first letter was read as that of an escape.
+MISREAD = re.compile(r'\x0c(?=rac)|\t(?=ext\{|frac|imes)')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
@@ -101,6 +93,7 @@ IDLE_SPACE = re.compile(r'(?<![\w,])\s|\s(?!\w)|(?<=\d)\s(?=[^\W\d])|(?<=[^\W\d]
 
 def normalise(text: str) -> str:
     """Return an answer in its normal spelling, without boxes, in time linear in the text."""
+    text = MISREAD.sub(lambda found: '\\f' if found[0] == '\f' else '\\t', text)
     text = ROOT.sub(r'\\sqrt{\1}', text)
     text = unicodedata.normalize('NFC', text).translate(CHARACTERS)
     if not text.isascii():
@@ -108,14 +101,13 @@ def normalise(text: str) -> str:
         text = ''.join(_plain(char) for char in text)
     text = BOLD_END.sub('', without_boxes(text).strip().lstrip('*'))
     text = DOLLAR.sub('USD ', text)
-    text = SPACE.sub(
-        ' ', MATH_WRAP.sub(' ', text)
-    )  # no run of spaces is left to the patterns below
+    text = SPACE.sub(' ', MATH_WRAP.sub(' ', text))  # no pattern below sees a run of spaces
     if '\\begin' not in text:
         text = ESCAPED_TWICE.sub(r'\\', text)
     elif '\\begin{cases}' in text:
         text = text.replace('\\\\', ';')
-    for pattern, replacement in COMMANDS:
+    text = COMMAND.sub(lambda found: SPELLINGS[found[1]], text)
+    for pattern, replacement in REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return _trimmed(SPACE.sub(' ', text))
 

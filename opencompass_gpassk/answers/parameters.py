@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ['MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'read_conditions', 'renamed']
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+from opencompass_gpassk.answers.units import either
+
+__all__ = [
+    *('MARKS', 'PARAMETER', 'SHIFTS', 'letters', 'number_set', 'read_conditions', 'renamed'),
+]
 
 # Stands for the parameter of a family of values, whichever letter it was written with: one mark
 # for all integers, others for natural numbers with and without 0.
@@ -19,22 +24,24 @@ START = re.compile(
     r'[,;(]|\\(?:text\{|forall)|(?<![a-zA-Z])(?:where|for|with)(?![a-zA-Z])|其中|对|\s',
     re.IGNORECASE,
 )
+
+
+def number_set(letter: str) -> str:
+    """Return a pattern of the ways to write a set of numbers: Z, \\Z, \\mathbb{Z}."""
+    return rf'\\?(?:mathbb|text|bf)?\s?\{{?\s?{letter}\s?\}}?'
+
+
 LEAD = r'(?:where|with|for|here|all|any|every|each|some|\\forall|其中|对于?|任意的?|所有|一切)'
 SETS = (
-    r'\\?(?:mathbb|text|bf)?\s?\{?\s?(?P<set>[ZNR])\s?\}?'
+    rf'{number_set("(?P<set>[ZNR])")}'
     r'(?P<which>\s?[_^]\s?\{?\s?(?:\*|\+|\\ast|\\cdot|>\s?0|\\ge\s?[01])\s?\}?)?'
 )
-KINDS = {
-    'Z': 'integer 整数', 'N+': 'positive-integer 正整数', 'R': 'real constant value 实数 常数',
-    'N': 'natural nonnegative-integer non-negative-integer 自然数 非负整数',
-}  # fmt: skip
 NAMES = {
-    name.replace('-integer', ' integer'): kind
-    for kind, all_ in KINDS.items()
-    for name in all_.split()
-}
-KIND = '|'.join(sorted(NAMES, key=len, reverse=True))
-KIND = rf'(?:any |an? |arbitrary )*(?P<kind{{}}>{KIND})s?(?: number| constant| value)?s?'
+    'integer': 'Z', '整数': 'Z', 'positive integer': 'N+', '正整数': 'N+', 'natural': 'N',
+    'nonnegative integer': 'N', 'non-negative integer': 'N', '自然数': 'N', '非负整数': 'N',
+    'real': 'R', 'constant': 'R', 'value': 'R', '实数': 'R', '常数': 'R',
+}  # fmt: skip
+KIND = rf'(?:any |an? |arbitrary )*(?P<kind{{}}>{either(NAMES)})s?(?: number| constant| value)?s?'
 LISTED = (
     r'=\s?(?P<list>0\s?,\s?1|1\s?,\s?2|0\s?,\s?\\pm\s?1)(?:\s?,\s?(?:\\pm\s?)?\d)*\s?,\s?\\ldots'
 )
@@ -48,7 +55,6 @@ CONDITION = re.compile(
     rf'|(?:{LEAD}\s?)+(?:{KIND.format("2")}\s?(?:of )?)?(?P<name2>[a-zA-Z])',
     re.IGNORECASE,
 )
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 TOKEN = re.compile(r'\\text\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]')
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}')
 COUNTERS = frozenset('klmn')  # letters that stand for whole numbers without being said to
@@ -98,20 +104,16 @@ def _opened(text: str) -> str:
 
 def _split(text: str) -> tuple[str, tuple[str, str] | None]:
     """Return a text without its last condition, and the parameter with its kind."""
-    inner = (
-        text.startswith('\\{') and text.endswith('\\}') and '\\in' in text
-    )  # {x | x ≠ kπ, k ∈ Z}
-    if inner:
+    if text.startswith('\\{') and text.endswith('\\}') and '\\in' in text:  # {x | x ≠ kπ, k ∈ Z}
         head, parameter = _split(text[2:-2])
-        return (
-            (f'\\{{{head}\\}}', parameter) if parameter and parameter[1] in MARKS else (text, None)
-        )
+        marked = parameter and parameter[1] in MARKS
+        return (f'\\{{{head}\\}}', parameter) if marked else (text, None)
     for start in list(START.finditer(text))[-STARTS_LIMIT:]:
+        head = text[: start.start()].strip(' ,;')
         tail = TEXT_COMMAND.sub(r' \1 ', text[start.start() :])
-        tail = re.sub(r'\s+', ' ', tail).strip(' ,;.$')
+        tail = ' '.join(tail.split()).strip(' ,;.$')
         if tail.startswith('(') and tail.endswith(')'):
             tail = tail[1:-1].strip()
-        head = text[: start.start()].strip(' ,;')
         match = CONDITION.fullmatch(tail)
         if not match or WORD.search(head):
             continue
@@ -119,22 +121,19 @@ def _split(text: str) -> tuple[str, tuple[str, str] | None]:
         if letter not in letters(head) or (match['start'] and letter not in COUNTERS):
             continue
         if match['values']:  # k = 0, 1, 2
-            values = match['values'].split(',')
-            return ', '.join(
-                renamed(head, letter, f'{{{value.strip()}}}') for value in values
-            ), None
+            values = (f'{{{value.strip()}}}' for value in match['values'].split(','))
+            return ', '.join(renamed(head, letter, value) for value in values), None
         return head, (letter, _kind(match))
     return text, None
 
 
 def _kind(match: re.Match[str]) -> str:
-    if match['start']:
-        return 'N' if '0' in match['start'] else 'N+'
-    said = match['list'] or match['bound'] or match['which'] or ''
-    if match['list']:
-        return 'Z' if 'pm' in said else 'N' if '0' in said else 'N+'
+    """Return the kind of a condition's parameter: 'Z', 'N', 'N+' or 'R'."""
+    said = match['start'] or match['list'] or match['bound'] or match['which'] or ''
+    if match['list'] and 'pm' in said:
+        return 'Z'
     kind = match['set'] or NAMES[(match['kind'] or match['kind2'] or 'real').lower()]
-    if kind in 'ZN' and said:
+    if match['start'] or match['list'] or (said and kind in 'ZN'):
         return 'N' if '0' in said and '>' not in said else 'N+'
     return kind
 
@@ -142,8 +141,7 @@ def _kind(match: re.Match[str]) -> str:
 def _counter(text: str, other: tuple[str, str] | None) -> str:
     """Return the letter of a text that counts as the other's parameter does, '' if none does."""
     found = letters(text)
-    same = found & {other[0]} if other else set()
-    same = same or found & COUNTERS
+    same = found & ({other[0]} if other else set()) or found & COUNTERS
     return same.pop() if len(same) == 1 and not WORD.search(text) else ''
 
 

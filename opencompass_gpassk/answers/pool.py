@@ -22,7 +22,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from opencompass_gpassk.answers import check
+from opencompass_gpassk.answers import algebra, check
 from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly, compare_quickly
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import progress_bar
@@ -39,8 +39,7 @@ TRIED_AGAIN = ('crash', 'memory', 'stalled')
 Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
 Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
 Outcome = tuple[Any, str]  # its value; or None, and the failure
-Key = TypeVar('Key')
-Value = TypeVar('Value')
+Item = TypeVar('Item')
 
 
 class CheckResult(NamedTuple):
@@ -71,8 +70,7 @@ def check_in_order(
         ValueError: If a setting is out of its range.
     """
     quickly = (lambda *pair: compare_exactly(*pair[:2])) if match == 'exact' else compare_quickly
-    found = _in_order(pairs, quickly, 'compare_thoroughly', workers, time_limit)
-    for value, failure in found:
+    for value, failure in _in_order(pairs, quickly, 'compare_thoroughly', workers, time_limit):
         relation, reason = value or (Relation.UNKNOWN, failure)
         yield CheckResult(Relation(relation), reason)
 
@@ -88,7 +86,8 @@ def check_pairs(
         **settings: Those of :func:`check_in_order`.
     """
     distinct = list(dict.fromkeys(pairs))
-    return _joined(distinct, check_in_order(distinct, **settings), progress)
+    results = _shown(check_in_order(distinct, **settings), len(distinct), progress)
+    return dict(zip(distinct, results, strict=True))
 
 
 def canonical_forms(
@@ -101,20 +100,19 @@ def canonical_forms(
     distinct = list(dict.fromkeys(answers))
     tasks = ((answer,) for answer in distinct)
     found = _in_order(tasks, canonical_quickly, 'canonical', None, time_limit)
-    forms = (
-        ' '.join(answer.split()) if form is None else form
-        for answer, (form, _) in zip(distinct, found, strict=True)
-    )
-    return _joined(distinct, forms, progress)
+    forms = (form for form, _ in _shown(found, len(distinct), progress))
+    return {
+        answer: ' '.join(answer.split()) if form is None else form
+        for answer, form in zip(distinct, forms, strict=True)
+    }
 
 
-def _joined(keys: list[Key], values: Iterable[Value], progress: bool) -> dict[Key, Value]:
-    found: dict[Key, Value] = {}
-    with progress_bar(len(keys), 'checking', 'answer', shown=progress) as bar:
-        for key, value in zip(keys, values, strict=True):
-            found[key] = value
+def _shown(results: Iterable[Item], count: int, progress: bool) -> Iterator[Item]:
+    """Yield results with a bar of their progress."""
+    with progress_bar(count, 'checking', 'answer', shown=progress) as bar:
+        for result in results:
+            yield result
             bar.update()
-    return found
 
 
 def _in_order(
@@ -265,7 +263,7 @@ def _serve() -> None:
     replies = os.fdopen(os.dup(1), 'w', encoding='ascii')
     os.dup2(2, 1)  # keep all other output away from the pool
     logging.disable(logging.CRITICAL)
-    import math_verify  # noqa: F401  loaded before the first task's time counts
+    algebra.read('x')  # which loads the parser before the first task's time counts
 
     function = getattr(check, name)
     for line in sys.stdin:

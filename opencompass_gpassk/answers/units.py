@@ -1,12 +1,15 @@
-"""Units before or after a value."""
+"""Units before or after a value, and the lists of all words that rules know."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-__all__ = ['WORDLISTS', 'factor', 'split_unit', 'units_agree']
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+
+__all__ = ['WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
 
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
 # List → its words, from a file that says what they are.
@@ -22,26 +25,33 @@ SIZES = {
     name: (Fraction(size.rstrip(LETTERS)), size.lstrip(DIGITS))
     for name, _, size in (entry.partition('=') for entry in WORDLISTS['size'])
 }
-LEADING = ('USD', '¥', '€', '£')
-WORDS = '|'.join(re.escape(word) for word in sorted(UNITS, key=len, reverse=True))
+VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
+LEADING = re.compile(r'(-?)(USD|¥|€|£)\s*')
+
+
+def either(words: Iterable[str]) -> str:
+    """Return a pattern of one of the words, the longest that fits."""
+    return '|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+WORDS = either(UNITS)
 # A counted noun, and what may stand beside it: 12 pieces of cake, 3 distinct real roots.
-NOUN = f'(?:{"|".join(WORDLISTS["counted"])})(?:e?s)?'
+NOUN = f'(?:{either(WORDLISTS["counted"])})(?:e?s)?'
 KINDS = '(?:(?:distinct|different|possible|positive|negative|real|ordered|total|arithmetic) )*'
-COUNTERS = f'(?:{"|".join(WORDLISTS["unit 1"])})'
+COUNTERS = f'(?:{either(WORDLISTS["unit 1"])})'
 # The power of a unit, cm^2; a unit with its power in words, square cm; a unit at the end, and one
 # in \\text{…} at the end.
-POWER = r'(?:\^\s?\{?\s?([23])\s?\}?)?'
+POWER = r'(?:\^\s?\{?\s?(?P<power>[23])\s?\}?)?'
 SUFFIX = re.compile(
-    rf'(?<=[\d\s)}}.])(?:(?P<unit>{WORDS})(?:\^\s?\{{?\s?(?P<power>[23])\s?\}}?)?'
+    rf'(?<=[\d\s)}}.])(?:(?P<unit>{WORDS}){POWER}'
     rf'|(?P<raise>square|sq\.?|cubic|cu\.?|平方|立方)\s?(?P<raised>{WORDS})'
     rf'|(?P<above>{WORDS})(?: per |/|每)(?P<below>{WORDS})'
     rf'|{KINDS}(?P<noun>{NOUN})(?: of {NOUN})?'
-    rf'|(?P<counter>{COUNTERS}) ?(?:不同的?)?(?:{"|".join(WORDLISTS["counted in Chinese"])}))$'
+    rf'|(?P<counter>{COUNTERS}) ?(?:不同的?)?(?:{either(WORDLISTS["counted in Chinese"])}))$'
 )
 # A measure in two units: 2 hours 30 minutes, 2小时30分.
 COMPOUND = re.compile(rf'(\d+)\s?({WORDS}),?\s?(?:and )?(\d+)\s?({WORDS}|分)')
 BRACED = re.compile(rf'\\text\{{\s?([^{{}}]*?)[\s.]?\}}\s?{POWER}$')
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
 FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
 
@@ -53,24 +63,17 @@ def split_unit(text: str) -> tuple[str, str]:
         first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
         size = factor(first, second)
         return (str(int(compound[1]) * size + int(compound[3])), second) if size else (text, '')
-    for leading in LEADING:
-        if text.startswith(leading):
-            return text[len(leading) :].strip(), UNITS.get(leading, leading)
-    if text.startswith('-USD'):
-        return '-' + text[4:].strip(), 'USD'
+    leading = LEADING.match(text)
+    if leading:
+        return leading[1] + text[leading.end() :], UNITS[leading[2]]
     braced = BRACED.search(text)
     if braced:
-        value, power = text[: braced.start()], f'^{braced[2]}' if braced[2] else ''
+        value, power = text[: braced.start()], f'^{braced["power"]}' if braced['power'] else ''
         match = SUFFIX.match(f'1 {braced[1]}{power}', 2)
     else:  # but not in the argument of \\sin 30^{\\circ}
         match = None if FUNCTION.search(text) else SUFFIX.search(text)
         value = text[: match.start()] if match else text
-    if (
-        not match
-        or not _is_value(value)
-        or '^{\\circ}' in value
-        or not (braced or _is_unit_place(text, match))
-    ):
+    if not match or not _is_value(value) or not (braced or _is_unit_place(text, match)):
         return text, ''
     return value.strip(), _unit_name(match)
 
@@ -108,14 +111,10 @@ def _size(unit: str) -> tuple[Fraction, str]:
 
 
 def _is_value(text: str) -> bool:
-    return bool(re.search(r'\d|\\pi|\\sqrt|\\frac', text)) and not re.search(r'[=<>]', text)
+    return bool(VALUE.search(text)) and not re.search(r'[=<>]|\^\{\\circ\}', text)
 
 
 def _is_unit_place(text: str, match: re.Match[str]) -> bool:
     """Distinguish the units of ``5 m`` and ``15N`` from the variables of ``5m + 3`` and ``2h``."""
-    word = match.group()
-    before = text[: match.start()].rstrip()
-    if len(word) > 1 or not word.isascii():
-        return True
-    spaced = match.start() and text[match.start() - 1] == ' '
-    return bool(spaced and re.fullmatch(r'[+-]?[\d.,]+', before))
+    known = len(match[0]) > 1 or not match[0].isascii()
+    return known or bool(re.fullmatch(r'[+-]?[\d.,]+\s* ', text[: match.start()]))

@@ -37,7 +37,7 @@ class Choice(Form):
         found = ALONE.fullmatch(text) or NAMED.fullmatch(text)
         if found:
             return cls(text=text, letters=found[1])
-        several = [ALONE.fullmatch(piece.strip()) for piece in split_top(text, LIST)]
+        several = [ALONE.fullmatch(piece) for piece in split_top(text, LIST)]
         if all(several):
             return cls(text=text, letters=''.join(sorted(one[1] for one in several if one)))
         lead = LEAD.fullmatch(text)

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from opencompass_gpassk.answers.algebra import compare_equations
-from opencompass_gpassk.answers.braces import split_top
+from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_with
 from opencompass_gpassk.answers.forms.expression import Expression
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values, operators_between
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values
 from opencompass_gpassk.answers.forms.number import Number, parse_number
-from opencompass_gpassk.answers.forms.sets import NAME, Set
+from opencompass_gpassk.answers.forms.sets import FLIP, NAME, Set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
 __all__ = ['Equation']
@@ -24,12 +24,9 @@ FIGURE = re.compile(
     r'|\\(?:Delta|angle)\s?[a-zA-Z]|[a-z](?:\s?:\s?[a-z])+|[A-Z](?:\s?\\c[au]p\s?[A-Z])+'
 )
 VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
-ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 TUPLE_NAME = re.compile(r"\([\w\\{}, ']+\)")
-TEXT_NAME = re.compile(r'\\text\{([^{}]*)\}')
 COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod)(?![a-zA-Z])')
-FLIP = {'>': '<', '\\ge': '\\le'}
-FUNCTION = re.compile(r'([a-zA-Z])\(([a-z])\)')
+GREATER = ('>', '\\ge')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +44,13 @@ class Equation(Form):
     @classmethod
     def read(cls, text: str, parse: Parse) -> Form | None:
         """Read a relation; one that gives a name to a value is that value."""
-        sides = [side.strip() for side in split_top(text, OPERATOR)]
-        if len(sides) < 2:
+        sides, operators = split_with(text, OPERATOR)
+        if len(sides) < 2 or not all(sides):
             return None
-        operators = operators_between(text, sides, OPERATOR)
-        value = _read_value(text, sides, operators, parse) if all(sides) else None
-        if value or not all(sides):
+        value = _read_value(text, sides, operators, parse)
+        if value:
             return value
-        if operators[0] in FLIP and all(o in FLIP or o == '=' for o in operators):
+        if operators[0] in GREATER and all(o in (*GREATER, '=') for o in operators):
             sides, operators = sides[::-1], [FLIP.get(o, o) for o in operators[::-1]]
         terms = tuple(parse(side) for side in sides)
         return cls(text=text, operators=' '.join(operators), terms=terms)
@@ -69,14 +65,14 @@ class Equation(Form):
             return None
         if form.scalar:
             return cls(operators='=', terms=(name, replace(form, name='')))
-        if not isinstance(form, Set) or len(form.bounds) != 2:
+        if not isinstance(form, Set) or not form.bounds:
             return None
         low, high = form.bounds
-        if low and not high:
-            return cls(operators='\\le' if form.brackets[0] == '[' else '<', terms=(low, name))
-        if high and not low:
-            return cls(operators='\\le' if form.brackets[1] == ']' else '<', terms=(name, high))
-        return None
+        end = low or high
+        if not end or (low and high):
+            return None
+        closed = form.brackets in ('[)', '(]')
+        return cls(operators='\\le' if closed else '<', terms=(end, name) if low else (name, end))
 
     def parts(self) -> tuple[Form, ...]:
         """Return the sides."""
@@ -122,7 +118,7 @@ def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse)
         return _named(sides[1], sides[0], parse)
     if set(operators) != {'='}:
         return None
-    if named or TUPLE_NAME.fullmatch(sides[0]) or TEXT_NAME.fullmatch(sides[0]):
+    if named or TUPLE_NAME.fullmatch(sides[0]) or TEXT_COMMAND.fullmatch(sides[0]):
         return _equated(_named(sides[-1], sides[0], parse), sides[1:-1], parse)
     if len(sides) == 2 and NAME.fullmatch(sides[1]):
         return _named(sides[0], sides[1], parse)
@@ -138,5 +134,5 @@ def _equated(value: Form, others: list[str], parse: Parse) -> Form:
 
 
 def _named(value: str, name: str, parse: Parse) -> Form:
-    said = TEXT_NAME.fullmatch(name)
+    said = TEXT_COMMAND.fullmatch(name)
     return replace(parse(value), name=re.sub(r'[\s{}]', '', said[1] if said else name))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import takewhile
 
 from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare, parse
+from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse, compare, parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.relation import Relation, all_of
@@ -20,7 +20,6 @@ INFINITE = {'\\infty': 1, '-\\infty': -1}
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
-DOTS = '\\ldots'
 SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
 
 
@@ -100,19 +99,15 @@ class Expression(Form):
             return Relation.UNKNOWN
         if relation is not Relation.DIFFERENT:
             return relation
-        if texts[0].lower() == texts[1].lower():  # is the C of x + C the c of x + c?
-            return Relation.UNKNOWN
-        if _renamed_counter(self.text, answer.text):
+        if _without_names(texts[0]) == _without_names(texts[1]):  # x + C and x + c, kπ and nπ
             return Relation.UNKNOWN
         return _compare_rounded(self, answer)
 
 
-def _renamed_counter(gold: str, answer: str) -> bool:
-    """Tell whether only the letters for any whole number differ: k\\pi and n\\pi."""
-    found = [set(WHOLE.findall(text)) for text in (gold, answer)]
-    return all(len(letters) == 1 for letters in found) and (
-        WHOLE.sub('n', unspaced(gold)) == WHOLE.sub('n', unspaced(answer))
-    )
+def _without_names(text: str) -> str:
+    """Return an expression without what may only be its spelling: capitals, k for any integer."""
+    plain = unspaced(text).lower()
+    return WHOLE.sub('n', plain) if len(set(WHOLE.findall(plain))) == 1 else plain
 
 
 def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:
@@ -158,7 +153,5 @@ def _compare_ends(gold: list[str], answer: list[str]) -> Relation:
         sides.append([compare(parse(a), parse(b)) for a, b in zip(first, second, strict=False)])
     relation = all_of(one for side in sides for one in side)
     if not all(sides) or (relation is Relation.SAME and max(map(len, sides)) < 2):
-        return Relation.UNKNOWN
-    if relation is Relation.DIFFERENT and all(side[0] is not Relation.DIFFERENT for side in sides):
         return Relation.UNKNOWN
     return relation

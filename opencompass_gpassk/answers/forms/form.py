@@ -9,13 +9,15 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
-from opencompass_gpassk.answers.braces import balanced, split_top
+from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
 from opencompass_gpassk.answers.parameters import PARAMETER, SHIFTS, letters, renamed
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import factor, split_unit, units_agree
 
-__all__ = ['READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse', 'read_measured']
-
+__all__ = [
+    *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse'),
+    'read_measured',
+]
 
 Parse = Callable[[str], 'Form']
 
@@ -89,7 +91,7 @@ class Form:
 READERS: list[Callable[[str, Parse], Form | None]] = []
 LEVELS = 7  # of parts of parts
 COMMA = re.compile(r'[,;]')
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
+DOTS = '\\ldots'  # for elements or terms that are left out
 LETTER = re.compile(r'\([A-J]\)')
 
 
@@ -118,18 +120,6 @@ def _unwrapped(text: str) -> str:
             break
         text = inner.strip()
     return text
-
-
-def operators_between(text: str, sides: list[str], operator: re.Pattern[str]) -> list[str]:
-    """Return the operators at which a text was split into sides."""
-    operators, position = [], 0
-    for side in sides[:-1]:
-        position = text.index(side, position) + len(side)
-        match = operator.search(text, position)
-        if match:
-            operators.append(match[0])
-            position = match.end()
-    return operators
 
 
 def compare(gold: Form, answer: Form) -> Relation:

@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from opencompass_gpassk.answers.forms.form import Form, Parse
 from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.units import either
 
-__all__ = ['Number', 'parse_number', 'rounds']
+__all__ = ['CHINESE_DIGITS', 'NUMBER_WORDS', 'Number', 'parse_number', 'rounds']
 
 # No answer has as many digits, and results stay below the 4300 digits that Python will print.
 DIGITS_LIMIT = 1000
@@ -18,18 +19,16 @@ DIGIT = re.compile(r'\d')
 
 GROUPED = re.compile(r'[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?')
 PLAIN = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)')
-FRACTION = re.compile(
-    r'([+-]?)\s?\\frac\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))'
+# A fraction or a mixed number: -\frac{1}{2}, 3\frac12, 1/2, 3 1/2.
+PART = r'\s?(?:\{\s?([+-]?\d+)\s?\}|(\d))'
+FRACTION = re.compile(rf'([+-]?)\s?(\d*)\s?\\frac{PART}{PART}')
+SLASH = re.compile(
+    r'([+-]?)\s?((?:\d+\s(?=\d+\s?/))?)\(?\s?([+-]?\d+)\s?\)?\s?/\s?\(?\s?([+-]?\d+)\s?\)?'
 )
 # Repeating decimals: 0.1\overline{6}, 0.\dot{3}, 0.\dot{2}\dot{7}, 0.\dot{1}4\dot{2}.
 REPEATING = re.compile(
     r'([+-]?)(\d*)\.(\d*)(?:\\(?:overline|bar)\s?\{?(\d+)\}?'
     r'|\\dot\s?\{?(\d)\}?(?:(\d*)\\dot\s?\{?(\d)\}?)?)'
-)
-SLASH = re.compile(r'([+-]?)\s?\(?\s?([+-]?\d+)\s?\)?\s?/\s?\(?\s?([+-]?\d+)\s?\)?')
-MIXED = re.compile(
-    r'([+-]?)\s?(\d+)\s?\\frac\s?(?:\{\s?(\d+)\s?\}|(\d))\s?(?:\{\s?(\d+)\s?\}|(\d))'
-    r'|([+-]?)\s?(\d+)\s(\d+)\s?/\s?(\d+)'
 )
 SCIENTIFIC = re.compile(
     r'([+-]?\d+\.?\d*)\s?\\cdot\s?10\s?\^\s?(?:\{\s?([+-]?\d{1,3})\s?\}|(\d))'
@@ -39,7 +38,7 @@ SCALES = {
     'dozen': 12, 'hundred': 100, '百': 100, 'thousand': 1000, '千': 1000, '万': 10**4,
     'million': 10**6, '亿': 10**8, 'billion': 10**9,
 }  # fmt: skip
-SCALED = re.compile(rf'([\d.,]+)\s?(?:\\text\{{\s?)?({"|".join(SCALES)})\s?\}}?')
+SCALED = re.compile(rf'([\d.,]+)\s?(?:\\text\{{\s?)?({either(SCALES)})\s?\}}?')
 ORDINAL = re.compile(r'(\d+)\s?(?:\^\s?\{?)?\s?(?:\\text\{)?(?:st|nd|rd|th)\}{0,2}')
 # An angle in degrees, minutes and seconds.
 SEXAGESIMAL = re.compile(
@@ -144,50 +143,39 @@ class Number(Form):
 
 def parse_number(text: str) -> Number | None:
     """Read a number: integer, decimal, fraction, mixed, scientific, grouped; None if it is none."""
-    if not text or len(text) > DIGITS_LIMIT or not DIGIT.search(text):
-        return None
     bare = text.rstrip('% ').strip()
-    if bare.startswith('--'):
+    if len(text) > DIGITS_LIMIT or not DIGIT.search(text) or bare.startswith('--'):
         return None
+    percent = text.endswith('%')
     found = _decimal(bare) or _fraction(bare) or _repeating(bare)
-    if found:
-        return replace(found, text=text, percent=text.endswith('%'))
-    return _scaled(text) or _ordinal(text) or _sexagesimal(text) or _numeral(text)
+    if not found and not percent:
+        found = _scaled(text) or _ordinal(text) or _sexagesimal(text) or _numeral(text)
+    return found and replace(found, text=text, percent=percent)
 
 
 def _decimal(text: str) -> Number | None:
     if GROUPED.fullmatch(text):
         text = text.replace(',', '').replace(' ', '')
-    if PLAIN.fullmatch(text):
-        whole, _, part = text.lstrip('+-').partition('.')
-        digits = len((whole + part).lstrip('0')) if part else 0
-        return Number(number=Fraction(Decimal(text)), digits=digits, places=len(part))
-    match = SCIENTIFIC.fullmatch(text)
-    if match:
-        head = match[1] or match[4]
-        power = int(match[2] or match[3] or match[5])
-        part = head.partition('.')[2]
-        digits = len(head.lstrip('+-0.').replace('.', '')) if part else 0
-        value = Fraction(Decimal(head)) * Fraction(10) ** power
-        return Number(number=value, digits=digits, places=len(part) - power)
-    return None
+    scientific = SCIENTIFIC.fullmatch(text)
+    if not (scientific or PLAIN.fullmatch(text)):
+        return None
+    head, power = filter(None, scientific.groups()) if scientific else (text, '0')
+    part = head.partition('.')[2]
+    digits = len(head.lstrip('+-0.').replace('.', '')) if part else 0
+    value = Fraction(Decimal(head)) * Fraction(10) ** int(power)
+    return Number(number=value, digits=digits, places=len(part) - int(power))
 
 
 def _fraction(text: str) -> Number | None:
     match = FRACTION.fullmatch(text) or SLASH.fullmatch(text)
-    if match:
-        sign, *rest = [group for group in match.groups() if group is not None]
-        above, below = int(rest[0]), int(rest[1])
-        return Number(number=Fraction(-above if sign == '-' else above, below)) if below else None
-    match = MIXED.fullmatch(text)
-    if match:
-        sign, *rest = [group for group in match.groups() if group is not None]
-        whole, above, below = (int(group) for group in rest)
-        if not 0 < above < below:
-            return None
-        value = whole + Fraction(above, below)
-        return Number(number=-value if sign == '-' else value)
-    return None
+    if not match:
+        return None
+    sign, whole, *parts = [group for group in match.groups() if group is not None]
+    above, below = (int(part) for part in parts)
+    if not below or (whole and not 0 < above < below):
+        return None
+    value = int(whole or 0) + Fraction(above, below)
+    return Number(number=-value if sign == '-' else value)
 
 
 def _repeating(text: str) -> Number | None:
@@ -195,7 +183,7 @@ def _repeating(text: str) -> Number | None:
     if not match:
         return None
     sign, whole, before, *cycles = match.groups()
-    cycle = ''.join(part for part in cycles if part)
+    cycle = ''.join(filter(None, cycles))
     scale = 10 ** len(before)
     value = Fraction(int(f'{whole}{before}' or '0'), scale)
     value += Fraction(int(cycle), scale * (10 ** len(cycle) - 1))
@@ -205,14 +193,14 @@ def _repeating(text: str) -> Number | None:
 def _scaled(text: str) -> Number | None:
     match = SCALED.fullmatch(text)
     found = _decimal(match[1]) if match else None
-    if not found or not match or not found.number:
+    if not match or not found or not found.number:  # 0 dozen is no number that one writes
         return None
-    return Number(text=text, number=found.number * SCALES[match[2]])
+    return Number(number=found.number * SCALES[match[2]])
 
 
 def _ordinal(text: str) -> Number | None:
     match = ORDINAL.fullmatch(text)
-    return Number(text=text, number=Fraction(match[1])) if match else None
+    return Number(number=Fraction(match[1])) if match else None
 
 
 def _sexagesimal(text: str) -> Number | None:
@@ -220,16 +208,19 @@ def _sexagesimal(text: str) -> Number | None:
     if not match:
         return None
     value = Fraction(match[2]) + Fraction(match[3]) / 60 + Fraction(match[4] or 0) / 3600
-    return Number(text=text, number=-value if match[1] else value, unit='degree')
+    return Number(number=-value if match[1] else value, unit='degree')
 
 
 def _numeral(text: str) -> Number | None:
     match = BASE.fullmatch(text)
-    said = (match[2] or match[3]) if match else ''
-    base = int(NUMBER_WORDS.get(said, said) if NUMBER_WORDS.get(said, said).isdigit() else 0)
-    if not match or not 2 <= base <= 16 or any(int(digit, 16) >= base for digit in match[1]):
+    if not match:
         return None
-    return Number(text=text, number=Fraction(int(match[1], base)), base=base, numeral=match[1])
+    said = match[2] or match[3]
+    named = NUMBER_WORDS.get(said, said)
+    base = int(named) if named.isdigit() else 0
+    if not 2 <= base <= 16 or any(int(digit, 16) >= base for digit in match[1]):
+        return None
+    return Number(number=Fraction(int(match[1], base)), base=base, numeral=match[1])
 
 
 def _chinese(text: str) -> Number | None:

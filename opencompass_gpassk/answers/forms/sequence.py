@@ -9,11 +9,19 @@ from fractions import Fraction
 from itertools import pairwise
 
 from opencompass_gpassk.answers.braces import balanced, split_top
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare, compare_values, parse
+from opencompass_gpassk.answers.forms.form import (
+    COMMA,
+    DOTS,
+    Form,
+    Parse,
+    compare,
+    compare_values,
+    parse,
+)
 from opencompass_gpassk.answers.relation import Relation, all_of
-from opencompass_gpassk.answers.units import WORDLISTS
+from opencompass_gpassk.answers.units import WORDLISTS, either
 
-__all__ = ['LIST', 'Sequence', 'read_list']
+__all__ = ['DESCRIBED', 'LIST', 'Sequence', 'read_list']
 
 # Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.
 WORD = r'(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|和|或者?|以及|及|与'
@@ -23,8 +31,7 @@ LIST = re.compile(
 )
 # Separators of a list whose elements are lists: 1,2; 3,4.
 SEMICOLON = re.compile(rf';|\\text\{{\s?(?:and|or)\s?\}}|{WORD}')
-COMMA = re.compile(r',')
-BARE_COMMA = re.compile(r'[,;]')
+ELEMENT = re.compile(r',')
 RATIO = re.compile(r':|(?<=[\d}])\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=[\d\\])')
 # An environment of a matrix, with the columns of an array, and its content.
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
@@ -39,11 +46,10 @@ INDEX = re.compile(r'_?\{?\d\}?$')
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|:')
 CLOCK = re.compile(r'0\d*$')  # of 12:00 and 3:05
 # The name of a value in a list: length 15, width is 8, 最大值 5.
-QUANTITIES = '|'.join(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
+QUANTITIES = either(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
 DESCRIBED = re.compile(
     rf'^\s*(?:\\text\{{)?\s*({QUANTITIES})\s*\}}?\s*(?:=|:|is|为|是)?\s*(?=-?[\d\\(])'
 )
-DOTS = '\\ldots'
 LIST_LIMIT = 200
 CLOSING = {'(': ')', '[': ']', '{': '}'}
 
@@ -91,6 +97,10 @@ class Sequence(Form):
         """Tell whether it is a list of separate values, without brackets or in those of a set."""
         return not self.is_ordered()
 
+    def is_singleton(self) -> bool:
+        """Tell whether it is a set of one element."""
+        return self.brackets == '{}' and len(self.elements) == 1
+
     def listed(self) -> list[Form]:
         """Return the elements of a list; one with ± gives two."""
         found: list[Form] = []
@@ -122,9 +132,10 @@ class Sequence(Form):
 
     def compare(self, answer: Sequence) -> Relation:
         """Compare element by element, in order where one of them has an order."""
-        for one, other in ((self, answer), (answer, self)):
-            if one.brackets == '{}' and len(one.elements) == 1 and other.is_ordered():
-                return compare(*(e.elements[0] if e is one else e for e in (self, answer)))
+        if answer.is_ordered() and self.is_singleton():
+            return compare(self.elements[0], answer)
+        if self.is_ordered() and answer.is_singleton():
+            return compare(self, answer.elements[0])
         if self.is_list() and answer.is_list():
             return _compare_lists(self.listed(), answer.listed())
         if self.is_list() or answer.is_list():
@@ -246,26 +257,21 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
         return compare_values(*(values if point is gold else values[::-1]))
     if listed.brackets or 'x' in point.brackets or point.brackets == '::':
         return relation if relation is Relation.DIFFERENT else Relation.UNKNOWN
-    names = [part.name for part in listed.elements]
-    if '' not in names and len(set(names)) == len(names):
+    named = _by_name(listed.elements)
+    if named:
         match = COORDINATES.fullmatch(point.name)
-        order = match[1].split(',') if match else sorted(names, key=lambda name: name.strip('\\'))
-        if sorted(names) != sorted(order) or not (match or names == order):
+        order = match[1].split(',') if match else sorted(named, key=lambda name: name.strip('\\'))
+        if sorted(named) != sorted(order) or not (match or list(named) == order):
             return Relation.UNKNOWN
-        by_name = dict(zip(names, listed.elements, strict=True))
-        values = tuple(by_name[name] for name in order)
+        values = tuple(named[name] for name in order)
         pair = (values, point.elements) if listed is gold else (point.elements, values)
         return _compare_ordered(*pair)
-    if any(names) or not _has_commas(listed):
+    commas = len(split_top(listed.text, COMMA)) == len(listed.elements)
+    if not commas or any(part.name for part in listed.elements):
         return Relation.UNKNOWN
     if point.may_be_interval() or (listed is gold and relation is Relation.DIFFERENT):
         return Relation.UNKNOWN  # of a gold list the order may be free
     return relation
-
-
-def _has_commas(listed: Sequence) -> bool:
-    """Tell whether nothing but commas separates the values."""
-    return len(split_top(listed.text, BARE_COMMA)) == len(listed.elements)
 
 
 def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
@@ -280,26 +286,22 @@ def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
 
 
 def read_list(text: str, parse: Parse) -> Sequence | None:
-    """Read elements without outer brackets; a name before the first belongs to the list."""
+    """Read elements without outer brackets; a name that all have, x = 1 or x = 2, is the list's."""
     outer = split_top(text, SEMICOLON)
-    counts = {len(split_top(piece, COMMA)) for piece in outer}
+    counts = {len(split_top(piece, ELEMENT)) for piece in outer}
     nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
-    pieces = [piece.strip() for piece in (outer if nested else split_top(text, LIST))]
-    pieces = [piece for piece in pieces if piece]
+    pieces = [piece for piece in (outer if nested else split_top(text, LIST)) if piece]
     if len(pieces) < 2:
         return None
     parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
     names = {part.name for part in parts}
-    if parts[0].name and not any(part.name for part in parts[1:]):
-        names = {parts[0].name}
-    if len(names) == 1:  # x = 1, 2
-        return Sequence(text=text, elements=tuple(parts), name=names.pop())
-    return Sequence(text=text, elements=tuple(parts))
+    name = names.pop() if len(names) == 1 else ''
+    return Sequence(text=text, elements=tuple(parts), name=name)
 
 
 def _read_ratio(text: str, parse: Parse) -> Sequence | None:
     """Read ``1:2:3``."""
-    pieces = [piece.strip() for piece in split_top(text, RATIO)]
+    pieces = split_top(text, RATIO)
     if len(pieces) < 2 or not all(pieces) or any(CLOCK.match(piece) for piece in pieces):
         return None
     return Sequence(brackets='::', elements=tuple(parse(piece) for piece in pieces))
@@ -317,7 +319,7 @@ def _read_bracketed(text: str, parse: Parse) -> Sequence | None:
         opening, inner = text[0], text[1:-1]
     else:
         return None
-    pieces = [piece.strip() for piece in split_top(inner, LIST)]
+    pieces = split_top(inner, LIST)
     if opening == '{' and len(split_top(inner, SUCH_THAT)) > 1:
         return None
     if any(not piece for piece in pieces) or (opening == '(' and len(pieces) < 2):
@@ -337,7 +339,7 @@ def _read_matrix(text: str, parse: Parse) -> Sequence | None:
     if not match or match[1] == 'vmatrix' or '\\begin' in match[2]:
         return None
     rows = [row for row in ROW.split(match[2]) if row.strip()]
-    cells = [[cell.strip() for cell in split_top(row, CELL)] for row in rows]
+    cells = [split_top(row, CELL) for row in rows]
     width = len(cells[0]) if cells else 0
     if not width or any(len(row) != width for row in cells):
         return None
@@ -352,6 +354,4 @@ def _read_signs(text: str, parse: Parse) -> Sequence | None:
     parts = tuple(
         parse(MP.sub(other, PM.sub(sign, text))) for sign, other in (('+', '-'), ('-', '+'))
     )
-    if any(part.name for part in parts):
-        return None
     return Sequence(brackets='±', elements=parts)

@@ -6,17 +6,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
 from math import ceil, floor
-from typing import NamedTuple
 
-from opencompass_gpassk.answers.braces import split_top
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values, operators_between
+from opencompass_gpassk.answers.braces import split_top, split_with
+from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare_values
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
+from opencompass_gpassk.answers.parameters import number_set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
-__all__ = ['Set']
+__all__ = ['FLIP', 'NAME', 'Set']
 
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
 OR = re.compile(
@@ -27,13 +26,14 @@ AND = re.compile(
     r'[,;]?\s?(?:\\(?:cap|land|wedge)(?![a-zA-Z])|\\text\{\s?(?:and|but)\s?\}'
     r'|(?<![a-zA-Z\\])(?:and|but)(?![a-zA-Z])|且)'
 )
-COMMA = re.compile(r'[,;]')
-MEMBER = re.compile(r'\\in(?![a-zA-Z])')
 WITHOUT = re.compile(
     r'\\setminus(?![a-zA-Z])|\\backslash|(?:\\text\{)?\s?except(?: for)?\s?\}?|-(?=\s?\\\{)'
 )
-SIZE = re.compile(r'\|\s?([a-zA-Z])\s?([-+][^|<>=]*)?\|\s?(<|>|\\le|\\ge)\s?([^|<>=]+)')
+SEPARATORS = (('or', CUP), ('or', OR), ('without', WITHOUT), ('and', AND), (',', COMMA))
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|\||:')
+MEMBER = re.compile(r'\\in(?![a-zA-Z])')
+# |x - 4| < 2
+SIZE = re.compile(r'\|\s?([a-zA-Z])\s?([-+][^|<>=]*)?\|\s?(<|>|\\le|\\ge)\s?([^|<>=]+)')
 COMPARISON = re.compile(r'\\(?:le|ge|ne|in)(?![a-zA-Z])|(?<!:)[<>]|=')
 FLIP = {'>': '<', '\\ge': '\\le', '<': '>', '\\le': '\\ge'}
 NAME = re.compile(
@@ -41,31 +41,26 @@ NAME = re.compile(
 )
 VARIABLE = re.compile(r'(?<!\\)(?<![a-zA-Z])(?![ei](?![a-zA-Z]))[a-zA-Z](?![a-zA-Z])')
 REALS = re.compile(
-    r'\\?(?:mathbb|text|bf)\s?\{?\s?R\s?\}?|\\?R'
-    r'|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
+    rf'{number_set("R")}|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
     r'|全体实数|任意实数|一切实数|所有实数|实数集?'
 )
 SIGNED = re.compile(r'(?:all |the )?(non-?)?(positive|negative) real(?: number)?s?|([正负])实数')
-INTEGERS = re.compile(r'\\?(?:mathbb|text|bf)\s?\{?\s?Z\s?\}?|\\?Z')
+INTEGERS = re.compile(number_set('Z'))
 INTEGERS_LIMIT = 200
 EMPTY = re.compile(r'\\emptyset|\\\{\s?\\\}|(?:the )?(?:empty|null) set|空集')
-PAIRS = ('()', '[]')
-SEPARATORS = (('or', CUP), ('or', OR), ('without', WITHOUT), ('and', AND), (',', COMMA))
 TOLERANCE = Fraction(1, 10**25)
 
-
-class UnorderedError(ValueError):
-    """A bound has no value, so that bounds can't be put into order."""
-
-
-class Cells(NamedTuple):
-    """The line cut at points: the points in order, and what of the cells between and at them is in.
-
-    The cells of the points p and q are: below p, p, between p and q, q, above q.
-    """
-
-    points: tuple[Form, ...]
-    inside: tuple[bool, ...]
+# The line cut at points: the points in order, and whether the cells between and at them are in the
+# set. The cells of the points p and q are: below p, p, between p and q, q, above q.
+Cells = tuple[tuple[Form, ...], tuple[bool, ...]]
+# How a point's membership of a joined set follows from that of its members. Conditions after commas
+# hold together, unless they never do: x < 1, x > 3.
+OPERATIONS: dict[str, Callable[[tuple[bool, ...]], bool]] = {
+    'or': any,
+    'and': all,
+    ',': all,
+    'without': lambda held: held[0] and not any(held[1:]),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +68,16 @@ class Set(Form):
     """A set of real numbers.
 
     Attributes:
-        operation: 'interval', 'or', 'and', 'without', or ',', which is 'and' unless nothing
-            is left.
-        bounds: The lower and the upper bound of an interval, None if it has none.
+        operation: 'interval', or one of :data:`OPERATIONS`; 'or' of no members is the empty set.
+        bounds: The lower and the upper bound of an interval, None if it has none; a point's are
+            equal.
         brackets: Of an interval.
         members: The sets that the operation joins.
     """
 
     sharp = True
 
-    operation: str
+    operation: str = 'interval'
     bounds: tuple[Form | None, ...] = ()
     brackets: str = ''
     members: tuple[Set, ...] = ()
@@ -91,143 +86,99 @@ class Set(Form):
     def read(cls, text: str, parse: Parse) -> Form | None:
         """Read an interval that no pair of values could be, or any text that describes a set."""
         found = _read(text, parse)
-        if found and found.is_finite():
+        if found and found.is_finite():  # a list, which reads x = 1 or x = 2 with their names
             builder = text.startswith('\\{') and len(split_top(text[2:-2], SUCH_THAT)) > 1
-            members = found.members or (found,)
-            points = tuple(
-                member.bounds[0] for member in members if member.bounds and member.bounds[0]
-            )
+            points = tuple(dict.fromkeys(found.parts()))
             return Sequence(text=text, brackets='{}', elements=points) if builder else None
         return found and replace(found, text=text)
 
     @classmethod
     def of(cls, form: Form) -> Set | None:
         """Return a pair in brackets as an interval, and a finite set as points."""
-        if isinstance(form, cls):
-            return form
         if not isinstance(form, Sequence):
-            return None
+            return form if isinstance(form, cls) else None
         if form.may_be_interval():
-            return cls(operation='interval', bounds=form.elements, brackets=form.brackets)
-        if form.brackets == '{}' and all(part.scalar for part in form.listed()):
-            return _points(form)
-        return None
+            return cls(bounds=form.elements, brackets=form.brackets)
+        finite = form.brackets == '{}' and all(part.scalar for part in form.listed())
+        return _points(form) if finite else None
 
     def parts(self) -> tuple[Form, ...]:
-        """Return the bounds, or the sets that are joined."""
-        return (*(bound for bound in self.bounds if bound), *self.members)
+        """Return the bounds of all intervals."""
+        bounds = tuple(bound for bound in self.bounds if bound)
+        return (*bounds, *(part for member in self.members for part in member.parts()))
 
     def is_finite(self) -> bool:
-        """Tell whether it is a union of points, which is read as a list."""
+        """Tell whether it is a point or a union of points, which is read as a list."""
         if self.operation == 'interval':
-            return (
-                bool(self.bounds)
-                and self.bounds[0] is not None
-                and self.bounds[0] is self.bounds[1]
-            )
-        return self.operation != 'without' and all(member.is_finite() for member in self.members)
+            return self.bounds[0] is not None and self.bounds[0] is self.bounds[1]
+        joined = bool(self.members) and self.operation != 'without'
+        return joined and all(member.is_finite() for member in self.members)
 
-    def cells(self) -> Cells:
-        """Return the set as cells of the line, each cut needed.
+    def cells(self) -> Cells | None:
+        """Return the cells of the line that it has; None if its points can't be put into order.
 
-        Raises:
-            UnorderedError: If bounds would have to be put into order that have no value.
+        The bounds of one interval need no value: [a, b) has the cells of [0, 1).
         """
+        cuts: list[list[Form]] = []  # equal points together
+        points = dict.fromkeys(self.parts())
+        values = [(value, p) for p in points if (value := p.constant()) is not None]
+        if len(values) < len(points):
+            if self.operation != 'interval':
+                return None
+            cuts = [[point] for point in points]
+        else:
+            last = Fraction(0)
+            for value, point in sorted(values, key=lambda pair: pair[0]):
+                if cuts and value - last <= TOLERANCE * max(Fraction(1), abs(value)):
+                    cuts[-1].append(point)
+                else:
+                    cuts.append([point])
+                    last = value
+        places = {point: 2 * i + 1 for i, equal in enumerate(cuts) for point in equal}
+        inside = self._inside(places, 2 * len(cuts) + 1)
+        needed = [i for i in range(len(cuts)) if len(set(inside[2 * i : 2 * i + 3])) > 1]
+        cells = (cell for i in needed for cell in inside[2 * i + 1 : 2 * i + 3])
+        return tuple(cuts[i][0] for i in needed), (inside[0], *cells)
+
+    def _inside(self, places: dict[Form, int], count: int) -> list[bool]:
+        """Tell which of the cells it has; a place is the number of a point's cell."""
         if self.operation == 'interval':
-            if not self.bounds:
-                return Cells((), (False,))
-            return _interval_cells(self.bounds, self.brackets)
-        members = [member.cells() for member in self.members]
-        joined = reduce(partial(_joined, OPERATIONS[self.operation]), members)
-        if self.operation == ',' and not any(joined.inside):  # x < 1, x > 3
-            return reduce(partial(_joined, OPERATIONS['or']), members)
-        return joined
+            low, high = self.bounds
+            first = places[low] + (self.brackets[0] == '(') if low else 0
+            last = places[high] - (self.brackets[1] == ')') if high else count
+            return [first <= cell <= last for cell in range(count)]
+        members = [member._inside(places, count) for member in self.members]
+        held = list(zip(*members, strict=True)) or [()] * count
+        inside = [OPERATIONS[self.operation](each) for each in held]
+        return [any(each) for each in held] if self.operation == ',' and not any(inside) else inside
 
     def canonical(self) -> str:
         """Return the points and cells of the set."""
-        try:
-            points, inside = self.cells()
-        except UnorderedError:
+        found = self.cells()
+        if found is None:
             return self.text
+        points, inside = found
         return ' '.join((*(p.canonical() for p in points), *('-+'[cell] for cell in inside)))
 
     def compare(self, answer: Set) -> Relation:
         """Compare the cells of two sets, and the points between them in order."""
-        try:
-            left, right = self.cells(), answer.cells()
-        except UnorderedError:
+        left, right = self.cells(), answer.cells()
+        if left is None or right is None:
             return Relation.UNKNOWN
-        if left.inside != right.inside:
+        if left[1] != right[1]:
             return Relation.DIFFERENT
-        return all_of(compare_values(a, b) for a, b in zip(left.points, right.points, strict=True))
+        return all_of(compare_values(a, b) for a, b in zip(left[0], right[0], strict=True))
 
 
-OPERATIONS: dict[str, Callable[[bool, bool], bool]] = {
-    'or': lambda a, b: a or b,
-    'and': lambda a, b: a and b,
-    ',': lambda a, b: a and b,
-    'without': lambda a, b: a and not b,
-}
-ALL = Set(operation='interval', bounds=(None, None), brackets='()')
+ALL = Set(bounds=(None, None), brackets='()')
 
 
-def _value(form: Form) -> Fraction:
-    value = form.constant()
-    if value is None:
-        raise UnorderedError(form.text)
-    return value
-
-
-def _interval_cells(bounds: tuple[Form | None, ...], brackets: str) -> Cells:
-    low, high = bounds
-    first, last = (bracket in '[]' for bracket in brackets)
-    if low is None and high is None:
-        return Cells((), (True,))
-    if low is None or high is None:
-        end, closed = (low, first) if low else (high, last)
-        return Cells((end,) if end else (), (low is None, closed, high is None))
-    start, stop = low.constant(), high.constant()
-    if low is high or (start is not None and start == stop and first and last):
-        return Cells((low,), (False, True, False))
-    if start is not None and stop is not None and start >= stop:
-        return Cells((), (False,))
-    return Cells((low, high), (False, first, True, last, False))
-
-
-def _joined(operation: Callable[[bool, bool], bool], first: Cells, second: Cells) -> Cells:
-    """Cut the line at all points of two sets, and again only where a cut is needed."""
-    points: list[tuple[Fraction, Form]] = sorted(
-        ((_value(point), point) for point in (*first.points, *second.points)), key=lambda p: p[0]
-    )
-    cuts: list[tuple[Fraction, Form]] = []
-    for value, point in points:
-        if not cuts or value - cuts[-1][0] > TOLERANCE * max(Fraction(1), abs(value)):
-            cuts.append((value, point))
-    spread = [_spread(cells, [value for value, _ in cuts]) for cells in (first, second)]
-    inside = [operation(a, b) for a, b in zip(*spread, strict=True)]
-    kept = [i for i in range(len(cuts)) if len(set(inside[2 * i : 2 * i + 3])) > 1]
-    cells = [inside[0]]
-    for index in kept:
-        cells += inside[2 * index + 1 : 2 * index + 3]
-    return Cells(tuple(cuts[index][1] for index in kept), tuple(cells))
-
-
-def _spread(cells: Cells, cuts: list[Fraction]) -> list[bool]:
-    """Return the cells of a set for more cuts than its own."""
-    values = [_value(point) for point in cells.points]
-    found, place = [cells.inside[0]], 0
-    for cut in cuts:
-        own = place < len(values) and abs(values[place] - cut) <= TOLERANCE * max(
-            Fraction(1), abs(cut)
-        )
-        place += own
-        found += [cells.inside[2 * place - 1] if own else found[-1], cells.inside[2 * place]]
-    return found
+def _listed(form: Form) -> list[Form]:
+    return form.listed() if isinstance(form, Sequence) else [form]
 
 
 def _points(form: Form) -> Set:
-    values = form.listed() if isinstance(form, Sequence) else [form]
-    sets = tuple(Set(operation='interval', bounds=(one, one), brackets='[]') for one in values)
+    sets = tuple(Set(bounds=(one, one), brackets='[]') for one in _listed(form))
     return sets[0] if len(sets) == 1 else Set(operation='or', members=sets)
 
 
@@ -235,7 +186,7 @@ def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
     """Read a set; ``variable`` is the one that a set-builder names."""
     text = text.strip()
     if EMPTY.fullmatch(text):
-        return Set(operation='interval')
+        return Set(operation='or')
     if REALS.fullmatch(text):
         return ALL
     signed = SIGNED.fullmatch(text)
@@ -246,20 +197,19 @@ def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
         if len(pieces) > 1:
             written = separator in (CUP, WITHOUT)
             return _read_joined(operation, pieces, parse, variable, written=written)
-    for read in (_read_builder, _read_condition, _read_interval):
-        found = read(text, parse, variable)
-        if found:
-            return found
-    return None
+    return (
+        _read_builder(text, parse)
+        or _read_condition(text, parse, variable)
+        or _read_interval(text, parse)
+    )
 
 
 def _signed(positive: bool, opposite: bool) -> Set:
     """Return the positive or the negative numbers; the opposite of one is the other with 0."""
     zero = Number(number=Fraction(0))
-    above = positive is not opposite
-    brackets = ('[)' if above else '(]') if opposite else '()'
-    bounds = (zero, None) if above else (None, zero)
-    return Set(operation='interval', bounds=bounds, brackets=brackets)
+    if positive is opposite:
+        return Set(bounds=(None, zero), brackets='(]' if opposite else '()')
+    return Set(bounds=(zero, None), brackets='[)' if opposite else '()')
 
 
 def _read_joined(
@@ -275,10 +225,8 @@ def _read_joined(
         member = _operand(piece, parse, variable, points=points, pairs=written)
         if member is None:
             return None
-        named = bool(member.name or variable)
-        if not (named or written or (operation != ',' and member.bounds)) or (
-            not (named or written) and member.is_finite()
-        ):
+        unnamed = not (member.name or variable or written)
+        if unnamed and (operation == ',' or not member.bounds or member.is_finite()):
             return None
         members.append(member)
     names = {member.name for member in members} - {''}
@@ -295,32 +243,30 @@ def _operand(
     if found:
         return found
     form = parse(text)
-    if isinstance(form, Sequence) and form.brackets in PAIRS and len(form.elements) == 2 and pairs:
-        return Set(operation='interval', bounds=form.elements, brackets=form.brackets)
-    values = form.listed() if isinstance(form, Sequence) else [form]
-    finite = isinstance(form, Sequence) and form.brackets == '{}'
+    brackets = form.brackets if isinstance(form, Sequence) else ''
+    if pairs and brackets in ('()', '[]') and len(form.parts()) == 2:
+        return Set(bounds=form.parts(), brackets=brackets)
     named = form.name and form.name == (variable or form.name)
-    if not (finite or named or points) or not all(value.scalar for value in values):
+    allowed = points or named or brackets == '{}'
+    if not allowed or not all(value.scalar for value in _listed(form)):
         return None
     return replace(_points(form), name=form.name)
 
 
-def _read_builder(text: str, parse: Parse, _: str) -> Set | None:
+def _read_builder(text: str, parse: Parse) -> Set | None:
     """Read ``\\{x \\mid 0 < x < 1\\}``, whose variable may have any name."""
     if not (text.startswith('\\{') and text.endswith('\\}')):
         return None
-    inner = text[2:-2]
-    head = split_top(inner, SUCH_THAT)[0]
-    condition = SUCH_THAT.sub('', inner[len(head) :], count=1)
-    name, *domain = split_top(head, MEMBER)
-    if not condition or not NAME.fullmatch(name.strip()):
+    head, *condition = SUCH_THAT.split(text[2:-2], maxsplit=1)
+    name, *domain = (part.strip() for part in MEMBER.split(head))
+    if not condition or not NAME.fullmatch(name):
         return None
-    found = _operand(condition, parse, name.strip())
-    if found is None or found.name not in ('', name.strip()):
+    found = _operand(condition[0], parse, name)
+    if found is None or found.name not in ('', name):
         return None
-    if not domain or REALS.fullmatch(domain[0].strip()):
+    if not domain or REALS.fullmatch(domain[0]):
         return replace(found, name='')
-    return _whole(found) if INTEGERS.fullmatch(domain[0].strip()) else None
+    return _whole(found) if INTEGERS.fullmatch(domain[0]) else None
 
 
 def _whole(found: Set) -> Set | None:
@@ -328,25 +274,24 @@ def _whole(found: Set) -> Set | None:
     low, high = (bound.constant() if bound else None for bound in found.bounds or (None, None))
     if low is None or high is None or not 0 <= high - low <= INTEGERS_LIMIT:
         return None
-    numbers = [Number(number=Fraction(n)) for n in range(ceil(low), floor(high) + 1)]
-    if numbers and numbers[0].number == low and found.brackets[0] == '(':
-        del numbers[0]
-    if numbers and numbers[-1].number == high and found.brackets[1] == ')':
-        del numbers[-1]
-    return _points(Sequence(brackets='{}', elements=tuple(numbers))) if numbers else None
+    left_out = {
+        end for end, bracket in zip((low, high), found.brackets, strict=True) if bracket in '()'
+    }
+    whole = [Fraction(n) for n in range(ceil(low), floor(high) + 1) if n not in left_out]
+    numbers = tuple(Number(number=n) for n in whole)
+    return _points(Sequence(brackets='{}', elements=numbers)) if numbers else None
 
 
 def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
-    """Read ``a < x \\le b``, ``x > a``, ``x \\ne a`` or ``x \\in A``."""
+    """Read ``a < x \\le b``, ``x > a``, ``|x| < a``, ``x \\ne a`` or ``x \\in A``."""
     size = SIZE.fullmatch(text)
-    if size:  # |x - 4| < 2
+    if size:
         name, shift, sign, radius = size.groups()
         start, stop = (f'-({shift or 0}){way}({radius})' for way in '-+')
         if sign in ('<', '\\le'):
             return _read(f'{start}{sign} {name}{sign} {stop}', parse, variable)
         return _read(f'{name}{FLIP[sign]} {start} or {name}{sign} {stop}', parse, variable)
-    sides = [side.strip() for side in split_top(text, COMPARISON)]
-    operators = operators_between(text, sides, COMPARISON)
+    sides, operators = split_with(text, COMPARISON)
     if not 2 <= len(sides) <= 3 or not all(sides):
         return None
     if operators[0] in ('>', '\\ge') and all(operator in FLIP for operator in operators):
@@ -359,20 +304,18 @@ def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
         found = _operand(sides[1], parse, '')
         return replace(found, name=name) if found else None
     values = [parse(side) for index, side in enumerate(sides) if index != place]
-    if operators == ['\\ne'] and all(_is_values(value) for value in values):
-        return Set(operation='without', members=(ALL, _points(values[0])), name=name)
+    if operators == ['\\ne']:
+        listed = not isinstance(values[0], Sequence) or values[0].is_list()
+        removed = listed and all(value.scalar for value in _listed(values[0]))
+        members = (ALL, _points(values[0]))
+        return Set(operation='without', members=members, name=name) if removed else None
     if not set(operators) <= {'<', '\\le'} or not all(value.scalar for value in values):
         return None
     low = _bound(values[0]) if place else None
     high = _bound(values[-1]) if place < len(sides) - 1 else None
     first = '[' if place and operators[0] == '\\le' else '('
     last = ']' if place < len(sides) - 1 and operators[-1] == '\\le' else ')'
-    return Set(operation='interval', bounds=(low, high), brackets=first + last, name=name)
-
-
-def _is_values(form: Form) -> bool:
-    listed = isinstance(form, Sequence) and not form.is_ordered()
-    return form.scalar or (listed and all(part.scalar for part in form.parts()))
+    return Set(bounds=(low, high), brackets=first + last, name=name)
 
 
 def _place(sides: list[str], variable: str) -> int | None:
@@ -391,17 +334,17 @@ def _bound(form: Form) -> Form | None:
     return None if form.text.replace(' ', '') in ('\\infty', '-\\infty') else form
 
 
-def _read_interval(text: str, parse: Parse, variable: str) -> Set | None:
-    """Read an interval that can't be a pair of values; with a variable it may be any."""
+def _read_interval(text: str, parse: Parse) -> Set | None:
+    """Read an interval that can't be a pair of values: half-open, or with an infinite end."""
     if len(text) < 5 or text[0] not in '([]' or text[-1] not in ')][':
         return None
     ends = split_top(text[1:-1], COMMA)
     if len(ends) != 2:
         return None
     brackets = ('[' if text[0] == '[' else '(') + (']' if text[-1] == ']' else ')')
-    bounds = [parse(end.strip()) for end in ends]
+    bounds = [parse(end) for end in ends]
     low, high = (_bound(bound) for bound in bounds)
     pair = text[0] + text[-1] in ('()', '[]') and low and high
     if pair or not all(bound.scalar for bound in bounds):
         return None
-    return Set(operation='interval', bounds=(low, high), brackets=brackets)
+    return Set(bounds=(low, high), brackets=brackets)

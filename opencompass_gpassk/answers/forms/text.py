@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from opencompass_gpassk.answers.braces import split_top
+from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_top
 from opencompass_gpassk.answers.forms.form import Form, Parse
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
@@ -14,8 +14,6 @@ from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
 __all__ = ['Text']
 
-TEXT_COMMAND = re.compile(r'\\text\{([^{}]*)\}')
-ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
 # Three letters or more that aren't a command, a short English word, or a letter of another script
 # except Greek.
 WORD = re.compile(
