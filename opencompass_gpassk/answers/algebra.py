@@ -31,6 +31,8 @@ ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
 # A root before a power: the parser would take the power into the root.
+# The real root: \sqrt[3]{-8}.
+ODD_ROOT = re.compile(r'(\\sqrt\[\s?\d?[13579]\s?\])\{\s?-(?=\s?(?:\d+|[a-z])\s?\})')
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
 # A power and a number after a space: 2^3 5^2 is a product.
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
@@ -38,7 +40,8 @@ FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # and permutations, A_5^2.
 UNSAFE = re.compile(
     r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
-    r'|\\text|\\ldots|\\pm|\\mp'
+    r'|\\(?:text|ldots|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|\d\s?\}?_|!!'
+    r'|(?<![\\a-zA-Z])(?:exp|[CP]\(\d)'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d+(?![\d^]))'
 )
 # A mixed number in an expression: 1\frac{1}{2}\pi.
@@ -75,6 +78,7 @@ def read(text: str) -> Any:
         raise UnreadableError(text)
     latex = FACTORS.sub(r'\1\\cdot ', latex)
     latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
+    latex = ODD_ROOT.sub(r'-\1{', latex)
     latex = ROOT_POWER.sub(r'(\1)', latex)
     latex = COMBINATIONS.sub(r'\\binom{\1}{\2}', DECIMAL.sub(_as_fraction, latex))
     normalization = NormalizationConfig(malformed_operators=True, boxed='none')
@@ -242,6 +246,7 @@ def _digits(part: Any) -> str:
 
 # Names that may stand for whole numbers.
 WHOLE = frozenset({'n', 'k', 'm', *(mark.strip(' \\') for mark in MARKS.values())})
+BARE_LOG = re.compile(r'\\log(?!\s?_)')
 SPARE_DIGITS = 20  # that rounding errors may take of the precision
 DECIMAL_DOUBT = 2e-3  # greatest relative error of a value that may be rounded
 DIGITS_LIMIT = 2000  # digits before the point; larger numbers are not computed
@@ -254,6 +259,9 @@ def compare_expressions(gold: str, answer: str) -> Relation:
         UnreadableError: If one cannot be read.
     """
     relation = compare_read(read(gold), read(answer))
+    logs = {'\\ln' in text for text in (gold, answer) if '\\ln' in text or BARE_LOG.search(text)}
+    if relation is Relation.DIFFERENT and len(logs) == 2:  # \log may be \ln
+        return Relation.UNKNOWN
     if relation is Relation.DIFFERENT and (DECIMAL.search(gold) or DECIMAL.search(answer)):
         return _compare_roughly(read(gold), read(answer))
     return relation
@@ -269,8 +277,8 @@ def compare_equations(
     """
     import mpmath
 
-    left = _numerator(read(f'({gold[0]})-({gold[1]})'), flips)
-    right = _numerator(read(f'({answer[0]})-({answer[1]})'), flips)
+    left = read(f'({gold[0]})-({gold[1]})')
+    right = read(f'({answer[0]})-({answer[1]})')
     digits = _extra_digits(left, right)
     pairs = _value_pairs(left, right, digits)
     if digits > DIGITS_LIMIT or len(pairs) < 3:
@@ -287,15 +295,6 @@ def compare_equations(
     if not flips and not (ratios[0].imag == 0 and ratios[0].real > 0):
         return Relation.DIFFERENT
     return Relation.SAME
-
-
-def _numerator(difference: Any, flips: bool) -> Any:
-    """Return the numerator of a quotient of polynomials: y - 12/x is 0 where xy - 12 is."""
-    from sympy import cancel
-
-    if not flips or not difference.is_rational_function(*difference.free_symbols):
-        return difference
-    return cancel(difference).as_numer_denom()[0]
 
 
 def compare_read(gold: Any, answer: Any) -> Relation:

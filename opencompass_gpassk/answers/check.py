@@ -158,13 +158,14 @@ def _compare(left: Form, right: Form, gold: str, answer: str, question: str | No
 
 def _comma_decimal(gold: str, answer: str) -> bool:
     """Tell whether one answer is the other with a decimal comma; 12,345 is twelve thousand."""
-    pairs = ((gold, answer), (answer, gold))
+    pairs = [(answer, gold)] + ([(gold, answer)] if gold.startswith(('0,', '-0,')) else [])
     return any(COMMA_DECIMAL.fullmatch(a) and a.replace(',', '.') == b for a, b in pairs)
 
 
 def _respaced(gold: str, answer: str) -> bool:
-    """Tell whether only spaces at commas differ: 100,200 and 100, 200, one number or two?"""
-    return COMMA_SPACE.sub(',', normalise(gold)) == COMMA_SPACE.sub(',', normalise(answer))
+    """Tell whether only commas differ: 100,200 and 100, 200, one number or two? 1,5 or 1.5?"""
+    first, second = (COMMA_SPACE.sub(',', normalise(text)) for text in (gold, answer))
+    return first == second or first == second.replace('.', ',')
 
 
 def _leaves(form: Form) -> int:

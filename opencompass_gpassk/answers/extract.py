@@ -127,7 +127,7 @@ def extract_answer(response: str) -> str | None:
     thinking block that is never closed extends to the end. The time is linear in the response.
     """
     text = spoken(response)
-    box = _last_box(text)
+    box = _last_box(SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0])
     if box is None:
         return _after_phrase(EMPTY_BOX.sub('', text))
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))
@@ -139,7 +139,7 @@ def extract_answer(response: str) -> str | None:
         lead = next((one for one in reversed(LEAD_END.split(before)) if one.strip(BLANK)), '')
     asked = after[len(tail) :].startswith(('?', '？'))
     stands = is_lead(lead) and is_tail(EMPTY_TAIL.sub('', tail)) and not asked
-    if stands and not is_taken_back(after[len(tail) :]):
+    if stands and not is_taken_back(after[len(tail) :], box.content):
         return box.content
     return f'{lead}{box.text[box.start : box.end]}{after[:LEAD_LIMIT]}'.strip()
 

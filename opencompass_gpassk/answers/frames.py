@@ -26,10 +26,12 @@ RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
     r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
     rf'|{SLIP}|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
-    r'|misread|pas|nicht'
+    r'|misread|pas|nicht|naive|trap|careless|forget|forgot\w*|avoid|extraneous|distractor|unlike'
+    r'|common (?:error|mistake)|(?:lower|upper) bound|estimate|close to|let.s try'
+    r'|digits of the answer'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
-    rf'|若|当|舍去|排除|应为|{SLIP_CHINESE}',
+    rf'|若|当|舍去|排除|应为|陷阱|有人|接近|下界|上界|增根|伪解|{SLIP_CHINESE}',
     re.IGNORECASE,
 )
 # What makes another value of the one that is described: its square, twice it, a bound of it.
@@ -56,7 +58,7 @@ OPENING = re.compile(
     r'|(?:here|there) (?:is|are)\s(?:exactly |a total of |a |an |only )?'
     r'|我们?(?:可以)?(?:得到|得出|可得|求得|知道)|(?:得到|得出|解得|可得|求得|得)[:：，,\s]*'
     r'|(?:一|总|合|共)?(?:总共|共计|一共|共)?有\s*|an?swer\b[\s:：]*|ans\b[\s:：.]*|result\b\s*:\s*'
-    r'|答案?[:：是为]*\s*|(?:应|故)?[选選]择?[:：\s]*'
+    r'|答案?(?![案的])[:：是为]*\s*|(?:应|故)?[选選]择?[:：\s]*'
     r'|(?:the )?(?:correct )?(?:option|choice) (?=\(?[A-J]\b)'
     r')+',
     re.IGNORECASE,
@@ -78,21 +80,30 @@ SUBJECT = re.compile(
     rf"(?:\*\*)?(?:the|its|our|my|their|his|her|this|an?|la|le|\w+'s)?\s?"
     rf'(?:(?:{either(WORDLISTS["adjectives"])})\s)*'
     rf'(?:{NAME}|this|that|it|which'
+    r'|(?:answers?|solutions?|results?)'
+    r'(?: (?:to|of|for) (?:this|the) (?:problem|question|equation))?'
     rf'|(?:{either(WORDLISTS["quantities"])})(?:\s(?:{BEHIND_HEAD}).*| final)?)',
     re.IGNORECASE | re.DOTALL,
 )
 SUBJECT_CHINESE = re.compile(
+    r'(?:[^，。,;；:：]{0,20}(?:因式分解|化简|计算|运算|方程|不等式|本题|此题|题目|问题|最终|最后|正确|所求|参考|标准)组?的?)?'
+    r'(?:答案|解|结果)|'
     rf'[^，。,;；:：]*?(?:{either(WORDLISTS["quantities in Chinese"])})|这|它|即|一共|'
     r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?'
     r'(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
+# A quantity is made of the answer, or is of another: the sum of the answer and 2, 上一题.
+ANSWER = re.compile(r'\b(?:of|in|to) (?:the |my |this )?(?:answer|digits)\b|答案的')
+OTHERS = re.compile(r'上一|其他|另一|别的|前一|错|假|伪')
 # What makes the clauses before the last one more than an argument for it.
 CONDITION = re.compile(
-    r'\b(?:if|when|suppose|assuming|unless|were)\b|如果|若|假设|假如|当', re.IGNORECASE
+    r'\b(?:if|when|suppose|assuming|unless|were|but|however|although|unable)\b|如果|若|假设|假如|当|但',
+    re.IGNORECASE,
 )
 # Behind the value: is the answer; for all x; tall.
 TAIL = re.compile(
-    r',?\s(?:which |that |this )?(?:(?:is|are) (?:the|our|my)|as (?:the|our)) '
+    r',?\s\(?(?:since|because) .*|,? not \$?[\w\\{}.+-]{1,20}\$?|, attained (?:at|when|for) .*'
+    r'|,?\s(?:which |that |this )?(?:(?:is|are) (?:the|our|my)|as (?:the|our)) '
     r'(?:final |correct |only |unique )*(?:answer|solution|result|value|option|choice)s?'
     r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
     r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
@@ -109,6 +120,7 @@ PHRASE_LEAD = re.compile(
 )
 NAMED = re.compile(r'(?<=\S)\s?\$[^$]+=[^$]+\$$')
 LINKS_LIMIT = 20
+NUMBER = re.compile(r'(?:[a-z] ?= ?)?-?[\d.,]+')
 MATH = re.compile(r'\$[^$]+\$')
 BRACKETED = re.compile(r'\[([^\][]+)\]')  # as in: the angle is [90]
 TRIMMED = ' \t\r\n.。!！,，;；*'
@@ -173,40 +185,52 @@ OPENED = re.compile(
     r'(?:[\s$*_({\[\]]|\\[(\[\])]|\\text(?:bf)?\{|\\begin\{\w+\*?\}|\\[,;:! ]|\\q?quad)+$'
 )
 CLOSED = re.compile(
-    r'^(?:[\s$*_.,;!。，）)}\]"\'>]|\\[)\]]|\\end\{\w+\*?\}|\\[,;:! ]|</\w+>'
+    r'^(?:[\s$*_,;。，）)}\]">∎■□✓]|\.(?!\d)|\\(?:blacksquare|square|Box|qed|checkmark|hfill|[)\]])'
+    r'|\\tag\*?\{[^{}]*\}|\\end\{\w+\*?\}|\\[,;:! ]|</\w+>'
     r'|\\pmod\s?(?:\d|\{\d+\}))+'
 )
 # What makes another value of the box behind it, and of the box before it.
 CHANGED_BEFORE = re.compile(
-    r'(?:[-+*/^_<>≤≥√\d|!]|\\(?:cdot|times|div|pm|mp|l[et]q?|g[et]q?|neq?|sqrt|frac)'
+    r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*=|\\(?!implies|therefore|to|q'
+    r'|Right|right|Long|long|text|displaystyle|left|boldsymbol|begin|item|large|Large|huge)[a-zA-Z]+'
     rf'|(?:{CHANGE.pattern})(?: of)?(?: the)?|\b(?:at (?:least|most)|than|up to|about|around|and'
     r'|or|only if|approximately|roughly|nearly|almost|between|above|below|over|under|exceeds?'
     r'|root of|from|times|more|less|fewer|greater|smaller|least|most|dozen|hundred|[mb]illion'
     r'|thousand|but)|约|过|于|至|到|根号|负|[至最][多少]|[百千万亿和或与及])$',
     re.IGNORECASE,
 )
+# A box in an argument: f(7), \\frac{1}{7}, x_{7}.
+ATTACHED = re.compile(
+    r'(?<!\\text)(?<!\\textbf)(?<!\\mathbf)(?<!\\mathrm)(?<!\\bf)[a-zA-Z}\d][({_^]+$'
+)
+PLAIN_LEAD = re.compile(
+    rf'(?:{THEN}[\s,]*|and )?'
+    r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|解?得|故)',
+    re.IGNORECASE,
+)
 # What closes the sentence of a box, and the words with which it goes on all the same.
 ENDED = re.compile(r'[.。]|\\\]|\$\$|\\end')
 GOES_ON = re.compile(
     r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that|where|when|if|except"
-    r'|unless|rather|of|more|less)\b|[是为的不或和与但而以及左右][^.。]{0,40}',
+    r'|unless|rather|of|more|less|before|after|would|could|dollars less)\b|[是为的不或和与但而以及左右][^.。]{0,40}',
     re.IGNORECASE,
 )
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
     rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
     r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|should (?:be|have been)"
-    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few)\b'
+    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few|guess|on reflection'
+    r'|true value|then (?:add|subtract|multiply|divide))\b'
     r"|\bno[,.]|\bisn't\b|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)"
-    rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|作废|否定|而是|修改|漏|忘',
+    rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|改为|重新|作废|否定|而是|修改|漏|忘',
     re.IGNORECASE,
 )
 # What denies the sentence before it: no, it is 9.
 CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # What may follow a counted noun: 12 minutes to catch the elephant.
 COMPLEMENT = re.compile(
-    r' (?:that|which|who|in|to|for|on|of|from|with|per|played|satisfying|such that|left'
-    r'|needed) [^\d=<>]*'
+    r' (?:that|which|who|in|to|on|of|from|with|played|satisfying|such that|left|needed) '
+    r'(?!.*\b(?:first|rest|per|consider|cases?)\b)[^\d=<>]*'
 )
 
 
@@ -217,9 +241,16 @@ def is_lead(text: str) -> bool:
     and for a denial or a doubt. These may only be part of the description of a quantity: the
     probability that it does not rain is.
     """
-    text = OPENED.sub('', CORRECTION.sub('', text))
-    if CHANGED_BEFORE.search(text):
+    text = CORRECTION.sub('', text)
+    if (
+        ATTACHED.search(text)
+        or ANSWER.search(text)
+        or CHANGED_BEFORE.search(text := OPENED.sub('', text))
+    ):
         return False
+    last = re.split(r'[,，]', text)[-1].strip()
+    if PLAIN_LEAD.match(last) and not CONDITION.search(text):  # x cannot be 0, so the answer is
+        text = last
     opening, link = OPENING.match(text), LINK.search(text)
     subject = text[opening.end() if opening else 0 : link.start() if link else None].strip()
     described = link is not None and SUBJECT.fullmatch(subject) is not None
@@ -256,9 +287,15 @@ def is_tail(text: str) -> bool:
     return ended and not GOES_ON.match(rest) and not is_taken_back(rest)
 
 
-def is_taken_back(text: str) -> bool:
-    """Tell whether one of the two sentences that follow a statement takes it back."""
-    return any(TAKEN_BACK.search(one) for one in _sentences(text[:SENTENCE_LIMIT])[:2])
+def is_taken_back(text: str, value: str = '') -> bool:
+    """Tell whether one of the sentences that follow a statement takes it back.
+
+    One of the two next may deny it, and no other of them may state another number.
+    """
+    sentences = _sentences(text[:SENTENCE_LIMIT])[:2]
+    others = (stated_value(one) for one in sentences) if value else ()
+    restated = any(NUMBER.fullmatch(other) and other != value for other in others if other)
+    return restated or any(TAKEN_BACK.search(one) for one in sentences)
 
 
 def _without_complement(text: str) -> str:
@@ -277,4 +314,5 @@ def is_subject(text: str, verb: str = '') -> bool:
     """
     text = text.strip(' *,，')
     known = verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text)
-    return bool(known) and is_unchanged(text + verb)
+    derived = ANSWER.search(text) or OTHERS.match(text)
+    return bool(known) and is_unchanged(text + verb) and not derived

@@ -43,6 +43,8 @@ REPLACEMENTS = [
         (r'\\text\s?\{\s?\}', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),
+        (r'\\not\s?=', r'\\ne '),
+        (r'\s*\\(?:blacksquare|square|Box|qed|checkmark|surd|hfill)\s*$', ''),
         (r'<sub>([^<>]*)</sub>', r'_{\1}'),
         (r'<sup>([^<>]*)</sup>', r'^{\1}'),
         (r'\.\.\.|…+|\\cdot\s?\\cdot\s?\\cdot', r'\\ldots '),

@@ -13,11 +13,11 @@ __all__ = [
 
 # Stands for the parameter of a family of values, whichever letter it was written with: one mark
 # for all integers, others for natural numbers with and without 0.
-PARAMETER = '\\Upsilon '
-MARKS = {'Z': PARAMETER, 'N': '\\Xi ', 'N+': '\\varpi '}
+PARAMETER = '\\Upsilon'
+MARKS = {'Z': f'{PARAMETER} ', 'N': '\\Xi ', 'N+': '\\varpi '}
 # A parameter for any integer that counts the same values: from another start, or backwards.
 SHIFTS = tuple(
-    f'({sign}{PARAMETER}{start})' for sign in ('', '-') for start in ('', '+1', '-1', '+2', '-2')
+    f'({sign}{PARAMETER} {start})' for sign in ('', '-') for start in ('', '+1', '-1', '+2', '-2')
 )[1:]
 # A condition may begin here.
 START = re.compile(
@@ -58,6 +58,7 @@ CONDITION = re.compile(
 TOKEN = re.compile(r'\\text\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]')
 WORD = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z]{3,}')
 COUNTERS = frozenset('klmn')  # letters that stand for whole numbers without being said to
+PARAMETERS = frozenset('ijklmnpqrst')  # and those that are said to, but x of x > 3
 STARTS_LIMIT = 30
 INDEXED = re.compile(r'[a-zA-Z]_\{?[klmn]\}?\s?=')
 PERIOD = re.compile(r'\\pi(?![a-zA-Z])|\\circ|(?:180|360)')
@@ -82,8 +83,10 @@ def read_conditions(gold: str, answer: str) -> tuple[str, str]:
     counters = [_counter(text, said) for text, said in ((first, other), (second, own))]
     if not own and not other and all(counters) and counters[0] != counters[1]:
         indexed = INDEXED.match(first) and INDEXED.match(second)
-        kind = 'N+' if indexed else 'Z' if PERIOD.search(first) else ''
+        kind = 'N+' if indexed or PERIOD.search(first) else ''
         own, other = ((letter, kind) if kind else None for letter in counters)
+    elif not (own and other) or INDEXED.match(first):  # nothing says that one may count anew
+        own, other = (one and (one[0], 'N' if one[1] == 'Z' else one[1]) for one in (own, other))
     if other and counters[0]:
         own = own or (counters[0], other[1])
     if own and counters[1]:
@@ -120,10 +123,13 @@ def _split(text: str) -> tuple[str, tuple[str, str] | None]:
         letter = match['name'] or match['name2']
         if letter not in letters(head) or (match['start'] and letter not in COUNTERS):
             continue
+        kind = 'R' if match['values'] else _kind(match)
+        if kind in MARKS and letter not in PARAMETERS:
+            continue
         if match['values']:  # k = 0, 1, 2
             values = (f'{{{value.strip()}}}' for value in match['values'].split(','))
             return ', '.join(renamed(head, letter, value) for value in values), None
-        return head, (letter, _kind(match))
+        return head, (letter, kind)
     return text, None
 
 

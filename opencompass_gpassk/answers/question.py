@@ -26,12 +26,18 @@ ASKED = re.compile(
 PAIR = re.compile(
     r'ordered|coordinate|\bpoint|\bvector|\(x,\s?y|坐标|有序|点的|向量', re.IGNORECASE
 )
+INTERVAL = re.compile(
+    r'interval|range|domain|inequalit|[xy]\$?-coordinate|区间|范围|定义域|值域|解集|不等式',
+    re.IGNORECASE,
+)
 BASE = re.compile(r'\bbase[ -]?\$?(\w+)|([一二三四五六七八九十]{1,3}|\d{1,2})进制', re.IGNORECASE)
 ROUNDED = re.compile(
-    r'nearest (?P<place>\w+)|(?P<places>\w+) decimal places?|保留\s?(?P<chinese>\w)\s?位小数'
+    r'nearest (?P<place>\w{1,12})|(?<!\w)(?P<places>\w{1,9}) decimal places?|保留\s?(?P<chinese>\w)\s?位小数'
     r'|精确到\s?\$?(?P<unit>0\.0*1)',
     re.IGNORECASE,
 )
+EXACT = re.compile(r'\bexact', re.IGNORECASE)
+LAST = re.compile(r'(?<=[.?!。？！])\s*(?=\S)(?![\d.])')
 PLACES = {'integer': 0, 'whole': 0, 'tenth': 1, 'hundredth': 2, 'thousandth': 3, 'cent': 2}
 MATH = re.compile(r'\$[^$]*\$')
 
@@ -48,13 +54,15 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
     if relation is not Relation.UNKNOWN:
         return relation
     if isinstance(gold, Number) and isinstance(answer, Number) and gold.base != answer.base:
-        base = BASE.search(question)
-        asked_base = _count((base[1] or base[2]).lower()) if base else None
+        bases = {(base[1] or base[2]).lower() for base in BASE.finditer(question)}
+        asked_base = _count(bases.pop()) if len(bases) == 1 else None
         known = asked_base == (gold.base or answer.base)
         return Relation.SAME if known and _digits(gold) == _digits(answer) else relation
-    if isinstance(gold, Sequence) and isinstance(answer, Sequence) and PAIR.search(question):
-        both = [replace(one, brackets='()', name='') for one in (gold, answer) if not one.name]
-        return compare(*both) if len(both) == 2 else relation
+    if isinstance(gold, Sequence) and isinstance(answer, Sequence) and _asks_pair(question):
+        listed = answer.brackets == '' and len(answer.text.split(',')) == len(answer.elements)
+        if gold.brackets != '()' or not listed or answer.name:
+            return relation
+        return compare(gold, replace(answer, brackets='()'))
     places = _places(question)
     exact = gold.constant() if places is not None and isinstance(answer, Number) else None
     if exact is None or not isinstance(answer, Number) or answer.places != places:
@@ -63,13 +71,18 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
     return Relation.SAME if near else Relation.DIFFERENT
 
 
+def _asks_pair(question: str) -> bool:
+    """Tell whether a question asks for coordinates, and not for an interval."""
+    return PAIR.search(question) is not None and not INTERVAL.search(question)
+
+
 def _digits(number: Number) -> str:
     return number.numeral or str(number.number)
 
 
 def _places(question: str) -> int | None:
     """Return how many digits behind the point a question asks for, None if it doesn't."""
-    match = ROUNDED.search(question)
+    match = None if EXACT.search(question) else ROUNDED.search(LAST.split(question.strip())[-1])
     if not match:
         return None
     if match['unit']:

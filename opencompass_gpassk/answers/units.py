@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 
-__all__ = ['WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
+__all__ = ['SIZES', 'UNITS', 'WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
 
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
 # List → its words, from a file that says what they are.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from opencompass_gpassk.answers.algebra import compare_equations
 from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_with
 from opencompass_gpassk.answers.forms.expression import Expression
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values, is_name
 from opencompass_gpassk.answers.forms.number import Number, parse_number
-from opencompass_gpassk.answers.forms.sets import FLIP, NAME, Set
+from opencompass_gpassk.answers.forms.sets import FLIP, Set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
 __all__ = ['Equation']
@@ -107,7 +107,7 @@ class Equation(Form):
 
 def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse) -> Form | None:
     """Read a relation that gives a value: x = 5, (a, b) = (1, 2), x = 3 + 4 = 7, 99/19 ≈ 5.21."""
-    named = NAME.fullmatch(sides[0]) or FIGURE.fullmatch(sides[0])
+    named = is_name(sides[0]) or FIGURE.fullmatch(sides[0])
     if '\\approx' in operators:
         at = operators.index('\\approx')
         about = parse_number(sides[at + 1])
@@ -118,9 +118,9 @@ def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse)
         return _named(sides[1], sides[0], parse)
     if set(operators) != {'='}:
         return None
-    if named or TUPLE_NAME.fullmatch(sides[0]) or TEXT_COMMAND.fullmatch(sides[0]):
+    if named or TUPLE_NAME.fullmatch(sides[0]):
         return _equated(_named(sides[-1], sides[0], parse), sides[1:-1], parse)
-    if len(sides) == 2 and NAME.fullmatch(sides[1]):
+    if len(sides) == 2 and is_name(sides[1]):
         return _named(sides[0], sides[1], parse)
     free = VARIABLE.search(ENVIRONMENT.sub(' ', text))
     if len(sides) > 2 or not free or COMPUTED.search(sides[0]):

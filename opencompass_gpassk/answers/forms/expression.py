@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
 from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse, compare, parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.units import UNITS
 
 __all__ = ['Expression']
 
@@ -20,6 +21,7 @@ INFINITE = {'\\infty': 1, '-\\infty': -1}
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
+TIGHT = re.compile(r'([\d.]+)([a-zA-Z]{1,2})')
 SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
 
 
@@ -99,6 +101,9 @@ class Expression(Form):
             return Relation.UNKNOWN
         if relation is not Relation.DIFFERENT:
             return relation
+        tight = TIGHT.fullmatch(self.text) or TIGHT.fullmatch(answer.text)
+        if tight and tight[2] in UNITS and tight[1] in texts:  # 5m may be metres
+            return Relation.UNKNOWN
         if _without_names(texts[0]) == _without_names(texts[1]):  # x + C and x + c, kπ and nπ
             return Relation.UNKNOWN
         return _compare_rounded(self, answer)
@@ -145,13 +150,27 @@ def _compare_series(gold: str, answer: str) -> Relation:
 
 def _compare_ends(gold: list[str], answer: list[str]) -> Relation:
     """Compare the terms before and behind the dots; two at one end must be in both to be sure."""
-    sides = []
+    sides, longest = [], []
     for way in (1, -1):
         first, second = (
             list(takewhile(lambda t: t != DOTS, terms[::way])) for terms in (gold, answer)
         )
         sides.append([compare(parse(a), parse(b)) for a, b in zip(first, second, strict=False)])
+        longest.append(max(first, second, key=len))
     relation = all_of(one for side in sides for one in side)
-    if not all(sides) or (relation is Relation.SAME and max(map(len, sides)) < 2):
-        return Relation.UNKNOWN
-    return relation
+    if relation is not Relation.SAME:
+        return relation
+    front, back = longest[0], longest[1][::-1]
+    steady = all(len(end) < 2 or _is_steady([*front, *back], len(front)) for end in longest)
+    return Relation.SAME if steady and max(map(len, sides)) > 1 else Relation.UNKNOWN
+
+
+def _is_steady(terms: list[str], front: int) -> bool:
+    """Tell whether terms, with dots behind the first ``front``, have one difference or ratio."""
+    pairs = [(a, b) for i, (a, b) in enumerate(pairwise(terms), 1) if i != front]
+    numbers = all(parse(term).constant() is not None for pair in pairs for term in pair)
+    for step in ('({1})-({0})', '\\frac{{{1}}}{{{0}}}')[: 1 if numbers else 2]:
+        steps = [parse(step.format(*pair)) for pair in pairs]
+        if all(compare(steps[0], other) is Relation.SAME for other in steps[1:]):
+            return True
+    return False

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
-from opencompass_gpassk.answers.parameters import PARAMETER, SHIFTS, letters, renamed
+from opencompass_gpassk.answers.parameters import MARKS, PARAMETER, SHIFTS, letters, renamed
 from opencompass_gpassk.answers.relation import Relation, all_of
-from opencompass_gpassk.answers.units import factor, split_unit, units_agree
+from opencompass_gpassk.answers.units import SIZES, WORDLISTS, factor, split_unit, units_agree
 
 __all__ = [
     *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse'),
@@ -122,6 +122,36 @@ def _unwrapped(text: str) -> str:
     return text
 
 
+FUNCTIONS = frozenset(
+    'sin cos tan cot sec csc log ln lg exp sqrt max min gcd lcm mod arcsin arccos arctan sinh cosh '  # noqa: SIM905
+    'tanh det'.split()
+)
+GREEK = frozenset(
+    'alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta kappa lambda mu nu xi pi '  # noqa: SIM905
+    'rho sigma tau phi varphi chi psi omega ell complement Gamma Delta Theta Lambda Sigma Phi '
+    'Psi Omega'.split()
+)
+KINDS = {*SIZES, *(kind for _, kind in SIZES.values())}
+QUANTITIES = frozenset(WORDLISTS['quantities'])
+NAME = re.compile(
+    r"\\?(?:[a-zA-Z]+|[a-zA-Z]\d)(?:_\{?[\w,\\ ]+\}?)?(?:'*|\^\{?-1\}?(?=\s?\())"
+    r'(?:\s?\(\s?\\?[\w, ]+\s?\))?'
+)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text may name a value: x, a_n, f(x), AB or width, but not guess or log."""
+    said = TEXT_COMMAND.fullmatch(text)
+    text = said[1].strip() if said else text
+    if not NAME.fullmatch(text):
+        return False
+    word = re.split(r'[^a-zA-Z]', text.lstrip('\\'))[0]
+    if text[0] == '\\':
+        return word in GREEK
+    known = len(word) < 3 or word.isupper() or word.lower() in QUANTITIES
+    return known and word not in FUNCTIONS
+
+
 def compare(gold: Form, answer: Form) -> Relation:
     """Compare two answers; one that says 7 = 11 is different from either.
 
@@ -132,6 +162,11 @@ def compare(gold: Form, answer: Form) -> Relation:
         UnreadableError: If an expression in one of them cannot be read.
     """
     relation = compare_values(gold, answer)
+    marks = [
+        {mark for mark in MARKS.values() if mark.strip() in one.text} for one in (gold, answer)
+    ]
+    if relation is Relation.DIFFERENT and all(marks) and marks[0] != marks[1]:
+        return Relation.UNKNOWN  # k from 0 or from 1
     if relation is Relation.SAME or not (PARAMETER in gold.text and PARAMETER in answer.text):
         return relation
     moved = (parse(answer.text.replace(PARAMETER, shift)) for shift in SHIFTS)
@@ -148,6 +183,8 @@ def compare_values(gold: Form, answer: Form) -> Relation:
     if not units_agree(gold.unit, answer.unit):
         return _compare_measures(gold, answer)
     relation = _compare_forms(gold, aligned)
+    if relation is Relation.DIFFERENT and _converted(gold, answer):
+        return Relation.UNKNOWN
     if relation is Relation.DIFFERENT or not (answer.sides or answer.rounded):
         return relation
     value = replace(answer, sides=(), rounded=None, name='')
@@ -157,6 +194,15 @@ def compare_values(gold: Form, answer: Form) -> Relation:
     if sides is Relation.DIFFERENT and None in (s.constant() for s in (value, *answer.sides)):
         sides = Relation.UNKNOWN  # x^2 + 1 = 5 need not hold for all x
     return all_of((relation, sides))
+
+
+def _converted(gold: Form, answer: Form) -> bool:
+    """Tell whether one value has no unit and may be the other in another unit: 90 and 1.5 hours."""
+    first, second = gold.constant(), answer.constant()
+    if bool(gold.unit) == bool(answer.unit) or first is None or second is None:
+        return False
+    bare, measured, unit = (second, first, gold.unit) if gold.unit else (first, second, answer.unit)
+    return any(factor(unit, other) == bare / measured for other in KINDS if measured)
 
 
 def _compare_measures(gold: Form, answer: Form) -> Relation:

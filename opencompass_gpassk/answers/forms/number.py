@@ -65,6 +65,11 @@ CHINESE_DIGITS = {
     for char in chars
 }
 CHINESE_TENS = {'十': 10, '百': 100, '千': 1000}
+CHINESE_LIMIT = 40  # characters
+# 三千五 may be 3005 or 3500; and 百, 万 or 亿 alone.
+SHORTENED = re.compile(
+    r'[百千万亿][一二两三四五六七八九]$|(?:^|[^百])分之[百千万亿]|^[正负]?[百千万亿](?!分之)'
+)
 CHINESE = re.compile(
     r'(负?)(?:(百|[零〇一二两三四五六七八九十百千万亿]+)分之)?([零〇一二两三四五六七八九十百千万亿]+)'
 )
@@ -91,12 +96,16 @@ class Number(Form):
     numeral: str = ''
 
     scalar = True
-    sharp = True
 
     @classmethod
     def read(cls, text: str, _: Parse) -> Number | None:
         """Read a number of digits, or a word for a small one."""
         return parse_number(NUMBER_WORDS.get(text.lower(), text)) or _chinese(text)
+
+    @property
+    def sharp(self) -> bool:  # type: ignore[override]  # 100,200 may be two numbers
+        """Tell whether it can't be several numbers."""
+        return ',' not in self.text
 
     def canonical(self) -> str:
         """Return the value as a fraction in lowest terms."""
@@ -132,7 +141,8 @@ class Number(Form):
             if other.number == pct.number / 100:
                 return Relation.SAME
             if other.number != pct.number:
-                return Relation.DIFFERENT
+                shares = (replace(n, number=n.constant(), percent=False) for n in (self, answer))
+                return rounds(*(replace(n, places=n.places + 2) if n.digits else n for n in shares))
             return Relation.SAME if self.percent or self.number > 1 else Relation.UNKNOWN
         return Relation.SAME if self.number == answer.number else rounds(self, answer)
 
@@ -226,7 +236,7 @@ def _numeral(text: str) -> Number | None:
 def _chinese(text: str) -> Number | None:
     """Read a number in Chinese: 负七, 二十四, 三分之二, 百分之二十五."""
     match = CHINESE.fullmatch(text)
-    if not match:
+    if not match or len(text) > CHINESE_LIMIT or SHORTENED.search(text):
         return None
     sign, below, above = match.groups()
     value = Fraction(-1 if sign == '负' else 1) * _chinese_integer(above)
@@ -279,6 +289,8 @@ def rounds(gold: Number, answer: Number) -> Relation:
     rounded = error <= ulp / 2
     if not (rounded or cut_off):
         return Relation.DIFFERENT
+    if gold.digits and answer.digits:  # 12.503 is not 12.50 of money
+        return Relation.UNKNOWN
     if decimal is gold:
         enough = decimal.digits >= (GOLD_DIGITS if rounded else ANSWER_DIGITS)
     else:

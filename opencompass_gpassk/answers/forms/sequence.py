@@ -18,6 +18,7 @@ from opencompass_gpassk.answers.forms.form import (
     compare_values,
     parse,
 )
+from opencompass_gpassk.answers.parameters import PARAMETER
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
@@ -44,12 +45,14 @@ MP = re.compile(r'\\mp(?![a-zA-Z])|-/\+')
 COORDINATES = re.compile(r"\(([\w\\,']+)\)")
 INDEX = re.compile(r'_?\{?\d\}?$')
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|:')
+TIME = re.compile(r'(?:[01]?\d|2[0-3]):[0-5]\d')
 CLOCK = re.compile(r'0\d*$')  # of 12:00 and 3:05
 # The name of a value in a list: length 15, width is 8, 最大值 5.
 QUANTITIES = either(WORDLISTS['quantities'] + WORDLISTS['quantities in Chinese'])
 DESCRIBED = re.compile(
     rf'^\s*(?:\\text\{{)?\s*({QUANTITIES})\s*\}}?\s*(?:=|:|is|为|是)?\s*(?=-?[\d\\(])'
 )
+ROOTS = {'x', 't', 'z'}  # names of roots, whose numbers say nothing
 LIST_LIMIT = 200
 CLOSING = {'(': ')', '[': ']', '{': '}'}
 
@@ -63,8 +66,6 @@ class Sequence(Form):
             for coordinates, '::' for a ratio, '2x1' for a matrix of 2 rows, '±' for two values.
         elements: The values; those of a matrix row by row.
     """
-
-    sharp = True
 
     brackets: str = ''
     elements: tuple[Form, ...]
@@ -83,7 +84,8 @@ class Sequence(Form):
         """Return a single value as a list of one."""
         if isinstance(form, cls):
             return form
-        return cls(brackets='1', elements=(replace(form, name=''),)) if form.is_single() else None
+        single = form.is_single() and ',' not in form.text  # 100,200 may be two numbers
+        return cls(brackets='1', elements=(replace(form, name=''),)) if single else None
 
     def parts(self) -> tuple[Form, ...]:
         """Return the elements."""
@@ -96,6 +98,11 @@ class Sequence(Form):
     def is_list(self) -> bool:
         """Tell whether it is a list of separate values, without brackets or in those of a set."""
         return not self.is_ordered()
+
+    @property
+    def sharp(self) -> bool:  # type: ignore[override]  # (0, 1), (2, 3) may be a union
+        """Tell whether it can't be a set of intervals."""
+        return self.is_ordered() or all(part.scalar for part in self.elements)
 
     def is_singleton(self) -> bool:
         """Tell whether it is a set of one element."""
@@ -113,7 +120,11 @@ class Sequence(Form):
         """Return a matrix, or a ratio of two numbers as their quotient, in LaTeX."""
         values = [part.value() for part in self.elements]
         if self.brackets == '::' and len(values) == 2:
-            return None if None in values else f'\\frac{{{values[0]}}}{{{values[1]}}}'
+            return (
+                None
+                if None in values or TIME.fullmatch(self.text)
+                else f'\\frac{{{values[0]}}}{{{values[1]}}}'
+            )
         if 'x' not in self.brackets or None in values:
             return None
         width = int(self.brackets.partition('x')[2])
@@ -140,7 +151,13 @@ class Sequence(Form):
             return _compare_lists(self.listed(), answer.listed())
         if self.is_list() or answer.is_list():
             return _compare_listed(self, answer)
+        if not (self.has_usual_names() or answer.name) or not (
+            answer.has_usual_names() or self.name
+        ):
+            return Relation.UNKNOWN  # (y, x) = (7, 8) against (7, 8)
         relation = _compare_ordered(self.elements, answer.elements)
+        if any(TIME.fullmatch(one.text) for one in (self, answer)):  # 12:30 and 6:15
+            return relation if relation is Relation.SAME else Relation.UNKNOWN
         brackets = {self.brackets, answer.brackets}
         if brackets == {'::'} and relation is Relation.DIFFERENT:
             return _compare_ratios(self, answer)
@@ -151,6 +168,12 @@ class Sequence(Form):
         column = any(one.endswith('x1') or one.startswith('1x') for one in brackets)
         vector = column and not brackets.isdisjoint({'()', '[]'})
         return relation if vector else Relation.UNKNOWN
+
+    def has_usual_names(self) -> bool:
+        """Tell whether its values have no names, or names in the order of the alphabet."""
+        match = COORDINATES.fullmatch(self.name)
+        names = match[1].split(',') if match else [p.name for p in self.elements if p.name]
+        return names == sorted(names, key=lambda name: name.strip('\\'))
 
     def may_be_interval(self) -> bool:
         """Tell whether these are two values of which the second may be the greater."""
@@ -189,7 +212,7 @@ def _compare_unordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
         return Relation.UNKNOWN
     if any(part.text == DOTS for part in (*gold, *answer)):
-        texts = [sorted(part.text for part in parts) for parts in (gold, answer)]
+        texts = [[part.text for part in parts] for parts in (gold, answer)]
         return Relation.SAME if texts[0] == texts[1] else Relation.UNKNOWN
     if len(gold) != len(answer):
         return _compare_repeated(gold, answer)
@@ -213,26 +236,39 @@ def _compare_elements(gold: Form, answer: Form) -> Relation:
 
 def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     """Compare lists of different lengths, since a solution may be listed twice."""
-    for first, second in ((gold, answer), (answer, gold)):
-        for part in first:
-            if {compare(part, other) for other in second} == {Relation.DIFFERENT}:
-                return Relation.DIFFERENT
+    found = [
+        {compare(part, other) for other in second}
+        for first, second in ((gold, answer), (answer, gold))
+        for part in first
+    ]
+    families = any(PARAMETER in part.text for part in (*gold, *answer))
+    if {Relation.DIFFERENT} in found and not families:
+        return Relation.DIFFERENT
     points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
-    return Relation.SAME if points else Relation.UNKNOWN
+    repeated = points and all(Relation.SAME in relations for relations in found)
+    return Relation.SAME if repeated else Relation.UNKNOWN
 
 
 def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     """Compare lists and sets, whose elements may have names: x = 1, y = 2."""
     known = [_by_name(parts) for parts in (gold, answer)]
+    if any(one and {INDEX.sub('', name) for name in one} <= ROOTS for one in known) and any(
+        len(one or ()) > 1 and len({INDEX.sub('', name) for name in one or ()}) == 1
+        for one in known
+    ):
+        first, second = (
+            [replace(part, name=INDEX.sub('', part.name)) for part in parts]
+            for parts in (gold, answer)
+        )
+        return _compare_unordered(first, second)  # x_1 = 1, x_2 = 2 against x = 1 or x = 2
     if known[0] and known[1] and len(gold) > 1 < len(answer):
         if known[0].keys() != known[1].keys():
             return Relation.UNKNOWN
-        return all_of(compare(part, known[1][name]) for name, part in known[0].items())
-    if any(one and len({INDEX.sub('', name) for name in one}) == 1 for one in known):
-        bare = [[replace(p, name=INDEX.sub('', p.name)) for p in parts] for parts in (gold, answer)]
-        return _compare_unordered(*bare)  # x_1 = 1, x_2 = 2 against x = 1 or x = 2
+        return all_of(compare_values(part, known[1][name]) for name, part in known[0].items())
     if known[0] or known[1]:  # x = 1, y = 2 against 1, 2
-        if any(part.name for part in (answer if known[0] else gold)):
+        names = list(known[0] or known[1] or {})
+        ordered = names == sorted(names) or all(len(name) > 2 for name in names)
+        if any(part.name for part in (answer if known[0] else gold)) or not ordered:
             return Relation.UNKNOWN
         return _compare_ordered(gold, answer)
     return _compare_unordered(gold, answer)
@@ -349,7 +385,11 @@ def _read_matrix(text: str, parse: Parse) -> Sequence | None:
 
 def _read_signs(text: str, parse: Parse) -> Sequence | None:
     """Read a value with one ±, or with ± and ∓, as two values."""
-    if not PM.search(text) or (len(PM.findall(text)) > 1 and not MP.search(text)):
+    if (
+        text.startswith('\\{')
+        or not PM.search(text)
+        or (len(PM.findall(text)) > 1 and not MP.search(text))
+    ):
         return None
     parts = tuple(
         parse(MP.sub(other, PM.sub(sign, text))) for sign, other in (('+', '-'), ('-', '+'))

@@ -9,13 +9,13 @@ from fractions import Fraction
 from math import ceil, floor
 
 from opencompass_gpassk.answers.braces import split_top, split_with
-from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare_values
+from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare_values, is_name
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.parameters import number_set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
-__all__ = ['FLIP', 'NAME', 'Set']
+__all__ = ['FLIP', 'Set']
 
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
 OR = re.compile(
@@ -36,9 +36,6 @@ MEMBER = re.compile(r'\\in(?![a-zA-Z])')
 SIZE = re.compile(r'\|\s?([a-zA-Z])\s?([-+][^|<>=]*)?\|\s?(<|>|\\le|\\ge)\s?([^|<>=]+)')
 COMPARISON = re.compile(r'\\(?:le|ge|ne|in)(?![a-zA-Z])|(?<!:)[<>]|=')
 FLIP = {'>': '<', '\\ge': '\\le', '<': '>', '\\le': '\\ge'}
-NAME = re.compile(
-    r"\\?(?:[a-zA-Z]+|[a-zA-Z]\d)(?:_\{?[\w,\\ ]+\}?)?(?:'*|\^\{?-1\}?)(?:\s?\(\s?\\?[\w, ]+\s?\))?"
-)
 VARIABLE = re.compile(r'(?<!\\)(?<![a-zA-Z])(?![ei](?![a-zA-Z]))[a-zA-Z](?![a-zA-Z])')
 REALS = re.compile(
     rf'{number_set("R")}|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
@@ -46,6 +43,7 @@ REALS = re.compile(
 )
 SIGNED = re.compile(r'(?:all |the )?(non-?)?(positive|negative) real(?: number)?s?|([正负])实数')
 INTEGERS = re.compile(number_set('Z'))
+BUILDERS = 4  # greatest number of braces in a text that is read as a set
 INTEGERS_LIMIT = 200
 EMPTY = re.compile(r'\\emptyset|\\\{\s?\\\}|(?:the )?(?:empty|null) set|空集')
 TOLERANCE = Fraction(1, 10**25)
@@ -85,6 +83,8 @@ class Set(Form):
     @classmethod
     def read(cls, text: str, parse: Parse) -> Form | None:
         """Read an interval that no pair of values could be, or any text that describes a set."""
+        if text.count('\\{') > BUILDERS:
+            return None
         found = _read(text, parse)
         if found and found.is_finite():  # a list, which reads x = 1 or x = 2 with their names
             builder = text.startswith('\\{') and len(split_top(text[2:-2], SUCH_THAT)) > 1
@@ -226,7 +226,7 @@ def _read_joined(
         if member is None:
             return None
         unnamed = not (member.name or variable or written)
-        if unnamed and (operation == ',' or not member.bounds or member.is_finite()):
+        if unnamed and (operation != 'or' or not member.bounds or member.is_finite()):
             return None
         members.append(member)
     names = {member.name for member in members} - {''}
@@ -259,7 +259,7 @@ def _read_builder(text: str, parse: Parse) -> Set | None:
         return None
     head, *condition = SUCH_THAT.split(text[2:-2], maxsplit=1)
     name, *domain = (part.strip() for part in MEMBER.split(head))
-    if not condition or not NAME.fullmatch(name):
+    if not condition or not is_name(name):
         return None
     found = _operand(condition[0], parse, name)
     if found is None or found.name not in ('', name):
@@ -321,11 +321,11 @@ def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
 def _place(sides: list[str], variable: str) -> int | None:
     """Return the place of the variable among the sides: the middle, or the one side with a name."""
     if len(sides) == 3:
-        return 1 if NAME.fullmatch(sides[1]) and sides[1] == (variable or sides[1]) else None
+        return 1 if is_name(sides[1]) and sides[1] == (variable or sides[1]) else None
     if variable:
         return sides.index(variable) if variable in sides else None
     for place in (0, 1):
-        if NAME.fullmatch(sides[place]) and not VARIABLE.search(sides[1 - place]):
+        if is_name(sides[place]) and not VARIABLE.search(sides[1 - place]):
             return place
     return None
 

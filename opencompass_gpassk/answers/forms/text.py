@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_top
-from opencompass_gpassk.answers.forms.form import Form, Parse
+from opencompass_gpassk.answers.forms.form import FUNCTIONS, Form, Parse, is_name
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
 from opencompass_gpassk.answers.relation import Relation
@@ -21,29 +21,25 @@ WORD = re.compile(
     r'|(?i:so|is|it|we|of|if|no|as|at|by|be|an|on|my|he)(?![a-zA-Z]))'
     r'|[^\W\d_a-zA-Z\u0370-\u03ff]'
 )
-NAMED = re.compile(r'^\s*(?:\\text\{)?\s*[a-zA-Z]+\s?\}?\s?=(?!=)')  # width = 4
 LETTER = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
-# Characters outside words; a point, comma or colon between digits is kept: 1.5 is not 15.
-PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d))[^\w\\^+*/=<>()\[\]{}|'%!?-])+")
+# Punctuation, which says nothing; a point, comma or colon between digits is kept: 1.5 is not 15.
+PUNCTUATION = re.compile(r'(?:(?!(?<=\d)[.,:](?=\d))[\s.,;:"“”‘’、，。；：$])+')
+ARTICLE = re.compile(r'\b(?:[Tt]he|[Aa]n|a(?=\s+\w)|(?<!\w )A(?=\s+\w))\b')
 CLOCK = re.compile(r'\d\s*[ap]\.?m\.?\s*$', re.IGNORECASE)
-FUNCTIONS = frozenset(
-    'sin cos tan cot sec csc log exp max min gcd lcm mod arcsin arccos arctan sinh cosh tanh '  # noqa: SIM905
-    'det'.split()
-)
 # Words that may stand for a number.
 QUANTITY = re.compile(
     r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b'
-    r'|hundred|half|third|quarter|thousand|double|twice|infinit'
+    r'|hundred|half|third|quarter|thousand|million|billion|dozen|once|double|twice|both|single'
+    r'|pair|infinit'
     r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
     r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
 )
 # Truth values; 0 and 1 count as such.
 TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
-# Yes, it is; no, there is none. What follows must not take it back.
-LEADING = re.compile(r'(yes|no) ')
-HEDGED = re.compile(r'\b(?:yes|no|but|if|unless|except|only|maybe|or|however)\b')
 OF_ARGUMENT = re.compile(r'\b[a-z]\s?\([a-z]\)|\b[a-z]\b')
+NOT_THERE = re.compile(r'\b(?:is|does|do) not (?:possible|exist)\b')
+SUCH = re.compile(r'\bsuch \w+')
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
 
 
@@ -96,37 +92,49 @@ class Text(Form):
         if GAP.sub('', self.words) == GAP.sub('', answer.words):
             return Relation.SAME
         first, second = _side(self.words), _side(answer.words)
-        if not first or not second or first[0] != second[0]:
+        arguments = [set(OF_ARGUMENT.findall(text)) for text in (self.words, answer.words)]
+        if not first or not second or first[0] != second[0] or arguments[0] > arguments[1]:
+            return Relation.UNKNOWN
+        if all(arguments) and arguments[0] != arguments[1]:  # f is odd, g is odd
             return Relation.UNKNOWN
         return Relation.SAME if first == second else Relation.DIFFERENT
 
 
 def _side(words: str) -> tuple[str, str] | None:
     """Return the closed pair and the side of it that a sentence takes; None if there is no one."""
-    leading = LEADING.match(words)
-    if leading and not HEDGED.search(words[leading.end() :]):
-        return 'answer', '+' if leading[1] == 'yes' else '-'
     found = []
-    words = OF_ARGUMENT.sub(' ', words)
+    words = NOT_THERE.sub(' impossible ', SUCH.sub(' ', OF_ARGUMENT.sub(' ', words)))
     for side, (pole, beside) in SIDES.items():
-        rest = pole.sub(' ', words, count=1)
-        if rest != words and not beside.sub(' ', pole.sub(' ', rest)).strip():
+        said = pole.search(words)
+        if not said or (len(said[0]) == 1 and said[0] != words.strip()):  # 对 in 对数
+            continue
+        rest = words[: said.start()] + ' ' + words[said.end() :]
+        opposite = SIDES[side[0], '-' if side[1] == '+' else '+'][0]
+        if (
+            not pole.search(rest)
+            and not opposite.search(rest)
+            and not beside.sub(' ', rest).strip()
+        ):
             found.append(side)
     return found[0] if len(found) == 1 else None
 
 
 def _words(text: str) -> str:
-    text = TEXT_COMMAND.sub(r' \1 ', text).lower()
-    text = PUNCTUATION.sub(' ', text)
-    found = WORD_BANG.sub(r'\1', text).split()
-    return ' '.join(word for word in found if word not in {'the', 'a', 'an'})
+    text = ARTICLE.sub(' ', PUNCTUATION.sub(' ', TEXT_COMMAND.sub(r' \1 ', text)))
+    return ' '.join(WORD_BANG.sub(r'\1', text.lower()).split())
+
+
+def _unnamed(text: str) -> str:
+    """Return a text without the name of its value: width = 4."""
+    name, equals, value = text.partition('=')
+    return value if equals and is_name(name.strip()) else text
 
 
 def _has_words(text: str) -> bool:
     pieces = split_top(ENVIRONMENT.sub(' ', text), LIST)
     if len(pieces) > 1:
         pieces = [DESCRIBED.sub(' ', piece) for piece in pieces]
-    bare = ' '.join(NAMED.sub(' ', piece) for piece in pieces)
+    bare = ' '.join(_unnamed(piece) for piece in pieces)
     bare = TEXT_COMMAND.sub(lambda m: f' {m[1]} ', bare)
     alone = set(LETTER.findall(bare))
     found = [
