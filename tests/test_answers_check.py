@@ -230,6 +230,25 @@ def test_any_text_is_taken_apart(tokens: list[str], length: int) -> None:
 
 
 @pytest.mark.parametrize(
+    'text',
+    [
+        '\\{x|' * 22 + '1' + '\\}' * 21,
+        'x\\ne1and \\{x|' * 39 + '1' + '\\}\\cup ' * 39,
+        '万' * 1000,
+        '一亿' * 500,
+        '(' * 39 + '1,2' + ')' * 39,
+    ],
+    ids=['builders', 'unions', 'ten thousands', 'hundred millions', 'pairs'],
+)
+def test_nests_and_floods_end(text: str) -> None:
+    """What runs in the caller's process ends, however often a part is repeated in another."""
+    for gold, answer in (('7', text), (text, '7')):
+        verdict = compare_quickly(gold, answer)
+        assert verdict is None or verdict[0] is not Relation.SAME
+    canonical_quickly(text)
+
+
+@pytest.mark.parametrize(
     'text', ['9' * 4990, '1e999', '-1e-999', '0.' + '\\overline{' + '37' * 490]
 )
 def test_long_numbers_have_a_canonical_form(text: str) -> None:

@@ -40,7 +40,7 @@ FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # and permutations, A_5^2.
 UNSAFE = re.compile(
     r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
-    r'|\\(?:text|ldots|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|\d\s?\}?_|!!'
+    r'|\\(?:text|ldots|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|(?<!\^)(?<!\^\{)\d\s?\}?_|!!'
     r'|(?<![\\a-zA-Z])(?:exp|[CP]\(\d)'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d+(?![\d^]))'
 )

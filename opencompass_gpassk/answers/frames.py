@@ -102,7 +102,7 @@ CONDITION = re.compile(
 )
 # Behind the value: is the answer; for all x; tall.
 TAIL = re.compile(
-    r',?\s\(?(?:since|because) .*|,? not \$?[\w\\{}.+-]{1,20}\$?|, attained (?:at|when|for) .*'
+    r',?\s\(?(?:since|because) .*|, not \$?[\w\\{}.+-]{1,20}\$?|, attained (?:at|when|for) .*'
     r'|,?\s(?:which |that |this )?(?:(?:is|are) (?:the|our|my)|as (?:the|our)) '
     r'(?:final |correct |only |unique )*(?:answer|solution|result|value|option|choice)s?'
     r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
@@ -192,7 +192,7 @@ CLOSED = re.compile(
 # What makes another value of the box behind it, and of the box before it.
 CHANGED_BEFORE = re.compile(
     r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*=|\\(?!implies|therefore|to|q'
-    r'|Right|right|Long|long|text|displaystyle|left|boldsymbol|begin|item|large|Large|huge)[a-zA-Z]+'
+    r'|Right|right|Long|long|text|equiv|displaystyle|left|boldsymbol|begin|item|large|Large|huge)[a-zA-Z]+'
     rf'|(?:{CHANGE.pattern})(?: of)?(?: the)?|\b(?:at (?:least|most)|than|up to|about|around|and'
     r'|or|only if|approximately|roughly|nearly|almost|between|above|below|over|under|exceeds?'
     r'|root of|from|times|more|less|fewer|greater|smaller|least|most|dozen|hundred|[mb]illion'
@@ -212,7 +212,8 @@ PLAIN_LEAD = re.compile(
 ENDED = re.compile(r'[.。]|\\\]|\$\$|\\end')
 GOES_ON = re.compile(
     r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that|where|when|if|except"
-    r'|unless|rather|of|more|less|before|after|would|could|dollars less)\b|[是为的不或和与但而以及左右][^.。]{0,40}',
+    r'|unless|rather|of|more|less|before|after|would|could|dollars less)\b'
+    r'|[是为的不或和与但而以及左右][^.。]{0,40}',
     re.IGNORECASE,
 )
 # What takes back the statement before it.
@@ -229,7 +230,8 @@ TAKEN_BACK = re.compile(
 CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # What may follow a counted noun: 12 minutes to catch the elephant.
 COMPLEMENT = re.compile(
-    r' (?:that|which|who|in|to|on|of|from|with|played|satisfying|such that|left|needed) '
+    r' (?:that|which|who|in|to|for(?! each)|on|of|from|with|played|satisfying|such that|left'
+    r'|needed) '
     r'(?!.*\b(?:first|rest|per|consider|cases?)\b)[^\d=<>]*'
 )
 
@@ -279,7 +281,8 @@ def is_tail(text: str) -> bool:
         return False
     closed = CLOSED.match(text)
     rest = text[closed.end() if closed else 0 :].strip().rstrip(TRIMMED)
-    if not rest or TAIL.fullmatch(f' {rest}'):
+    comma = ',' if closed and ',' in closed[0] else ''
+    if not rest or TAIL.fullmatch(f'{comma} {rest}'):
         return True
     if split_unit(_without_complement(f'1 {rest}'))[0] == '1':
         return True

@@ -32,8 +32,8 @@ INTERVAL = re.compile(
 )
 BASE = re.compile(r'\bbase[ -]?\$?(\w+)|([一二三四五六七八九十]{1,3}|\d{1,2})进制', re.IGNORECASE)
 ROUNDED = re.compile(
-    r'nearest (?P<place>\w{1,12})|(?<!\w)(?P<places>\w{1,9}) decimal places?|保留\s?(?P<chinese>\w)\s?位小数'
-    r'|精确到\s?\$?(?P<unit>0\.0*1)',
+    r'nearest (?P<place>\w{1,12})|(?<!\w)(?P<places>\w{1,9}) decimal places?'
+    r'|保留\s?(?P<chinese>\w)\s?位小数|精确到\s?\$?(?P<unit>0\.0*1)',
     re.IGNORECASE,
 )
 EXACT = re.compile(r'\bexact', re.IGNORECASE)

@@ -289,7 +289,7 @@ def rounds(gold: Number, answer: Number) -> Relation:
     rounded = error <= ulp / 2
     if not (rounded or cut_off):
         return Relation.DIFFERENT
-    if gold.digits and answer.digits:  # 12.503 is not 12.50 of money
+    if gold.digits and answer.digits and gold.places < 3:  # 12.503 is not 12.50 of money
         return Relation.UNKNOWN
     if decimal is gold:
         enough = decimal.digits >= (GOLD_DIGITS if rounded else ANSWER_DIGITS)

@@ -267,7 +267,7 @@ def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
         return all_of(compare_values(part, known[1][name]) for name, part in known[0].items())
     if known[0] or known[1]:  # x = 1, y = 2 against 1, 2
         names = list(known[0] or known[1] or {})
-        ordered = names == sorted(names) or all(len(name) > 2 for name in names)
+        ordered = known[0] or names == sorted(names) or all(len(name) > 2 for name in names)
         if any(part.name for part in (answer if known[0] else gold)) or not ordered:
             return Relation.UNKNOWN
         return _compare_ordered(gold, answer)
