@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.store import Record
 from opencompass_gpassk.trials import Verdict
 
 JUDGE = JudgeIdentity('judge', 'Is {answer} {gold}?', {'temperature': 0.0})

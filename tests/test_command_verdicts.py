@@ -21,7 +21,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore, records, restore
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.store import Record
 from opencompass_gpassk.trials import Verdict
 
 CASES = json.loads((Path(__file__).parent / 'cases' / 'verdict_rows.json').read_text())

@@ -24,7 +24,7 @@ from store_writer import put_human
 
 from opencompass_gpassk.inference.chat_completions import Reply
 from opencompass_gpassk.judging.audit import Comparison, Sample, allocate, draw_sample
-from opencompass_gpassk.judging.audit_sources import (
+from opencompass_gpassk.judging.audit import (
     AuditTrial,
     Opinion,
     Source,

@@ -22,7 +22,7 @@ from opencompass_gpassk.judging.store import (
     records,
     restore,
 )
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.store import Record
 from opencompass_gpassk.trials import Verdict
 
 RIGHT = StoredVerdict(Verdict.CORRECT, '', 'They agree: \\boxed{yes}', 500, 20)
@@ -222,7 +222,7 @@ def test_a_backup_put_in_its_place(full: Path) -> None:
 
 def test_a_replaced_verdict_keeps_its_place(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads all while others replace meets each verdict once."""
-    monkeypatch.setattr('opencompass_gpassk.judging.store_rows.PAGE', 10)
+    monkeypatch.setattr('opencompass_gpassk.judging.store.PAGE', 10)
     with VerdictStore(full) as store, VerdictStore(full) as other:
         reading = records(store)
         first = [next(reading) for _ in range(5)]

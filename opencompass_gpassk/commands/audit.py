@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import Sample
-    from opencompass_gpassk.judging.audit_sources import RunTrials
+    from opencompass_gpassk.judging.audit import RunTrials, Sample
 
 __all__ = ['add_parser', 'run']
 
@@ -81,8 +80,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw a sample, then write it, or compare the sources and print the tables."""
-    from opencompass_gpassk.judging.audit import draw_sample
-    from opencompass_gpassk.judging.audit_sources import read_run
+    from opencompass_gpassk.judging.audit import draw_sample, read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
     normal_quantile(args.level)  # raises on a bad level, before a judge is asked
@@ -121,8 +119,7 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 def _compare(
     args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
 ) -> int:
-    from opencompass_gpassk.judging.audit import Comparison
-    from opencompass_gpassk.judging.audit_sources import is_asked, named_source
+    from opencompass_gpassk.judging.audit import Comparison, is_asked, named_source
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
@@ -157,8 +154,9 @@ def _compare(
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
     """Return the path of the store; print it if a source reads the store."""
-    from opencompass_gpassk.judging.audit_sources import is_asked, needs_store
-    from opencompass_gpassk.judging.store import find_store, require_beginnable, store_path
+    from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+    from opencompass_gpassk.judging.audit import is_asked, needs_store
+    from opencompass_gpassk.judging.store import store_path
 
     if args.store:
         path = find_store(args.store)
