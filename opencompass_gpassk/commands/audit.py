@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import RunTrials, Sample
+    from opencompass_gpassk.judging.audit import AuditTrial, Sample
 
 __all__ = ['add_parser', 'run']
 
@@ -87,14 +87,15 @@ def run(args: argparse.Namespace) -> int:
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
-    trials = read_run(args.run_folder, args.model, args.dataset, report=_note)
-    _note(f'run: {trials.folder}')
+    folder, by_model = read_run(args.run_folder, args.model, args.dataset, report=_note)
+    _note(f'run: {folder}')
     samples = [
-        draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.by_model.items()
+        draw_sample(model, trials, args.trials, args.seed) for model, trials in by_model.items()
     ]
     if args.draw:
         return _draw(args, samples)
-    return _compare(args, names, trials, samples)
+    every = [one for trials in by_model.values() for one in trials]
+    return _compare(args, names, _store_path(args, folder, names), every, samples)
 
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
@@ -117,7 +118,11 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 
 
 def _compare(
-    args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
+    args: argparse.Namespace,
+    names: tuple[str, str],
+    store: Path,
+    every: list[AuditTrial],
+    samples: list[Sample],
 ) -> int:
     from opencompass_gpassk.judging.audit import Comparison, is_asked, named_source
     from opencompass_gpassk.report.tables.audit import (
@@ -129,8 +134,6 @@ def _compare(
     from opencompass_gpassk.report.tables.table import to_text
 
     drawn = [one for sample in samples for one in sample.trials]
-    every = [one for rows in trials.by_model.values() for one in rows]
-    store = _store_path(args, trials.folder, names)
     # A judge comes last, so that errors of the other source appear before anything is paid.
     sources = {
         name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)

@@ -22,15 +22,13 @@ from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
-from opencompass_gpassk.runs.config import find_run
+from opencompass_gpassk.runs.config import trials_files
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 
 __all__ = [
     'AuditTrial',
     'Comparison',
-    'Labels',
     'Opinion',
-    'RunTrials',
     'Sample',
     'Source',
     'allocate',
@@ -45,11 +43,8 @@ __all__ = [
     'read_run',
     'recorded',
     'rule',
-    'trials_files',
 ]
 
-ENDING = '.trials.jsonl.gz'
-UNNAMED = 'samples'  # the model's name if its trials are in no folder of its own
 STRATA = ('split', 'language', 'level')  # of the problems' groups
 
 Identity = tuple[str, str, str, int]  # model, data set, problem and replica
@@ -89,31 +84,17 @@ class AuditTrial:
         return self.trial.verdict.value, self.data_set, *(groups.get(name, '') for name in STRATA)
 
 
-@dataclass(frozen=True)
-class RunTrials:
-    """The trials of a run.
-
-    Attributes:
-        folder: The run's folder.
-        by_model: Model → its trials on all its data sets.
-    """
-
-    folder: Path
-    by_model: dict[str, list[AuditTrial]]
-
-
 def read_run(
     path: Path,
     models: Collection[str] = (),
     data_sets: Collection[str] = (),
     *,
     report: Report = print,
-) -> RunTrials:
-    """Read the trials of every model in a run.
+) -> tuple[Path, dict[str, list[AuditTrial]]]:
+    """Return a run's folder, and model → its trials on all its data sets.
 
     Args:
-        path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
-            folder with a folder for each model, or one trials file.
+        path: As in :func:`~opencompass_gpassk.runs.config.trials_files`.
         models: Models to read; by default all.
         data_sets: Data sets to read; by default all.
         report: Takes a message on each unreadable file, if others can be read.
@@ -143,34 +124,7 @@ def read_run(
     if not found:
         names = ', '.join(f'{model} on {data_set}' for model, data_set in sorted(there))
         raise ValueError(f'{path}: no trials of the models and data sets asked for; it has {names}')
-    return RunTrials(folder, found)
-
-
-def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
-    """Return a run's folder, and (model, data set) → file of the trials in it."""
-    if path.is_file():
-        name = path.name.removesuffix(ENDING)
-        run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
-        return (
-            (Path(run), {(model, name): path}) if known else (path.parent, {(UNNAMED, name): path})
-        )
-    if not path.is_dir():
-        raise ValueError(f'{path}: there is no such folder or file')
-    try:
-        folders = [find_run(path)]  # as the other commands do
-    except ValueError:  # runs that were moved without their configs, or no run at all
-        folders = [path, *sorted(path.glob('*/'), reverse=True)]
-    for folder, root in (*((one, one / 'results') for one in folders), (folders[0], folders[0])):
-        found = {}
-        for file in sorted(root.rglob(f'*{ENDING}')):
-            model = file.parent.relative_to(root).as_posix()  # a model's name may hold slashes
-            found[UNNAMED if model == '.' else model, file.name.removesuffix(ENDING)] = file
-        if found:
-            return folder, found
-    raise ValueError(
-        f'{folders[0]}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator '
-        f'has scored, or a file *{ENDING} written by gpassk score -o'
-    )
+    return folder, found
 
 
 @dataclass(frozen=True)
@@ -377,7 +331,10 @@ def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
     return [Opinion(judgement.verdict, judgement.reason) for judgement in judgements]
 
 
-def known(opinions: Mapping[Triple | Identity, Opinion], missing: str) -> Source:
+Opinions = dict[Triple | Identity, Opinion]
+
+
+def known(opinions: Opinions, missing: str) -> Source:
     """Return a source of known opinions.
 
     Args:
@@ -427,12 +384,14 @@ def read_labels(path: str) -> Labels:
 
 
 def _about(row: Mapping[str, Any]) -> Triple | Identity:
-    if all(isinstance(row.get(name), str) for name in Triple._fields):
-        return Triple(*(row[name] for name in Triple._fields))
-    names = ('model', 'data_set', 'problem_id')
+    texts = [row.get(name) for name in Triple._fields]
+    if all(isinstance(text, str) for text in texts):
+        return Triple(*map(str, texts))
+    names = [row.get(name) for name in ('model', 'data_set', 'problem_id')]
     replica = row.get('replica')
-    if isinstance(replica, int) and all(isinstance(row.get(name), (str, int)) for name in names):
-        return str(row['model']), str(row['data_set']), str(row['problem_id']), replica
+    if isinstance(replica, int) and all(isinstance(name, (str, int)) for name in names):
+        model, data_set, problem_id = map(str, names)
+        return model, data_set, problem_id, replica
     raise ValueError(
         'the row does not say what its label is for; give question, gold and answer as texts, or '
         'model, data_set, problem_id and replica'
@@ -463,35 +422,35 @@ def look_up(
         StoreError: If the store can't be read.
     """
     triples = {one.triple for one in trials}
+    if judge is None:
+        return known(_opinions(store.human(triples, replies=True)), NOT_IN_STORE)
     judges = store.judges()
-    meant = [one for one in judges if one.model == judge]
-    if judge is not None and not meant:
-        names = ', '.join(sorted({one_line(one.model) for one in judges}))
+    said: dict[Triple, list[StoredVerdict]] = {}
+    for identity in judges:
+        if identity.model == judge:
+            for triple, one in store.get(identity, triples, replies=True).items():
+                said.setdefault(triple, []).append(one)
+    if judge not in {identity.model for identity in judges}:
+        names = ', '.join(sorted({one_line(identity.model) for identity in judges}))
         raise ValueError(
             f'{store.path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
         )
-    last: dict[Triple, StoredVerdict] = {}
-    several = set()
-    if judge is None:
-        last = store.human(triples, replies=True)
-    for identity in meant:
-        for triple, said in store.get(identity, triples, replies=True).items():
-            if triple in last:
-                several.add(triple)
-            if triple not in last or _rank(last[triple]) <= _rank(said):
-                last[triple] = said
-    if several:
+    if several := sum(len(ones) > 1 for ones in said.values()):
         report(
-            f'{judge} judged {len(several)} of the answers under several prompts or settings: its '
-            'last verdict on each counts'
+            f'{judge} judged {several} of the answers under several prompts or settings: its last '
+            'verdict on each counts'
         )
-    opinions = {key: Opinion(one.verdict, one.reason, one.reply) for key, one in last.items()}
-    return known(opinions, NOT_IN_STORE)
+    last = {triple: max(ones, key=_rank) for triple, ones in said.items()}
+    return known(_opinions(last), NOT_IN_STORE)
 
 
 def _rank(said: StoredVerdict) -> tuple[bool, float]:
     """Return a sort key for verdicts: the greatest is taken; an unjudged one ranks last."""
     return said.verdict is not Verdict.UNJUDGED, said.created or 0.0
+
+
+def _opinions(verdicts: Mapping[Triple, StoredVerdict]) -> Opinions:
+    return {key: Opinion(one.verdict, one.reason, one.reply) for key, one in verdicts.items()}
 
 
 def ask_now(
@@ -530,15 +489,10 @@ def ask_now(
     ledger.saved['store'] = len(found)
     pending = {triple: case for triple, case in cases.items() if triple not in found}
     found |= prompted.ask(pending, ledger, progress=progress).judgements
-    replies = {
-        triple: said.reply
-        for identity in prompted.identities.values()
-        for triple, said in store.get(identity, cases, replies=True).items()
-    }
-    opinions = {
-        triple: Opinion(one.verdict, one.reason, replies.get(triple, ''))
-        for triple, one in found.items()
-    }
+    opinions: Opinions = {triple: Opinion(one.verdict, one.reason) for triple, one in found.items()}
+    for identity in prompted.identities.values():
+        for triple, said in store.get(identity, cases, replies=True).items():
+            opinions[triple] = opinions[triple]._replace(reply=said.reply)
     return known(opinions, NOT_IN_STORE), ledger
 
 

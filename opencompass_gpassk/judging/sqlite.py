@@ -105,6 +105,7 @@ class Store:
     variable: ClassVar[str]  # the environment variable that names the file
     name: ClassVar[str]  # the file's default name
     loss: ClassVar[str]  # what becomes of lost entries
+    replaced: ClassVar[tuple[bytes, ...]] = ()  # sources whose last entry counts, not the first
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
@@ -179,10 +180,15 @@ class Store:
             replace: Whether one replaces the same source's entry about the same subject.
         """
         rows = [(None, *self._row(entry)) for entry in entries]
-        statement = f'{INSERT} {REPLACE if replace else "DO NOTHING"}'
-        return self._write(
-            lambda connection: [connection.execute(statement, row).rowcount > 0 for row in rows]
-        )
+
+        def write(connection: sqlite3.Connection) -> list[bool]:
+            found = []
+            for row in rows:
+                then = REPLACE if replace or row[1] in self.replaced else 'DO NOTHING'
+                found.append(connection.execute(f'{INSERT} {then}', row).rowcount > 0)
+            return found
+
+        return self._write(write)
 
     def remove(self, keys: Iterable[tuple[bytes, bytes]]) -> None:
         """Delete the entries of these sources about these subjects, and shrink the file."""

@@ -72,6 +72,7 @@ class VerdictStore(Store):
     variable = 'GPASSK_VERDICT_STORE'
     name = 'verdicts.sqlite'
     loss = "Lost verdicts of judges are asked for again; import people's again."
+    replaced = (HUMAN,)
 
     def get(
         self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
@@ -140,11 +141,8 @@ class VerdictStore(Store):
         pending = iter(records)
         while chunk := list(itertools.islice(pending, AT_ONCE)):
             judges = {record.judge.digest: record.judge for record in chunk if record.judge}
-            self.keep(map(_description, judges.values()))
-            people = [record for record in chunk if record.judge is None]
-            others = [record for record in chunk if record.judge]
-            written += sum(self.keep(map(_entry, people), replace=True))
-            written += sum(self.keep(map(_entry, others), replace=replace))
+            entries = [*map(_description, judges.values()), *map(_entry, chunk)]
+            written += sum(self.keep(entries, replace=replace)[len(judges) :])
             total += len(chunk)
         return written, total - written
 
