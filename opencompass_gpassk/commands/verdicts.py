@@ -263,10 +263,9 @@ def _reading(path: Path) -> VerdictStore:
 
 
 def _left_out(store: VerdictStore) -> int:
-    if not (store.lost or store.damage):
-        return 0
-    _note(f'{store.path}: at least {_counted(store.lost, "damaged verdict")} left out')
-    return 1
+    if store.lost:
+        _note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
+    return 1 if store.lost or store.damage else 0
 
 
 def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:

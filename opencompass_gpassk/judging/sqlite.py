@@ -91,7 +91,7 @@ class Store:
 
     Attributes:
         damage: What was found damaged, and what was saved; '' if nothing was.
-        lost: Least number of entries lost with it.
+        lost: Number of entries that were found damaged; whole pages of others may be lost too.
 
     Raises:
         ValueError: If the file belongs to another program or a later version of this one; or if
@@ -379,14 +379,16 @@ class Store:
                     f'{self.path}: this {self.noun} has version {version}, this package knows '
                     f'{VERSION}; upgrade opencompass-gpassk, or name another file'
                 )
+            whole = _size(self.path) <= CHECKED_WHOLE
+            if whole or version < VERSION:
+                (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
+                if found != 'ok':
+                    raise DamageError(found)
             if version < VERSION:
                 raise DamageError(EARLIER)
             if tables != [(TABLE,)]:
                 raise DamageError(f'its tables are not those of a {self.noun}')
-            if _size(self.path) <= CHECKED_WHOLE:
-                (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
-                if found != 'ok':
-                    raise DamageError(found)
+            if whole:
                 for row in connection.execute(f'SELECT {COLUMNS} FROM entries NOT INDEXED'):
                     self._require_sound(*row)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -500,8 +502,8 @@ class Store:
     def _tell_damage(self, damage: str, kept: int, lost: int, end: str) -> None:
         self.lost = lost
         self.damage = (
-            f'{self.path}: this {self.noun} is damaged ({damage}): {kept} of its entries can be '
-            f'read, {lost} or more can not. {end}'
+            f'{self.path}: this {self.noun} is damaged ({" ".join(damage.split())}): {kept} of its '
+            f'entries can be read, {lost} were found damaged. {end}'
         )
         _say(self.damage)
 

@@ -86,6 +86,8 @@ class VerdictStore(Store):
             triples: The triples.
             replies: Whether to return its replies too, which may be long.
         """
+        if self.lost and not self.read_only:  # its description may be lost
+            self.keep([_description(judge)])
         return self._verdicts(judge_key(judge), triples, replies)
 
     def human(
