@@ -528,12 +528,15 @@ def test_where_stores_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_network_file_systems(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest mount decides; there the store does without shared memory, and back."""
-    mounts = (
+    mounts = path.with_name('mounts')
+    mounts.parent.mkdir(parents=True)
+    mounts.write_text(
         'a / ext4 rw 0 0\nb /data nfs4 rw 0 0\nc /data/local\\040disk xfs rw 0 0\n'
         'd /s3 fuse.sshfs rw 0 0\n'
     )
     kinds = ['/home/v', '/data/x/v', '/data/local disk/v', '/s3/v', '/database/v']
-    assert [is_network(Path(p), mounts) for p in kinds] == [False, True, False, True, False]
+    monkeypatch.setattr(store_files, 'MOUNTS', mounts)
+    assert [is_network(Path(p)) for p in kinds] == [False, True, False, True, False]
     for network in (True, False, True):
         monkeypatch.setattr(store_files, 'is_network', lambda path, found=network: found)
         with VerdictStore(path) as store:

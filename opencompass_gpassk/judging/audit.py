@@ -348,10 +348,7 @@ def known(opinions: Opinions, missing: str) -> Source:
     ]
 
 
-Labels = dict[Triple | Identity, Verdict]
-
-
-def read_labels(path: str) -> Labels:
+def read_labels(path: str) -> Opinions:
     """Return people's labels from a file: JSON lines, gzipped or not, or ``-``.
 
     Each row has a label (:func:`~opencompass_gpassk.judging.export.read_label`); and
@@ -362,7 +359,7 @@ def read_labels(path: str) -> Labels:
         ValueError: If a row can't be read or contradicts another, or no label is filled in; it
             names file, line and field.
     """
-    labels: Labels = {}
+    labels: Opinions = {}
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = parse_row(line.strip())
@@ -370,9 +367,9 @@ def read_labels(path: str) -> Labels:
             if verdict is None:
                 continue
             about = _about(row)
-            if labels.setdefault(about, verdict) is not verdict:
+            if labels.setdefault(about, Opinion(verdict)).verdict is not verdict:
                 raise ValueError(
-                    f'{verdict.value} here, but {labels[about].value} in an earlier row on the '
+                    f'{verdict.value} here, but {labels[about].verdict.value} in an earlier row on the '
                     'same answer or trial; keep one'
                 )
     if not labels:
@@ -398,7 +395,7 @@ def _about(row: Mapping[str, Any]) -> Triple | Identity:
     )
 
 
-def unused_labels(labels: Labels, trials: Sequence[AuditTrial]) -> int:
+def unused_labels(labels: Opinions, trials: Sequence[AuditTrial]) -> int:
     """Return the number of labels that match none of the trials."""
     return len(labels.keys() - {one.triple for one in trials} - {one.identity for one in trials})
 
@@ -547,7 +544,7 @@ def named_source(
             f'{unused_labels(labels, every)} of these match none of the run; give the --trials and '
             '--seed of the draw, or --trials large enough for all'
         )
-    return known({about: Opinion(label) for about, label in labels.items()}, 'not labelled')
+    return known(labels, 'not labelled')
 
 
 def _judge(given: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Source:

@@ -267,7 +267,7 @@ class Store:
         remedy = f'may you write to it and its folder? Else set {self.variable} to another file'
         if 'locked' in str(error):
             remedy = 'another process has been writing to it for a minute; does it hang?'
-        elif 'full' in str(error):
+        elif 'full' in str(error) or 'No space' in str(error):
             remedy = f'make room, or name a file on another disk in {self.variable}'
         return StoreError(f'{self.path}: the {self.noun} can not be used: {error}; {remedy}')
 
@@ -302,9 +302,9 @@ class Store:
                 connection.close()
                 raise
         copy = _connect('')  # in memory, and in a temporary file if it is large
-        self._create(copy)
         with opened_rows(self.path) as rows:
-            kept, lost = self._fill(copy, rows, damage)
+            self._require_store(rows, damage)
+            kept, lost = self._fill(copy, rows)
         if lost or damage != EARLIER:
             self._tell_damage(damage, kept, lost, 'The file stays as it is.')
         return copy
@@ -401,20 +401,21 @@ class Store:
     def _renew(self, damage: str) -> None:
         """Put what can be read of the file into a new one, and the new one in its place."""
         part = _beside(self.path, '.part')
-        for ending in ('', *SIDECARS):
-            _beside(part, ending).unlink(missing_ok=True)
         with _unwritten(self.path), opened_rows(self.path) as rows:
+            self._require_store(rows, damage)
+            for ending in ('', *SIDECARS):
+                _beside(part, ending).unlink(missing_ok=True)
             _begin(part)
             with closing(_connect(part)) as new:
-                self._create(new)
-                kept, lost = self._fill(new, rows, damage)
+                kept, lost = self._fill(new, rows)
             part.rename(_beside(self.path, '.new'))
             converted = damage == EARLIER and not lost
             aside = self._put_in_place('old' if converted else 'damaged')
         if converted:
-            _say(
+            print(
                 f'{self.path}: this {self.noun} was converted to the present format with all its '
-                f'{kept} entries; the old file is kept as {aside}'
+                f'{kept} entries; the old file is kept as {aside}',
+                file=sys.stderr,
             )
         else:
             told = f'It is kept as {aside}, and a new file has what could be read. {self.loss}'
@@ -444,8 +445,9 @@ class Store:
         new.replace(self.path)
         return aside
 
-    def _fill(self, connection: sqlite3.Connection, rows: Rows, damage: str) -> tuple[int, int]:
+    def _fill(self, connection: sqlite3.Connection, rows: Rows) -> tuple[int, int]:
         """Write sound rows into a new store; return the numbers of entries written and lost."""
+        self._create(connection)
         kept = lost = 0
         statement = f'{INSERT} DO NOTHING'
         connection.execute('BEGIN')
@@ -457,13 +459,20 @@ class Store:
             # A damaged id may be that of another row.
             kept += new or connection.execute(statement, (None, *row)).rowcount
         connection.execute('COMMIT')
-        known = self.path.suffix in DATABASE_NAMES and not self.read_only
-        if 'not a database' in damage and not kept and not known:
+        return kept, lost
+
+    def _require_store(self, rows: Rows, damage: str) -> None:
+        """Raise a ValueError if a file that is no database has never been a store."""
+        named = self.path.suffix in DATABASE_NAMES and not self.read_only
+        if (
+            'not a database' in damage
+            and not named
+            and not any(row for _, row in self._sound(rows))
+        ):
             raise ValueError(
                 f'{self.path}: this is no SQLite database; name another file for the {self.noun}, '
                 'or delete this one if it was a store'
             )
-        return kept, lost
 
     def _sound(self, rows: Rows) -> Iterator[tuple[int | None, tuple[bytes, ...] | None]]:
         present = False
@@ -505,7 +514,7 @@ class Store:
             f'{self.path}: this {self.noun} is damaged ({" ".join(damage.split())}): {kept} of its '
             f'entries can be read, {lost} were found damaged. {end}'
         )
-        _say(self.damage)
+        print(self.damage, file=sys.stderr)
 
 
 StoreT = TypeVar('StoreT', bound=Store)
@@ -590,10 +599,6 @@ def _stamp(path: Path, whole: bool = False) -> tuple[int, ...]:
     return (found.st_ino, found.st_size, found.st_mtime_ns) if whole else (found.st_ino,)
 
 
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
-
-
 MOUNTS = Path('/proc/self/mounts')
 NETWORK = {
     '9p', 'afs', 'beegfs', 'ceph', 'cifs', 'gfs2', 'glusterfs', 'gpfs', 'lustre', 'ncpfs', 'nfs',
@@ -601,26 +606,17 @@ NETWORK = {
 }  # fmt: skip
 
 
-def is_network(path: Path, mounts: str | None = None) -> bool:
-    """Tell whether other machines may have the same file open.
-
-    Args:
-        path: A file, which need not exist yet.
-        mounts: The table of mounts; by default the kernel's. Without a table, as on macOS, the
-            answer is no.
-    """
-    if mounts is None:
-        try:
-            mounts = MOUNTS.read_text('utf-8', errors='surrogateescape')
-        except OSError:
-            return False
-    folders = path.resolve().parents
+def is_network(path: Path) -> bool:
+    """Tell whether other machines may have the same file open; it need not exist yet."""
+    try:
+        lines = MOUNTS.read_text('utf-8', errors='surrogateescape').splitlines()
+    except OSError:  # such as on macOS
+        return False
     best, kind = -1, ''
-    for line in mounts.splitlines():
-        _, point, found, *_ = [*line.split(' '), '', '', '']
+    for _, point, found, *_ in (line.split(' ') for line in lines):
         mounted = Path(re.sub(r'\\([0-7]{3})', lambda code: chr(int(code[1], 8)), point))
         # A later mount at the same place hides the earlier one.
-        if mounted in folders and len(mounted.parts) >= best:
+        if mounted in path.resolve().parents and len(mounted.parts) >= best:
             best, kind = len(mounted.parts), found
     # Files served by FUSE are mostly on another machine, and may not support memory maps.
     return kind in NETWORK or kind.startswith('fuse.')
