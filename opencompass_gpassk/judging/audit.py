@@ -367,10 +367,11 @@ def read_labels(path: str) -> Opinions:
             if verdict is None:
                 continue
             about = _about(row)
-            if labels.setdefault(about, Opinion(verdict)).verdict is not verdict:
+            earlier = labels.setdefault(about, Opinion(verdict)).verdict
+            if earlier is not verdict:
                 raise ValueError(
-                    f'{verdict.value} here, but {labels[about].verdict.value} in an earlier row on the '
-                    'same answer or trial; keep one'
+                    f'{verdict.value} here, but {earlier.value} in an earlier row on the same '
+                    'answer or trial; keep one'
                 )
     if not labels:
         raise ValueError(

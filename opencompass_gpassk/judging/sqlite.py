@@ -290,17 +290,10 @@ class Store:
         self._stamp = _stamp(self.path, whole=quiet)
         if not damage:
             uri = f'file:{quote(str(self.path.absolute()))}?mode=ro{"&immutable=1" * quiet}'
-            connection = _connect(uri)
             try:
-                if self._is_new(connection):
-                    raise ValueError(f'{self.path}: an empty database, no {self.noun}')
-                return connection
+                return self._checked(uri)
             except DamageError as error:
-                connection.close()
                 damage = str(error)
-            except BaseException:
-                connection.close()
-                raise
         copy = _connect('')  # in memory, and in a temporary file if it is large
         with opened_rows(self.path) as rows:
             self._require_store(rows, damage)
@@ -322,17 +315,13 @@ class Store:
             if not damage:
                 _begin(self.path)
                 try:
-                    return self._ready()
+                    connection = self._checked(self.path)
                 except DamageError as error:
                     damage = str(error)
-            self._renew(damage)
-            return self._ready()
-
-    def _ready(self) -> sqlite3.Connection:
-        """Open and check the file; create the table in an empty one."""
-        connection = _connect(self.path)
-        try:
-            new = self._is_new(connection)
+            if damage:
+                self._renew(damage)
+                connection = self._checked(self.path)
+            self._stamp = _stamp(self.path)
             mode = 'delete' if is_network(self.path) else 'wal'
             if connection.execute('PRAGMA journal_mode').fetchone() != (mode,):
                 with suppress(sqlite3.OperationalError):  # others have it open in its current mode
@@ -340,9 +329,13 @@ class Store:
             # In WAL mode a power cut can lose the last entries but does not damage earlier ones.
             wal = connection.execute('PRAGMA journal_mode').fetchone() == ('wal',)
             connection.execute(f'PRAGMA synchronous = {"NORMAL" if wal else "FULL"}')
-            if new:
-                self._create(connection)
-            self._stamp = _stamp(self.path)
+            return connection
+
+    def _checked(self, place: Path | str) -> sqlite3.Connection:
+        """Return a connection to a sound store; see :meth:`_require_sound_file` for errors."""
+        connection = _connect(place)
+        try:
+            self._require_sound_file(connection)
         except BaseException:
             connection.close()
             raise
@@ -355,8 +348,8 @@ class Store:
         connection.execute(f'PRAGMA user_version = {VERSION}')
         connection.execute('COMMIT')
 
-    def _is_new(self, connection: sqlite3.Connection) -> bool:
-        """Tell whether a database is still empty; otherwise check that it is a sound store.
+    def _require_sound_file(self, connection: sqlite3.Connection) -> None:
+        """Check that a database is a sound store; begin one in an empty database.
 
         Raises:
             ValueError: If it belongs to another program or a later version of this one.
@@ -367,7 +360,10 @@ class Store:
             (version,) = connection.execute('PRAGMA user_version').fetchone()
             tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql != ''").fetchall()
             if not application and not tables:
-                return True
+                if self.read_only:
+                    raise ValueError(f'{self.path}: an empty database, no {self.noun}')
+                self._create(connection)
+                return
             if application != int.from_bytes(self.application, 'big'):
                 raise ValueError(
                     f'{self.path}: this database belongs to another program, or is another store; '
@@ -396,7 +392,6 @@ class Store:
             if isinstance(error, sqlite3.OperationalError) and 'file format' not in told:
                 raise
             raise DamageError(told) from error
-        return False
 
     def _renew(self, damage: str) -> None:
         """Put what can be read of the file into a new one, and the new one in its place."""
@@ -463,12 +458,9 @@ class Store:
 
     def _require_store(self, rows: Rows, damage: str) -> None:
         """Raise a ValueError if a file that is no database has never been a store."""
-        named = self.path.suffix in DATABASE_NAMES and not self.read_only
-        if (
-            'not a database' in damage
-            and not named
-            and not any(row for _, row in self._sound(rows))
-        ):
+        if 'not a database' not in damage or any(row for _, row in self._sound(rows)):
+            return
+        if self.read_only or self.path.suffix not in DATABASE_NAMES:
             raise ValueError(
                 f'{self.path}: this is no SQLite database; name another file for the {self.noun}, '
                 'or delete this one if it was a store'
