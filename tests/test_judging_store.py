@@ -198,6 +198,7 @@ def test_pruning_keeps_the_others(full: Path) -> None:
         store.prune([record for record in store.records() if record.judge])
         assert store.human([triple(0)]) and not store.get(JUDGE, map(triple, range(100)))
         assert [record.triple for record in store.records()] == [triple(0)]
+        assert store.judges() == []
     assert full.stat().st_size < before / 2
 
 

@@ -161,8 +161,10 @@ class VerdictStore(Store):
                 self.lost += 1
 
     def prune(self, records: Iterable[Record]) -> None:
-        """Delete verdicts."""
+        """Delete verdicts, and the descriptions of judges that have none left."""
         self.remove((entry.source, entry.subject) for entry in map(_entry, records))
+        unused = 'source = ? AND subject NOT IN (SELECT source FROM entries)'
+        self._write(lambda one: one.execute(f'DELETE FROM entries WHERE {unused}', (JUDGE,)))
 
     def _verdicts(
         self, source: bytes, triples: Iterable[Triple], replies: bool
