@@ -682,3 +682,31 @@ def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.Mo
 
         assert store.restore(given()) == (20, 0)
     assert seen == [0] * 10 + [10] * 10
+
+
+@pytest.mark.parametrize(
+    'value',
+    [
+        {},
+        {'verdict': 'right'},
+        {'question': 5},
+        {'created': 1e300},
+        {'created': 'now'},
+        {'prompt_tokens': '9'},
+        {'more': 1},
+    ],
+    ids=str,
+)
+def test_what_no_store_of_ours_holds(path: Path, value: dict[str, Any]) -> None:
+    """Somebody's file may hold it, with the right checksum: it is an error, not a crash."""
+    good = {**triple(1)._asdict(), **vars(RIGHT), 'verdict': 'correct', 'created': 1.0}
+    with VerdictStore(path) as store:
+        store.put(JUDGE, triple(1), RIGHT)
+        (mine,) = (entry for entry in store.entries() if entry.source != b'judge')
+        store.keep([mine._replace(value=good | value if value else {})], replace=True)
+        store.keep([mine._replace(source=b'judge', value={'model': 5})])
+        assert store.judges() == [JUDGE]
+        with pytest.raises(StoreError, match='no verdict of this package'):
+            list(store.records())
+        with pytest.raises(StoreError, match='no verdict of this package'):
+            store.get(JUDGE, [triple(1)])

@@ -17,7 +17,7 @@ __all__ = ['PAGE', 'Rows', 'opened_rows']
 
 PAGE = 4096  # bytes; stores are created with pages of this size
 LEAF = 13  # the type of a page that holds rows of a table
-MOST_CELLS = PAGE // 6  # a page has room for no more
+MOST_CELLS = PAGE // 40  # the shortest row of a store is longer
 FRAME = 24  # bytes before each page in a log
 
 Bytes = bytes | mmap.mmap

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from opencompass_gpassk.judging.salvage import Rows
 from opencompass_gpassk.judging.sqlite import ENCODING, Entry, Store, StoreError, unpacked
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['Record', 'StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
+__all__ = ['LATEST', 'Record', 'StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
 
 HUMAN = b'human'  # the source of people's verdicts
 JUDGE = b'judge'  # the source of judges' descriptions
+LATEST = 2.5e11  # seconds since 1970, in the year 9892
 AT_ONCE = 5000  # records written in a transaction, so that others need not wait long
 
 
@@ -74,6 +76,11 @@ class VerdictStore(Store):
     loss = "Lost verdicts of judges are asked for again; import people's again."
     replaced = (HUMAN,)
 
+    @cached_property
+    def _described(self) -> set[bytes]:
+        """The judges whose description can't be among what a damaged file lost."""
+        return set()
+
     def get(
         self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
@@ -86,9 +93,11 @@ class VerdictStore(Store):
             triples: The triples.
             replies: Whether to return its replies too, which may be long.
         """
-        if self.lost and not self.read_only:  # its description may be lost
+        key = judge_key(judge)
+        if self.lost and not self.read_only and key not in self._described:
             self.keep([_description(judge)])
-        return self._verdicts(judge_key(judge), triples, replies)
+            self._described.add(key)
+        return self._verdicts(key, triples, replies)
 
     def human(
         self, triples: Iterable[Triple], *, replies: bool = False
@@ -103,10 +112,12 @@ class VerdictStore(Store):
 
     def judges(self) -> list[JudgeIdentity]:
         """Return the judges in the store."""
-        try:
-            return [JudgeIdentity(**entry.value) for entry in self.entries(JUDGE)]
-        except TypeError:
-            raise StoreError(f'{self.path}: an entry is no judge of this package') from None
+        found = []
+        for entry in self.entries(JUDGE):
+            match entry.value:
+                case {'model': str(model), 'prompt': str(prompt), 'settings': dict(settings)}:
+                    found.append(JudgeIdentity(model, prompt, settings))
+        return found
 
     def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
         """Store a judge's verdict as :meth:`put_all` does; return the one in the store."""
@@ -181,9 +192,16 @@ class VerdictStore(Store):
             rest = dict(entry.value)
             triple = Triple(*(rest.pop(name) for name in Triple._fields))
             said = StoredVerdict(Verdict(rest.pop('verdict')), **rest)
-            return Record(triple, judge, said, rest['created'])
+            created = float(rest['created'])
+            texts = (*triple, said.reason, said.reply)
+            counts = (said.prompt_tokens, said.completion_tokens)
+            fits = all(isinstance(one, str) for one in texts) and 0 <= created < LATEST
+            if fits and all(isinstance(one, int) for one in counts):
+                return Record(triple, judge, said, created)
         except (KeyError, TypeError, ValueError):
-            raise StoreError(f'{self.path}: an entry is no verdict of this package') from None
+            pass
+        # Its checksum is right: somebody made it, in a folder that may not be the user's own.
+        raise StoreError(f'{self.path}: an entry is no verdict of this package')
 
     def entries_of_version_1(self, rows: Rows) -> Iterator[tuple[int | None, Entry | None]]:
         """Yield the entries of a file that had a table each of verdicts, triples and judges."""

@@ -92,10 +92,10 @@ def _scores(value: Mapping[str, Any], steps: int) -> StepScores | None:
     """Return stored scores; None if they don't fit a solution of so many steps."""
     try:
         if value['refusal']:
-            return StepScores.refused(steps, Refusal[value['refusal']], value['tokens'])
+            return StepScores.refused(steps, Refusal[value['refusal']], int(value['tokens']))
         numbers = np.array(value['numbers'], np.float64)
         fits = numbers.ndim == 2 and len(numbers) == steps > 0
-        return StepScores(numbers, tokens=value['tokens']) if fits else None
+        return StepScores(numbers, tokens=int(value['tokens'])) if fits else None
     except (KeyError, TypeError, ValueError):  # a refusal of a later version, or somebody's file
         return None
 
