@@ -26,7 +26,6 @@ from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,
     score_solutions,
-    score_store_path,
 )
 from opencompass_gpassk.reasoneval.scorers import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -375,10 +374,14 @@ def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the run, or where the environment says, which is no folder."""
     monkeypatch.delenv('GPASSK_SCORE_STORE', raising=False)
-    assert score_store_path(None) is None
-    assert score_store_path(tmp_path) == tmp_path / 'step_scores.sqlite'
+    assert ScoreStore.default_path(None) is None
+    assert ScoreStore.default_path(tmp_path) == tmp_path / 'step_scores.sqlite'
     monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path / 'all.sqlite'))
-    assert score_store_path(None) == score_store_path(tmp_path / 'run') == tmp_path / 'all.sqlite'
+    assert (
+        ScoreStore.default_path(None)
+        == ScoreStore.default_path(tmp_path / 'run')
+        == tmp_path / 'all.sqlite'
+    )
     monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path))
     with pytest.raises(ValueError, match=r'GPASSK_SCORE_STORE is .* a folder'):
-        score_store_path(None)
+        ScoreStore.default_path(None)

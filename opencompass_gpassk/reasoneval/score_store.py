@@ -21,7 +21,7 @@ from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScore
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.scorers import SolutionScorer
 
-__all__ = ['ScoreStore', 'StoreError', 'score_solutions', 'score_store_path']
+__all__ = ['ScoreStore', 'StoreError', 'score_solutions']
 
 ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'
 
@@ -54,12 +54,9 @@ class ScoreStore(Store):
             StoreError: If the file can't be read.
         """
         wanted = {solution_key(solution): solution for solution in solutions}
-        found = {}
-        for entry in self.look_up(self.scorer, wanted):
-            solution = wanted[entry.subject]
-            if scores := _scores(entry.value, len(solution.steps)):
-                found[solution] = scores
-        return found
+        found = ((wanted[one.subject], one.value) for one in self.look_up(self.scorer, wanted))
+        restored = {one: _scores(value, len(one.steps)) for one, value in found}
+        return {one: scores for one, scores in restored.items() if scores}
 
     def add(self, solution: Solution, scores: StepScores) -> None:
         """Store the scores of a solution durably.
@@ -105,17 +102,11 @@ def _entry_of_version_1(row: Sequence[Any]) -> Entry | None:
     if hashlib.blake2b(repr(tuple(columns)).encode(), digest_size=8).digest() != checksum:
         return None
     scorer, solution, steps, data, refusal, tokens = columns
-    numbers = [] if refusal else np.frombuffer(data, '<f8').reshape(steps, -1).tolist()
+    try:
+        numbers = [] if refusal else np.frombuffer(data, '<f8').reshape(steps, -1).tolist()
+    except (TypeError, ValueError):
+        return None
     return Entry(scorer, solution, {'numbers': numbers, 'refusal': refusal, 'tokens': tokens})
-
-
-def score_store_path(run: Path | None) -> Path | None:
-    """Return the score store's path: ``GPASSK_SCORE_STORE``, else a run's ``step_scores.sqlite``.
-
-    Raises:
-        ValueError: If ``GPASSK_SCORE_STORE`` is a folder.
-    """
-    return ScoreStore.default_path(run)
 
 
 def score_solutions(
