@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,16 @@ def opened_rows(path: Path) -> Iterator[Rows]:
         data, log = (
             _mapped(path.with_name(f'{path.name}{ending}'), stack) for ending in ('', '-wal')
         )
-        newer = _committed(log)
+        newer, size = _committed(log)
 
         def page(number: int) -> bytes:
             if (at := newer.get(number)) is not None:
                 return log[at : at + PAGE]
             return data[max(number - 1, 0) * PAGE : number * PAGE]
 
-        last = max([-(-len(data) // PAGE), *newer])
-        yield lambda: _rows(page, last)
+        numbers = {*range(1, -(-len(data) // PAGE) + 1), *newer}
+        present = sorted(number for number in numbers if number <= (size or number))
+        yield lambda: _rows(page, present)
 
 
 def _mapped(path: Path, stack: ExitStack) -> Bytes:
@@ -59,26 +60,27 @@ def _mapped(path: Path, stack: ExitStack) -> Bytes:
     return stack.enter_context(closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
-def _committed(log: Bytes) -> dict[int, int]:
-    """Return page → its last place in a write-ahead log, of committed transactions."""
+def _committed(log: Bytes) -> tuple[dict[int, int], int]:
+    """Return page → place of what a log's transactions left, and the file's pages, 0 if unknown."""
     found: dict[int, int] = {}
     pending: dict[int, int] = {}
+    size = 0
     for at in range(32, len(log) - FRAME - PAGE + 1, FRAME + PAGE):
-        page, committed = struct.unpack('>II', log[at : at + 8])
+        page, pages = struct.unpack('>II', log[at : at + 8])
         if log[at + 8 : at + 16] != log[16:24]:  # left from before the log was begun again
             break
         pending[page] = at + FRAME
-        if committed:
+        if pages:  # the last frame of a transaction
             found |= pending
-            pending = {}
-    return found
+            pending, size = {}, pages
+    return found, size
 
 
-def _rows(page: Callable[[int], bytes], last: int) -> Iterator[Row]:
-    free = _free_pages(page, last)
+def _rows(page: Callable[[int], bytes], numbers: Sequence[int]) -> Iterator[Row]:
+    free = _free_pages(page)
     # A sound file has each page in one chain; a loop of chains must not be followed for ever.
-    links = iter(range(2 * last))
-    for number in range(1, last + 1):
+    links = iter(range(2 * len(numbers)))
+    for number in numbers:
         content = page(number)
         head = 100 if number == 1 else 0  # after the file's header
         if number in free or content[head : head + 1] != bytes([LEAF]):
@@ -91,11 +93,11 @@ def _rows(page: Callable[[int], bytes], last: int) -> Iterator[Row]:
                 continue
 
 
-def _free_pages(page: Callable[[int], bytes], last: int) -> set[int]:
+def _free_pages(page: Callable[[int], bytes]) -> set[int]:
     """Return the pages that are no longer used but may hold deleted rows."""
     free: set[int] = set()
     trunk, number = struct.unpack('>II', page(1)[32:40].ljust(8, b'\0'))
-    while 0 < trunk <= last and trunk not in free:
+    while trunk and trunk not in free:
         following, count, *leaves = struct.unpack(f'>{PAGE // 4}I', page(trunk).ljust(PAGE, b'\0'))
         free |= {trunk, *leaves[:count]}
         trunk = following
