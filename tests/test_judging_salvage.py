@@ -19,6 +19,7 @@ def test_the_rows_that_sqlite_reads(mode: str, seed: int, tmp_path: Path) -> Non
     rng, path = random.Random(seed), tmp_path / 'a.sqlite'
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(f'PRAGMA journal_mode = {mode}')
+        connection.execute('PRAGMA secure_delete = OFF')  # as some builds of SQLite have it
         connection.execute('CREATE TABLE rows (id INTEGER PRIMARY KEY, a, b REAL, c BLOB)')
         for step in range(60):
             sizes = [rng.choice([0, 30, 600, 3000, 5000, 40_000]) for _ in range(20)]
@@ -26,7 +27,10 @@ def test_the_rows_that_sqlite_reads(mode: str, seed: int, tmp_path: Path) -> Non
             rows = [(rng.choice(values), rng.random() * 9, rng.randbytes(size)) for size in sizes]
             connection.executemany('INSERT INTO rows (a, b, c) VALUES (?, ?, ?)', rows)
             connection.execute('DELETE FROM rows WHERE id % 7 = ?', (step % 7,))
+            connection.execute('DELETE FROM rows WHERE id BETWEEN ? AND ?', (step * 9, step * 12))
             connection.execute("UPDATE rows SET c = x'00' WHERE id % 11 = ?", (step % 11,))
+            if step % 20 == 9:  # pages are merged, and some are free then
+                connection.execute('DELETE FROM rows WHERE id % 4')
             if step % 20 == 19:
                 connection.execute('VACUUM')
             found = connection.execute('SELECT id, a, b, c FROM rows').fetchall()
