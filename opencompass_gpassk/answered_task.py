@@ -201,13 +201,13 @@ class AnsweredTask:
     def score_reasoning(self, settings: ReasoningSettings) -> ResponseScores:
         """Score the steps of the responses."""
         from opencompass_gpassk.reasoneval.score_responses import score_responses
-        from opencompass_gpassk.reasoneval.score_store import score_store_path
+        from opencompass_gpassk.reasoneval.score_store import ScoreStore
 
         return score_responses(
             self.problems,
             self.responses,
             settings,
-            score_store_path(self.run),
+            ScoreStore.default_path(self.run),
             min_coverage=self.min_coverage,
             again=self.again,
             report=get_logger().info,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from opencompass_gpassk.judging.audit_sources import AuditTrial
+from opencompass_gpassk.judging.audit import AuditTrial
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 __all__ = ['audit_trials', 'make_table', 'write_table']

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 JUDGE = JudgeIdentity('judge', 'Is {answer} {gold}?', {'temperature': 0.0})
@@ -21,9 +20,7 @@ def triple(number: int) -> Triple:
 
 def put_human(store: VerdictStore, about: Triple, verdict: Verdict, note: str = '') -> None:
     """Keep a person's verdict, in place of an earlier one."""
-    record = Record(about, None, StoredVerdict(verdict, reply=note), time.time())
-    with store.writing() as connection:
-        store.write(connection, record, replace=True)
+    store.restore([Record(about, None, StoredVerdict(verdict, reply=note), time.time())])
 
 
 def main(path: str, verdict: str, start: str, stop: str) -> None:

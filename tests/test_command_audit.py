@@ -194,7 +194,7 @@ def test_a_judge_that_is_asked(
     def ask(*_: Any, **__: Any) -> None:
         raise AssertionError('asked')
 
-    monkeypatch.setattr('opencompass_gpassk.judging.audit_sources.ask_now', ask)
+    monkeypatch.setattr('opencompass_gpassk.judging.audit.ask_now', ask)
     assert main(['audit', str(run), 'judge', 'no-such-file']) == 1
     assert 'no-such-file: there is no such file of labels' in capsys.readouterr().err
 

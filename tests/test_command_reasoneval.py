@@ -202,7 +202,7 @@ def test_other_settings_are_other_scores(published: Published, file: Path) -> No
     store = file.with_name('all.sqlite')
     scorer = StepScorer.load(published.folder, position='last')
     with ScoreStore(store, scorer.settings) as kept:
-        kept.keep(solution, other)
+        kept.add(solution, other)
     found = {
         position: score(published, file, '--position', position, '--store', str(store))[2]
         for position in ('last', 'published')

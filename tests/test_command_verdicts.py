@@ -20,8 +20,7 @@ from store_writer import put_human
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore, records, restore
-from opencompass_gpassk.judging.store_rows import Record
+from opencompass_gpassk.judging.store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 CASES = json.loads((Path(__file__).parent / 'cases' / 'verdict_rows.json').read_text())
@@ -45,14 +44,14 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run = tmp_path / 'work' / '20250101_000000'
     (run / 'configs').mkdir(parents=True)
     with VerdictStore(run / 'verdicts.sqlite') as opened:
-        restore(opened, RECORDS)
+        opened.restore(RECORDS)
     return run / 'verdicts.sqlite'
 
 
 def held(path: Path) -> list[Record]:
     """What a store holds."""
     with VerdictStore(path) as opened:
-        return list(records(opened))
+        return list(opened.records())
 
 
 def rows_file(path: Path, *rows: Any) -> str:
@@ -296,7 +295,8 @@ def test_damaged_verdicts_are_left_out(
 ) -> None:
     """The others can be listed, counted, exported and imported again; the file stays as it is."""
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
-        connection.execute('UPDATE verdicts SET prompt_tokens = 1 WHERE id = 2')
+        connection.execute("UPDATE entries SET value = x'00' WHERE length(value) > 3000")
+        assert connection.execute('SELECT changes()').fetchone() == (1,)
     store.with_name('verdicts.sqlite.lock').unlink()
     before = store.read_bytes()
     saved, new = tmp_path / 'saved.jsonl', tmp_path / 'new.sqlite'

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from judge_server import JudgeServer
 
-from opencompass_gpassk.judging.store import VerdictStore, records
+from opencompass_gpassk.judging.store import VerdictStore
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -182,7 +182,7 @@ def test_two_evaluations_at_once_share_the_verdicts_of_a_judge(
     assert all(ledger['saved']['rule'] for ledger in ledgers)
     assert [result(run, name)['coverage'] for name in (SAMPLED, GREEDY)] == [100, 100]
     with VerdictStore(run / 'verdicts.sqlite', read_only=True) as store:
-        assert len(list(records(store))) == len(judge.judged)
+        assert len(list(store.records())) == len(judge.judged)
     logs = list(run.glob(f'logs/eval/{MODEL}/*.out'))
     assert len(logs) == 2 and not [log for log in logs if 'locked' in log.read_text()]
 

@@ -14,7 +14,7 @@ from judge_server import JudgeServer
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.store import VerdictStore, records
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import to_text
 
@@ -135,7 +135,7 @@ def test_a_judge_that_gives_no_verdict_makes_no_result(tmp_path: Path, judge: Ju
     assert not (tmp_path / 'results/demo/sums_en.json').exists()
     assert judge.calls == 2  # the one answer, and once more since it was not read
     with VerdictStore(tmp_path / 'verdicts.sqlite', read_only=True) as store:
-        assert len(list(records(store))) == 1
+        assert len(list(store.records())) == 1
 
 
 def test_a_refused_key_is_told_at_once(

@@ -23,14 +23,18 @@ from scripted_judge import ScriptedJudge
 from store_writer import put_human
 
 from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.audit import Comparison, Sample, allocate, draw_sample
-from opencompass_gpassk.judging.audit_sources import (
+from opencompass_gpassk.judging.audit import (
     AuditTrial,
+    Comparison,
     Opinion,
+    Sample,
     Source,
+    allocate,
     ask_now,
     clusters,
+    draw_sample,
     look_up,
+    named_source,
     read_labels,
     read_run,
     recorded,
@@ -189,18 +193,18 @@ def test_runs_are_found(tmp_path: Path) -> None:
     write_table(tmp_path, 'b', 'e', make_table(2))
     (tmp_path / '20270101_000000').mkdir()
     for path in (tmp_path, run, run / 'results'):
-        found = read_run(path)
-        assert {model: len(rows) for model, rows in found.by_model.items()} == {
+        _, found = read_run(path)
+        assert {model: len(rows) for model, rows in found.items()} == {
             'org/a': 192,
             'b': 16,
         }
-    assert read_run(tmp_path).folder == run
-    assert list(read_run(run, models=['b']).by_model) == ['b']
+    assert read_run(tmp_path)[0] == run
+    assert list(read_run(run, models=['b'])[1]) == ['b']
     file = run / 'results/org/a/d.trials.jsonl.gz'
-    assert list(read_run(file).by_model) == ['org/a']
-    assert read_run(file).folder == run
+    assert list(read_run(file)[1]) == ['org/a']
+    assert read_run(file)[0] == run
     alone = file.rename(tmp_path / 'alone.trials.jsonl.gz')
-    assert read_run(alone).by_model['samples'][0].data_set == 'alone'
+    assert read_run(alone)[1]['samples'][0].data_set == 'alone'
     with pytest.raises(ValueError, match='it has b on e'):
         read_run(run, data_sets=['d'])
     with pytest.raises(ValueError, match='no trials in it'):
@@ -234,14 +238,15 @@ def test_labels_are_about_texts_or_trials(tmp_path: Path) -> None:
         {'question': 'q\u2028\ud800', 'gold': 'g', 'answer': 'a', 'label': 'false'},
         {**texts, 'gold': 'other', 'human': None},
     )
-    labels = read_labels(path)
+    notes: list[str] = []
+    labels = named_source(path, tmp_path, trials, trials, notes.append)
     said = {one.identity: opinion for one, opinion in zip(trials, labels(trials), strict=True)}
     assert said['m', 'd', '2', 3].verdict is W
     same = [one for one in trials if one.triple == trials[0].triple]
     assert len(same) > 1
     assert all(said[one.identity].verdict is C for one in same)
     assert sum(opinion.verdict is U for opinion in said.values()) == len(trials) - len(same) - 1
-    assert labels.unused(trials) == 1
+    assert '1 labels match no answer of the sample, and 1 of these match none' in notes[0]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 from judge_server import JudgeServer
 
 from opencompass_gpassk.judging.prompt import Prompt
-from opencompass_gpassk.judging.store import VerdictStore, records
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import read_trials
 
 PROBLEMS, N, KILLS = 30, 8, 3
@@ -46,7 +46,7 @@ def stored(folder: Path) -> list[str]:
     """The prompts whose verdicts are in the store."""
     prompt = Prompt.load('default', 'en')
     with VerdictStore(folder / 'verdicts.sqlite') as store:
-        return [prompt.fill(record.triple) for record in records(store)]
+        return [prompt.fill(record.triple) for record in store.records()]
 
 
 def test_kills_change_no_verdict_and_cost_nothing_twice(tmp_path: Path) -> None:

@@ -315,7 +315,7 @@ def test_missing_answers_are_not_kept_in_place_of_scores(tmp_path: Path) -> None
     judge = PromptedStepJudge(by_kind('Hm.', '\\boxed{none}'))
     with ScoreStore(tmp_path / 'scores.sqlite', judge.settings) as kept:
         for _, scores in judge.stream([ADDING]):
-            kept.keep(ADDING, scores)
+            kept.add(ADDING, scores)
         assert kept.restore([ADDING]) == {}
 
 

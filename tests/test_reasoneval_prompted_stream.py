@@ -159,7 +159,7 @@ def test_a_store_that_fails_stops_the_asking(
     def full(*_: object) -> None:
         raise StoreError('the disk is full')
 
-    monkeypatch.setattr('opencompass_gpassk.reasoneval.score_store.ScoreStore.keep', full)
+    monkeypatch.setattr('opencompass_gpassk.reasoneval.score_store.ScoreStore.add', full)
 
     def say(*_: object) -> str:
         time.sleep(0.01)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,7 +26,6 @@ from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,
     score_solutions,
-    score_store_path,
 )
 from opencompass_gpassk.reasoneval.scorers import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -92,27 +94,42 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     assert kept(path, 300) == list(range(300))
 
 
-def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    """A new one is begun, and the user told; a damaged row is scored again."""
+def test_a_damaged_file_is_salvaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What can be read of it is kept, the user told; only the rest is scored again."""
     path = tmp_path / 'scores.sqlite'
     solutions = [solution(number) for number in range(300)]
     score_solutions(Scorer(), solutions, path, progress=False, report=print)
-    with sqlite3.connect(path) as connection:
-        connection.execute('UPDATE scores SET tokens = 9 WHERE id = (SELECT MIN(id) FROM scores)')
-    connection.close()
-    scorer = Scorer()
-    score_solutions(scorer, solutions, path, progress=False, report=lambda told: None)
-    assert scorer.scored == [0]
-    assert kept(path, 300) == list(range(300))
     data = bytearray(path.read_bytes())
-    data[4096 : len(data) // 2] = os.urandom(len(data) // 2 - 4096)
+    middle = len(data) // 4096 // 2 * 4096
+    data[middle : middle + 4096] = os.urandom(4096)
     path.write_bytes(data)
-    reports: list[str] = []
     scorer = Scorer()
-    score_solutions(scorer, solutions, path, progress=False, report=reports.append)
-    assert len(scorer.scored) == 300
-    assert 'this score store is damaged' in reports[0] and 'scored again' in reports[0]
-    assert (tmp_path / 'scores.damaged-1.sqlite').exists()
+    score_solutions(scorer, solutions, path, progress=False, report=print)
+    assert len(scorer.scored) < 100
+    assert kept(path, 300) == list(range(300))
+    told = capsys.readouterr().err
+    assert 'this score store is damaged' in told
+    assert str(tmp_path / 'scores.damaged-1.sqlite') in told
+    assert (tmp_path / 'scores.damaged-1.sqlite').read_bytes() == data
+
+
+def test_scores_of_version_1(tmp_path: Path) -> None:
+    """The store of an earlier version's run holds the same scores when it is converted."""
+    with tarfile.open(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz') as packed:
+        packed.extractall(tmp_path, filter='data')
+    path = tmp_path / '20260101_000000/step_scores.sqlite'
+    with closing(sqlite3.connect(path)) as connection:
+        ((settings,),) = connection.execute('SELECT settings FROM scorers').fetchall()
+        rows = connection.execute('SELECT solution, numbers, refusal, tokens FROM scores')
+        before = {row[0]: row[1:] for row in rows.fetchall()}
+    with ScoreStore(path, json.loads(settings)) as store:
+        found = {one.subject: one.value for one in store.look_up(store.scorer, before)}
+        assert not store.damage
+    assert len(found) == len(before) > 10
+    for key, (numbers, refusal, tokens) in before.items():
+        assert (found[key]['refusal'], found[key]['tokens']) == (refusal, tokens)
+        given = np.frombuffer(numbers, '<f8')
+        np.testing.assert_array_equal(np.array(found[key]['numbers']).ravel(), given)
 
 
 def test_other_files_are_left_alone(tmp_path: Path) -> None:
@@ -144,7 +161,7 @@ def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / 'new' / 'scores.sqlite'
     with ScoreStore(path, {'b': 1, 'a': None}) as store:
         for one, said in given.items():
-            store.keep(one, said)
+            store.add(one, said)
     with ScoreStore(path, {'a': None, 'b': 1}) as store:
         found = store.restore([*given, Solution('qa', ['b', 'c'])])
     assert list(map(given.get, found)) != [] and len(found) == 4
@@ -162,7 +179,7 @@ def test_a_store_that_is_gone_is_told(tmp_path: Path) -> None:
     with ScoreStore(path, SETTINGS) as store:
         path.unlink()
         with pytest.raises(StoreError, match='the score store was removed'):
-            store.keep(solution(1), StepScores(scores(1)))
+            store.add(solution(1), StepScores(scores(1)))
 
 
 @pytest.mark.parametrize(
@@ -311,7 +328,7 @@ def as_anybody(work: Callable[[], None]) -> None:
 def test_a_store_where_no_folder_can_be(tmp_path: Path) -> None:
     """The user is told what to set."""
     (tmp_path / 'file').write_text('')
-    with pytest.raises(StoreError, match=r'opened: .*; set GPASSK_SCORE_STORE to a file'):
+    with pytest.raises(StoreError, match='set GPASSK_SCORE_STORE to another file'):
         ScoreStore(tmp_path / 'file' / 'scores.sqlite', SETTINGS)
 
 
@@ -357,10 +374,14 @@ def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the run, or where the environment says, which is no folder."""
     monkeypatch.delenv('GPASSK_SCORE_STORE', raising=False)
-    assert score_store_path(None) is None
-    assert score_store_path(tmp_path) == tmp_path / 'step_scores.sqlite'
+    assert ScoreStore.default_path(None) is None
+    assert ScoreStore.default_path(tmp_path) == tmp_path / 'step_scores.sqlite'
     monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path / 'all.sqlite'))
-    assert score_store_path(None) == score_store_path(tmp_path / 'run') == tmp_path / 'all.sqlite'
+    assert (
+        ScoreStore.default_path(None)
+        == ScoreStore.default_path(tmp_path / 'run')
+        == tmp_path / 'all.sqlite'
+    )
     monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path))
     with pytest.raises(ValueError, match=r'GPASSK_SCORE_STORE is .* a folder'):
-        score_store_path(None)
+        ScoreStore.default_path(None)

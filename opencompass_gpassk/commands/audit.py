@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import Sample
-    from opencompass_gpassk.judging.audit_sources import RunTrials
+    from opencompass_gpassk.judging.audit import AuditTrial, Sample
 
 __all__ = ['add_parser', 'run']
 
@@ -81,22 +80,22 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw a sample, then write it, or compare the sources and print the tables."""
-    from opencompass_gpassk.judging.audit import draw_sample
-    from opencompass_gpassk.judging.audit_sources import read_run
+    from opencompass_gpassk.judging.audit import draw_sample, read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
     normal_quantile(args.level)  # raises on a bad level, before a judge is asked
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
-    trials = read_run(args.run_folder, args.model, args.dataset, report=_note)
-    _note(f'run: {trials.folder}')
+    folder, by_model = read_run(args.run_folder, args.model, args.dataset, report=_note)
+    _note(f'run: {folder}')
     samples = [
-        draw_sample(model, rows, args.trials, args.seed) for model, rows in trials.by_model.items()
+        draw_sample(model, trials, args.trials, args.seed) for model, trials in by_model.items()
     ]
     if args.draw:
         return _draw(args, samples)
-    return _compare(args, names, trials, samples)
+    every = [one for trials in by_model.values() for one in trials]
+    return _compare(args, names, _store_path(args, folder, names), every, samples)
 
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
@@ -119,10 +118,13 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 
 
 def _compare(
-    args: argparse.Namespace, names: tuple[str, str], trials: RunTrials, samples: list[Sample]
+    args: argparse.Namespace,
+    names: tuple[str, str],
+    store: Path,
+    every: list[AuditTrial],
+    samples: list[Sample],
 ) -> int:
-    from opencompass_gpassk.judging.audit import Comparison
-    from opencompass_gpassk.judging.audit_sources import is_asked, named_source
+    from opencompass_gpassk.judging.audit import Comparison, is_asked, named_source
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
@@ -132,8 +134,6 @@ def _compare(
     from opencompass_gpassk.report.tables.table import to_text
 
     drawn = [one for sample in samples for one in sample.trials]
-    every = [one for rows in trials.by_model.values() for one in rows]
-    store = _store_path(args, trials.folder, names)
     # A judge comes last, so that errors of the other source appear before anything is paid.
     sources = {
         name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
@@ -157,8 +157,9 @@ def _compare(
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
     """Return the path of the store; print it if a source reads the store."""
-    from opencompass_gpassk.judging.audit_sources import is_asked, needs_store
-    from opencompass_gpassk.judging.store import find_store, require_beginnable, store_path
+    from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+    from opencompass_gpassk.judging.audit import is_asked, needs_store
+    from opencompass_gpassk.judging.store import store_path
 
     if args.store:
         path = find_store(args.store)

@@ -93,7 +93,7 @@ def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder, and print which files are skipped."""
     from opencompass_gpassk.compare.plan import read_pilot
     from opencompass_gpassk.formats.display import short_line
-    from opencompass_gpassk.judging.audit_sources import trials_files
+    from opencompass_gpassk.runs.config import trials_files
 
     pilots, skipped = [], []
     for (model, data_set), file in trials_files(path)[1].items():

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import itertools
 import json
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,10 +19,10 @@ from typing import IO, TYPE_CHECKING, Any
 from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.store import JudgeCount, Selection, VerdictStore
-    from opencompass_gpassk.judging.store_rows import Record
+    from opencompass_gpassk.judging.judge import JudgeIdentity
+    from opencompass_gpassk.judging.store import Record, VerdictStore
 
-__all__ = ['add_parser', 'count_lines', 'record_line', 'run']
+__all__ = ['add_parser', 'count_lines', 'find_store', 'record_line', 'require_beginnable', 'run']
 
 DESCRIPTION = """\
 Manage a verdict store: the verdicts of judges and people on (question, gold, answer) triples.
@@ -107,7 +110,7 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and run the action; return 1 if damaged verdicts were left out."""
-    from opencompass_gpassk.judging.store import find_store, store_path
+    from opencompass_gpassk.judging.store import store_path
 
     _check(args)
     path = find_store(args.store)
@@ -120,6 +123,59 @@ def run(args: argparse.Namespace) -> int:
     return act(args, path)
 
 
+def find_store(given: Path | None) -> Path:
+    """Return the verdict store that a command line names.
+
+    Args:
+        given: A store's file; or a run, which means the store of its evaluation: a timestamp
+            folder, or a work dir, whose newest run is taken; or None, which means the file in
+            ``GPASSK_VERDICT_STORE``.
+
+    Raises:
+        ValueError: If no store is named, or there is no run in a folder.
+    """
+    from opencompass_gpassk.judging.store import VerdictStore, store_path
+    from opencompass_gpassk.runs.config import find_run
+
+    path = given or store_path(None)
+    if path is None:
+        raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
+    if given is None or not path.is_dir():
+        return path
+    try:
+        run = find_run(path)
+    except ValueError:
+        if not (path / VerdictStore.name).is_file():  # else the store of scored samples
+            raise
+        run = path
+    return store_path(run) or run / VerdictStore.name
+
+
+def require_beginnable(path: Path) -> None:
+    """Refuse to create a store at a path that looks mistyped.
+
+    OpenCompass takes every entry beside timestamp folders for a run.
+
+    Raises:
+        ValueError: If there is no store and its name isn't a database's, or runs lie beside it.
+    """
+    from opencompass_gpassk.judging.sqlite import DATABASE_NAMES
+
+    if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
+        return
+    if path.suffix not in DATABASE_NAMES:
+        raise ValueError(
+            f'{path}: there is no verdict store; a new one is begun in a run, or in a file whose '
+            f'name ends in {", ".join(DATABASE_NAMES)}'
+        )
+    beside = path.parent if path.parent.is_dir() else path.parent.parent
+    if any(beside.glob('[0-9]*_[0-9]*/configs')):
+        raise ValueError(
+            f'{path}: {beside} holds runs, and only runs may lie in it; name one of them, or a '
+            'file elsewhere'
+        )
+
+
 def _check(args: argparse.Namespace) -> None:
     """Raise a ValueError if a number is out of its range."""
     limit, days = getattr(args, 'limit', None), getattr(args, 'older_than', None)
@@ -130,18 +186,16 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _list(args: argparse.Namespace, path: Path) -> int:
-    with _reading(path) as (store, damaged):
-        for record in _selected(store, args, damaged.append):
+    with _reading(path) as store:
+        for record in _selected(store, args):
             print(record_line(record))
-    return _left_out(path, damaged)
+    return _left_out(store)
 
 
 def _count(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.store import count_verdicts
-
-    with _reading(path) as (store, damaged):
-        print('\n'.join(count_lines(count_verdicts(store, report=damaged.append))))
-    return _left_out(path, damaged)
+    with _reading(path) as store:
+        print('\n'.join(count_lines(store.records())))
+    return _left_out(store)
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
@@ -151,25 +205,25 @@ def _export(args: argparse.Namespace, path: Path) -> int:
     if args.output != '-' and output.exists() and output.samefile(path):
         raise ValueError(f'{output} is the verdict store itself; name another file to write')
     count = 0
-    with _reading(path) as (store, damaged), _writable(args.output) as file:
-        for record in _selected(store, args, damaged.append):
+    with _reading(path) as store, _writable(args.output) as file:
+        for record in _selected(store, args):
             file.write(verdict_line(record))
             count += 1
     _note(f'{_counted(count, "verdict")} written')
-    return _left_out(path, damaged)
+    return _left_out(store)
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import read_verdict_rows
-    from opencompass_gpassk.judging.store import VerdictStore, require_beginnable, restore
+    from opencompass_gpassk.judging.store import VerdictStore
 
     files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=_note) for name in args.files]
     given = [record for file in files for record in file.records]
     kept = 0
     if given:
         require_beginnable(path)
-        with VerdictStore(path, report=_note) as store:
-            written, kept = restore(store, given, replace=args.replace)
+        with VerdictStore(path) as store:
+            written, kept = store.restore(given, replace=args.replace)
         human = sum(record.judge is None for record in given)
         told = f'{human} in the files are by people'
         print(f'{_counted(written, "verdict")} imported to {path}; {told}')
@@ -186,75 +240,54 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 
 
 def _prune(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.store import (
-        StoreError,
-        VerdictStore,
-        count_selected,
-        give_room_back,
-        prune,
-    )
+    from opencompass_gpassk.judging.store import VerdictStore
 
     if not (args.unjudged or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
-    selection = _selection(args)
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
-    with VerdictStore(path, read_only=True) as store:
-        number = count_selected(store, selection)
+    with _reading(path) as store:
+        gone = list(_selected(store, args))
     if not args.yes:
-        print(f'{_counted(number, "verdict")} would be deleted from {path}; --yes does it')
+        print(f'{_counted(len(gone), "verdict")} would be deleted from {path}; --yes does it')
         return 0
-    with VerdictStore(path, report=_note) as store:
-        print(f'{_counted(prune(store, selection), "verdict")} deleted from {path}')
-        try:
-            give_room_back(store)
-        except StoreError as error:
-            _note(f'the file could not be made smaller: {error}')
+    with VerdictStore(path) as store:
+        store.prune(gone)
+    print(f'{_counted(len(gone), "verdict")} deleted from {path}')
     return 0
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[tuple[VerdictStore, list[str]]]:
-    """Open a store for reading; yield it with a list for messages on damaged verdicts."""
+def _reading(path: Path) -> VerdictStore:
     from opencompass_gpassk.judging.store import VerdictStore
 
-    with VerdictStore(path, read_only=True) as store:
-        yield store, []
+    return VerdictStore(path, read_only=True)
 
 
-def _left_out(path: Path, damaged: list[str]) -> int:
-    if not damaged:
-        return 0
-    number = _counted(len(damaged), 'damaged verdict')
-    _note(f'{path}: at least {number} left out; the first is {damaged[0]}')
-    return 1
+def _left_out(store: VerdictStore) -> int:
+    if store.lost:
+        _note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
+    return 1 if store.lost or store.damage else 0
 
 
-def _selection(args: argparse.Namespace) -> Selection:
-    from opencompass_gpassk.judging.store import Selection
-    from opencompass_gpassk.trials import Verdict
-
-    pruning = args.action == 'prune'
-    verdict = ('unjudged' if args.unjudged else None) if pruning else args.verdict
-    return Selection(
-        model=args.judge,
-        verdict=Verdict(verdict) if verdict else None,
-        older_than=args.older_than if pruning else None,
-        human=args.human if pruning else args.human or None,
+def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
+    """Yield the verdicts that all options of the command line select."""
+    if args.action == 'prune':
+        verdict, text, limit = 'unjudged' if args.unjudged else None, '', None
+        human, latest = args.human, float('inf')
+        if args.older_than is not None:
+            latest = time.time() - 86400 * args.older_than
+    else:
+        verdict, text, limit = args.verdict, args.search or '', args.limit
+        human, latest = args.human or None, float('inf')
+    chosen = (
+        record
+        for record in store.records()
+        if human in (None, record.judge is None)
+        and verdict in (None, record.said.verdict.value)
+        and (args.judge is None or (record.judge and record.judge.model == args.judge))
+        and record.created < latest
+        and any(text in part for part in record.triple)
     )
-
-
-def _selected(
-    store: VerdictStore, args: argparse.Namespace, report: Callable[[str], None]
-) -> Iterator[Record]:
-    from opencompass_gpassk.judging.store import records
-
-    number = 0
-    for record in records(store, _selection(args), report=report):
-        if args.limit is not None and number >= args.limit:
-            return
-        if not args.search or any(args.search in text for text in record.triple):
-            number += 1
-            yield record
+    return itertools.islice(chosen, limit)
 
 
 @contextmanager
@@ -287,33 +320,40 @@ SHOWN = 60  # characters shown of a text
 def record_line(record: Record) -> str:
     """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
     said = record.said
-    time = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
+    when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
     who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
     texts = [f'gold {_short(record.triple.gold)}', f'answer {_short(record.triple.answer)}']
     texts += [_short(told)] if (told := said.reason or note) else []
     question = _short(record.triple.question)
-    return '  '.join([f'{said.verdict.value:9}', time, _short(who), ' | '.join(texts), question])
+    return '  '.join([f'{said.verdict.value:9}', when, _short(who), ' | '.join(texts), question])
 
 
-def count_lines(counts: Iterable[JudgeCount]) -> list[str]:
+def count_lines(records: Iterable[Record]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.formats.hashing import text_hash
     from opencompass_gpassk.trials import Verdict
 
-    counted = [*(verdict.value for verdict in Verdict), 'prompt tokens', 'completion tokens']
+    judges: dict[str, JudgeIdentity | None] = {}
+    counts: dict[str, Counter[str]] = {}
+    for record in records:
+        who = record.judge.digest if record.judge else ''
+        judges[who] = record.judge
+        count = counts.setdefault(who, Counter())
+        count[record.said.verdict.value] += 1
+        count['prompt tokens'] += record.said.prompt_tokens
+        count['completion tokens'] += record.said.completion_tokens
+    verdicts = [verdict.value for verdict in Verdict]
+    counted = [*verdicts, 'prompt tokens', 'completion tokens']
     table = [['judge', 'prompt', *counted, 'settings']]
-    total = 0
-    for one in counts:
-        found = [one.verdicts.get(verdict, 0) for verdict in Verdict]
-        total += sum(found)
-        numbers = map(str, [*found, one.prompt_tokens, one.completion_tokens])
-        if one.judge is None:
+    for who, judge in judges.items():
+        numbers = [str(counts[who][name]) for name in counted]
+        if judge is None:
             table.append(['human', '', *numbers, ''])
         else:
-            settings = json.dumps(dict(one.judge.settings), sort_keys=True)
-            prompt = text_hash([one.judge.prompt])
-            table.append([one_line(one.judge.model), prompt, *numbers, settings])
+            settings = json.dumps(dict(judge.settings), sort_keys=True)
+            table.append([one_line(judge.model), text_hash([judge.prompt]), *numbers, settings])
+    total = sum(count[verdict] for count in counts.values() for verdict in verdicts)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:

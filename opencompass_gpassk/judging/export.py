@@ -1,4 +1,4 @@
-"""Verdicts as JSON lines: the format of a store's exports and imports, and of people's labels."""
+"""Verdicts as JSON lines: the exports and imports of a store, and people's labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from opencompass_gpassk.formats.jsonlines import (
     row_line,
 )
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.store_rows import Record, StoredVerdict
+from opencompass_gpassk.judging.store import LATEST, Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['LABEL_FIELDS', 'VerdictRows', 'read_label', 'read_verdict_rows', 'verdict_line']
@@ -54,7 +54,6 @@ def read_label(row: Mapping[str, Any]) -> Verdict | None:
     return WORDS[str(label).strip().lower()]
 
 
-LATEST = 2.5e11  # in the year 9892
 JUDGE_FIELDS = ('model', 'prompt', 'settings')
 
 

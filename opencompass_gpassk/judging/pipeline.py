@@ -313,6 +313,7 @@ def judge_responses(
                 raise
             notes.append(LEFT_OUT.format(error))
             judged = Pipeline(settings, progress=True, decided=decided).run(candidates)
+        notes += [kept.damage] if kept and kept.damage else []
     if pipeline.judge:
         kept_in = f'; verdicts are kept in {store}' if store else ''
         report(f'{_ledger_line(judged.ledger)}{kept_in}')
@@ -358,7 +359,7 @@ def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> Ve
     if store is None or (settings.mode == 'rule' and not store.exists()):
         return None
     if settings.mode != 'rule':
-        return VerdictStore(store, report=notes.append)
+        return VerdictStore(store)
     try:
         return VerdictStore(store, read_only=True)
     except (StoreError, ValueError) as error:

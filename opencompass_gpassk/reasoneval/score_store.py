@@ -1,155 +1,64 @@
-"""The score store: keeps the scores of solutions' steps, so that no solution is scored twice.
-
-It is an SQLite file that any number of processes may have open at once, also on a network file
-system. Scores stay in it when a process is killed.
-"""
+"""The score store: keeps the scores of solutions' steps, so that no solution is scored twice."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.sqlite import Schema, StoreError, StoreFile
-from opencompass_gpassk.judging.store import named_path
-from opencompass_gpassk.judging.store_rows import DamagedRowError
+from opencompass_gpassk.judging.salvage import Rows
+from opencompass_gpassk.judging.sqlite import Entry, Store, StoreError
 from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.scorers import SolutionScorer
 
-__all__ = [
-    'ScoreStore',
-    'StoreError',
-    'checksum_of',
-    'read_scores',
-    'score_solutions',
-    'score_store_path',
-    'solution_key',
-]
+__all__ = ['ScoreStore', 'StoreError', 'score_solutions']
 
-
-def solution_key(solution: Solution) -> bytes:
-    """Return the key of a solution: a digest of its texts."""
-    return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
-
-
-def read_scores(row: Sequence[Any], steps: int) -> StepScores | None:
-    """Return the scores in a sound row; None if they don't have this number of steps."""
-    _, _, counted, numbers, refusal, tokens = row
-    if counted != steps:
-        return None
-    if refusal:  # an unknown refusal counts as missing
-        known = refusal in Refusal.__members__
-        return StepScores.refused(steps, Refusal[refusal], tokens) if known else None
-    if not steps:
-        return None
-    flat = np.frombuffer(numbers, '<f8').astype(np.float64)
-    return StepScores(flat.reshape(steps, len(flat) // steps), tokens=tokens)
-
-
-def checksum_of(row: Sequence[Any]) -> bytes:
-    """Return the checksum of a row, which shows whether it is as it was written."""
-    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
-
-
-COLUMNS = 'scorer, solution, steps, numbers, refusal, tokens'
 ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'
-AT_ONCE = 900  # every build of SQLite takes 999 parameters
 
 
-def _require_whole(connection: sqlite3.Connection) -> None:
-    (found,) = connection.execute('PRAGMA integrity_check(1)').fetchone()
-    if found != 'ok':
-        raise DamagedRowError(found)
-
-
-SCORES = Schema(
-    noun='score store',
-    application=0x47505353,  # 'GPSS'
-    version=1,
-    tables={
-        'scorers': 'CREATE TABLE scorers (digest BLOB PRIMARY KEY, settings TEXT NOT NULL)',
-        'scores': """CREATE TABLE scores (
-    id INTEGER PRIMARY KEY, scorer BLOB NOT NULL, solution BLOB NOT NULL, steps INTEGER NOT NULL,
-    numbers BLOB NOT NULL, refusal TEXT NOT NULL, tokens INTEGER NOT NULL, checksum BLOB NOT NULL,
-    UNIQUE (scorer, solution)
-)""",
-    },
-    variable='GPASSK_SCORE_STORE',
-    name='step_scores.sqlite',
-    loss='its solutions are scored again.',
-    require_sound=_require_whole,
-)
-
-
-class ScoreStore(StoreFile):
-    """Scores in a file, found by the scorer's settings and the solution's texts. A context manager.
+class ScoreStore(Store):
+    """Scores in a file, found by the scorer's settings and the solution's texts.
 
     Args:
-        path: The file; it is created if it doesn't exist. A damaged one is renamed.
+        path: The file; see :class:`~opencompass_gpassk.judging.sqlite.Store`.
         settings: What scores depend on besides the solution, as JSON values.
-        report: Takes a message on a damaged file's new name; by default standard error does.
         read_only: Change nothing in the file's folder; the file must exist.
-
-    Raises:
-        ValueError: If the file belongs to another program or a later version of this one; or if
-            ``read_only`` is set and the file doesn't exist.
-        StoreError: If it can't be opened.
     """
 
-    schema: ClassVar[Schema] = SCORES
+    noun = 'score store'
+    application = b'GPSS'
+    variable = 'GPASSK_SCORE_STORE'
+    name = 'step_scores.sqlite'
+    loss = 'Lost scores are made again.'
 
-    def __init__(
-        self,
-        path: Path,
-        settings: Mapping[str, Any],
-        *,
-        report: Callable[[str], None] | None = None,
-        read_only: bool = False,
-    ) -> None:
-        super().__init__(path, report=report, read_only=read_only)
-        self.settings = json.dumps(dict(settings), sort_keys=True, default=str)
-        self.scorer = hashlib.sha256(self.settings.encode()).digest()
+    def __init__(self, path: Path, settings: Mapping[str, Any], *, read_only: bool = False) -> None:
+        super().__init__(path, read_only=read_only)
+        self.scorer = hashlib.sha256(
+            json.dumps(dict(settings), sort_keys=True, default=str).encode()
+        ).digest()
 
     def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
         """Return the stored scores of these solutions.
 
-        A damaged row counts as missing.
-
         Raises:
-            StoreError: If the file is damaged, or can't be read.
+            StoreError: If the file can't be read.
         """
         wanted = {solution_key(solution): solution for solution in solutions}
-        found = {}
-        pending = iter(wanted)
-        while chunk := list(itertools.islice(pending, AT_ONCE)):
-            marks = ', '.join('?' * len(chunk))
-            with self.reading() as connection:
-                rows = connection.execute(
-                    f'SELECT {COLUMNS}, checksum FROM scores '
-                    f'WHERE scorer = ? AND solution IN ({marks})',
-                    (self.scorer, *chunk),
-                ).fetchall()
-            for *row, checksum in rows:
-                solution = wanted.get(row[1])
-                if solution is None or checksum != checksum_of(row) or row[0] != self.scorer:
-                    continue
-                if scores := read_scores(row, len(solution.steps)):
-                    found[solution] = scores
-        return found
+        found = ((wanted[one.subject], one.value) for one in self.look_up(self.scorer, wanted))
+        restored = {one: _scores(value, len(one.steps)) for one, value in found}
+        return {one: scores for one, scores in restored.items() if scores}
 
-    def keep(self, solution: Solution, scores: StepScores) -> None:
+    def add(self, solution: Solution, scores: StepScores) -> None:
         """Store the scores of a solution durably.
 
         Temporary refusals, such as a lack of memory, are not stored.
@@ -159,30 +68,45 @@ class ScoreStore(StoreFile):
         """
         if scores.refusal and scores.refusal.may_pass:
             return
-        numbers = b'' if scores.refusal else scores.probabilities.astype('<f8').tobytes()
         refusal = scores.refusal.name if scores.refusal else ''
-        row = [
-            *(self.scorer, solution_key(solution), len(solution.steps)),
-            *(numbers, refusal, int(scores.tokens)),
-        ]
-        with self.writing() as connection:
-            connection.execute(
-                'INSERT OR IGNORE INTO scorers VALUES (?, ?)', (self.scorer, self.settings)
-            )
-            # An existing row is either the same or damaged.
-            connection.execute(
-                f'INSERT OR REPLACE INTO scores ({COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
-                [*row, checksum_of(row)],
-            )
+        numbers = [] if refusal else scores.probabilities.tolist()
+        value = {'numbers': numbers, 'refusal': refusal, 'tokens': int(scores.tokens)}
+        self.keep([Entry(self.scorer, solution_key(solution), value)], replace=True)
+
+    def entries_of_version_1(self, rows: Rows) -> Iterator[tuple[int | None, Entry | None]]:
+        """Yield the entries of a file whose table had a column for each part of the scores."""
+        for number, row in rows():
+            if len(row) == 8:
+                yield number, _entry_of_version_1(row)
 
 
-def score_store_path(run: Path | None) -> Path | None:
-    """Return the score store's path: ``GPASSK_SCORE_STORE``, else a run's ``step_scores.sqlite``.
+def solution_key(solution: Solution) -> bytes:
+    """Return the key of a solution: a digest of its texts."""
+    return bytes.fromhex(stable_hash([solution.question, *solution.steps]))
 
-    Raises:
-        ValueError: If ``GPASSK_SCORE_STORE`` is a folder.
-    """
-    return named_path(SCORES, run)
+
+def _scores(value: Mapping[str, Any], steps: int) -> StepScores | None:
+    """Return stored scores; None if they don't fit a solution of so many steps."""
+    try:
+        if value['refusal']:
+            return StepScores.refused(steps, Refusal[value['refusal']], int(value['tokens']))
+        numbers = np.array(value['numbers'], np.float64)
+        fits = numbers.ndim == 2 and len(numbers) == steps > 0
+        return StepScores(numbers, tokens=int(value['tokens'])) if fits else None
+    except (KeyError, TypeError, ValueError):  # a refusal of a later version, or somebody's file
+        return None
+
+
+def _entry_of_version_1(row: Sequence[Any]) -> Entry | None:
+    *columns, checksum = row[1:]
+    if hashlib.blake2b(repr(tuple(columns)).encode(), digest_size=8).digest() != checksum:
+        return None
+    scorer, solution, steps, data, refusal, tokens = columns
+    try:
+        numbers = [] if refusal else np.frombuffer(data, '<f8').reshape(steps, -1).tolist()
+    except (TypeError, ValueError):
+        return None
+    return Entry(scorer, solution, {'numbers': numbers, 'refusal': refusal, 'tokens': tokens})
 
 
 def score_solutions(
@@ -201,7 +125,7 @@ def score_solutions(
         store: Keeps scores as soon as they are made; None keeps none. A read-only store is enough
             if it holds all scores.
         progress: Show a bar on standard error.
-        report: Takes messages on scores found in the store, and on a damaged store's new name.
+        report: Takes a message on scores found in the store.
 
     Raises:
         StoreError: If the store can't be used, or is read-only and lacks some scores; scores
@@ -218,7 +142,7 @@ def score_solutions(
             if not (writable or store.is_file()):
                 raise StoreError(f'{store}: the score store can not be begun; {ELSEWHERE}')
             kept = stack.enter_context(
-                ScoreStore(store, identity_of(scorer), report=report, read_only=not writable)
+                ScoreStore(store, identity_of(scorer), read_only=not writable)
             )
             scores = kept.restore(distinct)
         if scores:
@@ -243,7 +167,7 @@ def score_solutions(
                 )
             scores[solution] = found
             if kept is not None:
-                kept.keep(solution, found)
+                kept.add(solution, found)
     if len(scores) < len(distinct):
         raise ValueError(
             f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '

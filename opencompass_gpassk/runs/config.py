@@ -24,6 +24,7 @@ __all__ = [
     'read_literal_config',
     'read_run_config',
     'run_config',
+    'trials_files',
 ]
 
 NEEDED = ('models', 'datasets')
@@ -237,3 +238,42 @@ def _dataset_abbr(config: Mapping[str, Any]) -> str:
         return str(config['abbr'])
     name = f'_{config["name"]}' if 'name' in config else ''
     return f'{config["path"]}{name}'.replace('/', '_')
+
+
+ENDING = '.trials.jsonl.gz'
+UNNAMED = 'samples'  # the model's name if its trials are in no folder of its own
+
+
+def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
+    """Return a run's folder, and (model, data set) → file of the trials in it.
+
+    Args:
+        path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
+            folder with a folder for each model, or one trials file.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    if path.is_file():
+        name = path.name.removesuffix(ENDING)
+        run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
+        return (
+            (Path(run), {(model, name): path}) if known else (path.parent, {(UNNAMED, name): path})
+        )
+    if not path.is_dir():
+        raise ValueError(f'{path}: there is no such folder or file')
+    try:
+        folders = [find_run(path)]  # as the other commands do
+    except ValueError:  # runs that were moved without their configs, or no run at all
+        folders = [path, *sorted(path.glob('*/'), reverse=True)]
+    for folder, root in (*((one, one / 'results') for one in folders), (folders[0], folders[0])):
+        found = {}
+        for file in sorted(root.rglob(f'*{ENDING}')):
+            model = file.parent.relative_to(root).as_posix()  # a model's name may hold slashes
+            found[UNNAMED if model == '.' else model, file.name.removesuffix(ENDING)] = file
+        if found:
+            return folder, found
+    raise ValueError(
+        f'{folders[0]}: there are no trials in it; name a run of OpenCompass that GPassKEvaluator '
+        f'has scored, or a file *{ENDING} written by gpassk score -o'
+    )

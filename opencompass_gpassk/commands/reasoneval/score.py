@@ -58,14 +58,14 @@ def add_action(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score a file, and store scores as they come."""
     from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.reasoneval.score_store import score_solutions, score_store_path
+    from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
     from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, split_again
     from opencompass_gpassk.reasoneval.solutions import count_refusals
 
     settings = scorer_settings(args)
     require_no_folder(args.output)
-    store = args.store or score_store_path(None)
+    store = args.store or ScoreStore.default_path(None)
     rows = read_solutions(
         args.file,
         delimiter=settings.delimiter,

@@ -11,8 +11,7 @@ from typing import Any
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.audit import Comparison, Sample
-from opencompass_gpassk.judging.audit_sources import AuditTrial, Opinion
+from opencompass_gpassk.judging.audit import AuditTrial, Comparison, Opinion, Sample
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.trials import Verdict
