@@ -156,22 +156,24 @@ def compare(gold: Form, answer: Form) -> Relation:
     """Compare two answers; one that says 7 = 11 is different from either.
 
     A value with a parameter for any whole number is a family of values, which may be counted from
-    another start: kπ + π/4 and kπ - 3π/4 are the same.
+    another start: kπ + π/4 and kπ - 3π/4 are the same. Where only one of them says that any whole
+    number is meant, that is unknown.
 
     Raises:
         UnreadableError: If an expression in one of them cannot be read.
     """
     relation = compare_values(gold, answer)
-    marks = [
-        {mark for mark in MARKS.values() if mark.strip() in one.text} for one in (gold, answer)
-    ]
-    if relation is Relation.DIFFERENT and all(marks) and marks[0] != marks[1]:
-        return Relation.UNKNOWN  # k from 0 or from 1
-    if relation is Relation.SAME or not (PARAMETER in gold.text and PARAMETER in answer.text):
+    marks = [{m.strip() for m in MARKS.values() if m.strip() in one.text} for one in (gold, answer)]
+    if relation is Relation.SAME or not all(marks):
         return relation
-    moved = (parse(answer.text.replace(PARAMETER, shift)) for shift in SHIFTS)
+    if marks[0] != marks[1]:  # k from 0 or from 1
+        return Relation.UNKNOWN
+    mark = marks[0].pop()
+    if mark == MARKS['N+'].strip():  # it has a start
+        return relation
+    moved = (parse(answer.text.replace(mark, shift.replace(PARAMETER, mark))) for shift in SHIFTS)
     if any(compare_values(gold, other) is Relation.SAME for other in moved):
-        return Relation.SAME
+        return Relation.SAME if mark == PARAMETER else Relation.UNKNOWN
     return relation
 
 
