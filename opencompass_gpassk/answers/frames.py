@@ -189,6 +189,7 @@ CLOSED = re.compile(
     r'|\\tag\*?\{[^{}]*\}|\\end\{\w+\*?\}|\\[,;:! ]|</\w+>'
     r'|\\pmod\s?(?:\d|\{\d+\}))+'
 )
+CLOSING = re.compile(r'(?:[\s$*.。!！,，;；]|\\[)\]])+$')
 # What makes another value of the box behind it, and of the box before it.
 CHANGED_BEFORE = re.compile(
     r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*=|\\(?!implies|therefore|to|q'
@@ -280,7 +281,7 @@ def is_tail(text: str) -> bool:
     if re.match(r'[\w(]', text):  # \\boxed{7}x
         return False
     closed = CLOSED.match(text)
-    rest = text[closed.end() if closed else 0 :].strip().rstrip(TRIMMED)
+    rest = CLOSING.sub('', text[closed.end() if closed else 0 :])
     comma = ',' if closed and ',' in closed[0] else ''
     if not rest or TAIL.fullmatch(f'{comma} {rest}'):
         return True
