@@ -189,7 +189,7 @@ CLOSED = re.compile(
     r'|\\tag\*?\{[^{}]*\}|\\end\{\w+\*?\}|\\[,;:! ]|</\w+>'
     r'|\\pmod\s?(?:\d|\{\d+\}))+'
 )
-CLOSING = re.compile(r'(?:[\s$*.。!！,，;；]|\\[)\]])+$')
+CLOSING = re.compile(r'(?:[\s$*.。,，;；]|\\[)\]])+$')
 # What makes another value of the box behind it, and of the box before it.
 CHANGED_BEFORE = re.compile(
     r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*=|\\(?!implies|therefore|to|q'
