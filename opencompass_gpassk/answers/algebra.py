@@ -30,9 +30,9 @@ ALLOWED = re.compile(r'[0-9a-zA-Z+\-*/^_(){}\[\]|!.,\s\\&%]*')
 # A decimal, which may be rounded.
 DECIMAL = re.compile(r'(?<![\d.])(\d*)\.(\d+)(?![\d.])')
 DEGREES = re.compile(r'\^\{\\circ\}')
-# A root before a power: the parser would take the power into the root.
 # The real root: \sqrt[3]{-8}.
 ODD_ROOT = re.compile(r'(\\sqrt\[\s?\d?[13579]\s?\])\{\s?-(?=\s?(?:\d+|[a-z])\s?\})')
+# A root before a power: the parser would take the power into the root.
 ROOT_POWER = re.compile(r'(\\sqrt(?:\[[^\]]*\])?\{[^{}]*\})(?=\^)')
 # A power and a number after a space: 2^3 5^2 is a product.
 FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')

@@ -44,6 +44,7 @@ REASONS = NOT_COMPARED | {
 }
 
 Result = tuple[Relation, str]
+Texts = tuple[str, str]  # of the gold answer and the answer
 
 
 def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> Result:
@@ -61,13 +62,13 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
         The relation and its reason, one of :data:`REASONS`.
     """
     gold = boxed(gold) or gold
-    left, right = _read(gold, answer)
-    found = _compare(left, right, gold, answer, question)
+    texts = normalise(gold), normalise(answer)
+    found = _compare(*_read(texts), texts, (gold, answer), question)
     value = stated_value(without_boxes(answer)) if found[1] == 'words' else None
     if not value or value == answer.strip():
         return found
-    left, right = _read(gold, value)
-    return _compare(left, right, gold, value, question)
+    texts = texts[0], normalise(value)
+    return _compare(*_read(texts), texts, (gold, value), question)
 
 
 def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
@@ -87,17 +88,17 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
         if depth(text) > DEPTH_LIMIT:
             return Relation.UNKNOWN, f'{side} too deep'
     gold = boxed(gold) or gold
-    first, second = normalise(gold), normalise(answer)
-    if not first:
+    texts = normalise(gold), normalise(answer)
+    if not texts[0]:
         return Relation.UNKNOWN, 'gold empty'
-    if unspaced(first) == unspaced(second):
+    if unspaced(texts[0]) == unspaced(texts[1]):
         return Relation.SAME, 'text'
-    if _comma_decimal(first, second):
+    if _comma_decimal(*texts):
         return Relation.SAME, 'number'
-    left, right = _read(gold, answer)
+    left, right = _read(texts)
     if _leaves(left) * _leaves(right) > PAIRS_LIMIT or not (left.is_plain() and right.is_plain()):
         return None
-    found = _compare(left, right, gold, answer, question)
+    found = _compare(left, right, texts, (gold, answer), question)
     return None if found[0] is Relation.UNKNOWN else found
 
 
@@ -130,16 +131,16 @@ def _canonical(answer: str, *, thoroughly: bool) -> str | None:
     return form.canonical() if thoroughly or form.is_plain() else None
 
 
-def _read(gold: str, answer: str) -> tuple[Form, Form]:
-    """Read two answers without the conditions behind them."""
-    first, second = normalise(gold), normalise(answer)
+def _read(texts: Texts) -> tuple[Form, Form]:
+    """Read two answers in their normal spelling, without the conditions behind them."""
+    first, second = texts
     if NUMBERED.fullmatch(second) and ',' in first:  # ①② as (1)(2)
         second = second.replace(')', '),')
     first, second = read_conditions(first, second)
     return parse(first), parse(second)
 
 
-def _compare(left: Form, right: Form, gold: str, answer: str, question: str | None) -> Result:
+def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | None) -> Result:
     """Compare two answers; of their texts it matters how commas are spaced and cases written."""
     reason = type(left).__name__.lower()
     try:
@@ -147,8 +148,8 @@ def _compare(left: Form, right: Form, gold: str, answer: str, question: str | No
     except UnreadableError as error:
         side = 'answer' if error.text in right.text else 'gold'
         relation, reason = Relation.UNKNOWN, f'{side} unparsable'
-    cases = {'\\begin{cases}' in text for text in (gold, answer)}
-    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(gold, answer)):
+    cases = {'\\begin{cases}' in text for text in raw}
+    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(*texts)):
         relation = Relation.UNKNOWN
     if question:
         relation = settle(relation, left, right, question)
@@ -164,7 +165,7 @@ def _comma_decimal(gold: str, answer: str) -> bool:
 
 def _respaced(gold: str, answer: str) -> bool:
     """Tell whether only commas differ: 100,200 and 100, 200, one number or two? 1,5 or 1.5?"""
-    first, second = (COMMA_SPACE.sub(',', normalise(text)) for text in (gold, answer))
+    first, second = (COMMA_SPACE.sub(',', text) for text in (gold, answer))
     return first == second or first == second.replace('.', ',')
 
 

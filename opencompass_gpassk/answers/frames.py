@@ -244,12 +244,9 @@ def is_lead(text: str) -> bool:
     and for a denial or a doubt. These may only be part of the description of a quantity: the
     probability that it does not rain is.
     """
-    text = CORRECTION.sub('', text)
-    if (
-        ATTACHED.search(text)
-        or ANSWER.search(text)
-        or CHANGED_BEFORE.search(text := OPENED.sub('', text))
-    ):
+    whole = CORRECTION.sub('', text)
+    text = OPENED.sub('', whole)
+    if ATTACHED.search(whole) or ANSWER.search(whole) or CHANGED_BEFORE.search(text):
         return False
     last = re.split(r'[,，]', text)[-1].strip()
     if PLAIN_LEAD.match(last) and not CONDITION.search(text):  # x cannot be 0, so the answer is

@@ -20,12 +20,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers import algebra, check
 from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly, compare_quickly
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.formats.display import with_progress
 
 __all__ = ['CheckResult', 'Pair', 'canonical_forms', 'check_in_order', 'check_pairs']
 
@@ -39,7 +39,6 @@ TRIED_AGAIN = ('crash', 'memory', 'stalled')
 Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
 Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
 Outcome = tuple[Any, str]  # its value; or None, and the failure
-Item = TypeVar('Item')
 
 
 class CheckResult(NamedTuple):
@@ -86,7 +85,8 @@ def check_pairs(
         **settings: Those of :func:`check_in_order`.
     """
     distinct = list(dict.fromkeys(pairs))
-    results = _shown(check_in_order(distinct, **settings), len(distinct), progress)
+    found = check_in_order(distinct, **settings)
+    results = with_progress(found, len(distinct), 'checking', 'answer', shown=progress)
     return dict(zip(distinct, results, strict=True))
 
 
@@ -100,19 +100,12 @@ def canonical_forms(
     distinct = list(dict.fromkeys(answers))
     tasks = ((answer,) for answer in distinct)
     found = _in_order(tasks, canonical_quickly, 'canonical', None, time_limit)
-    forms = (form for form, _ in _shown(found, len(distinct), progress))
+    shown = with_progress(found, len(distinct), 'checking', 'answer', shown=progress)
+    forms = (form for form, _ in shown)
     return {
         answer: ' '.join(answer.split()) if form is None else form
         for answer, form in zip(distinct, forms, strict=True)
     }
-
-
-def _shown(results: Iterable[Item], count: int, progress: bool) -> Iterator[Item]:
-    """Yield results with a bar of their progress."""
-    with progress_bar(count, 'checking', 'answer', shown=progress) as bar:
-        for result in results:
-            yield result
-            bar.update()
 
 
 def _in_order(

@@ -57,7 +57,7 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
         bases = {(base[1] or base[2]).lower() for base in BASE.finditer(question)}
         asked_base = _count(bases.pop()) if len(bases) == 1 else None
         known = asked_base == (gold.base or answer.base)
-        return Relation.SAME if known and _digits(gold) == _digits(answer) else relation
+        return Relation.SAME if known and gold.written() == answer.written() else relation
     if isinstance(gold, Sequence) and isinstance(answer, Sequence) and _asks_pair(question):
         listed = answer.brackets == '' and len(answer.text.split(',')) == len(answer.elements)
         if gold.brackets != '()' or not listed or answer.name:
@@ -74,10 +74,6 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
 def _asks_pair(question: str) -> bool:
     """Tell whether a question asks for coordinates, and not for an interval."""
     return PAIR.search(question) is not None and not INTERVAL.search(question)
-
-
-def _digits(number: Number) -> str:
-    return number.numeral or str(number.number)
 
 
 def _places(question: str) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 
-__all__ = ['SIZES', 'UNITS', 'WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
+__all__ = ['UNITS', 'WORDLISTS', 'either', 'factor', 'is_factor', 'split_unit', 'units_agree']
 
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
 # List → its words, from a file that says what they are.
@@ -25,13 +25,21 @@ SIZES = {
     name: (Fraction(size.rstrip(LETTERS)), size.lstrip(DIGITS))
     for name, _, size in (entry.partition('=') for entry in WORDLISTS['size'])
 }
+MEASURES = {*SIZES, *(kind for _, kind in SIZES.values())}
 VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
 LEADING = re.compile(r'(-?)(USD|¥|€|£)\s*')
 
 
-def either(words: Iterable[str]) -> str:
-    """Return a pattern of one of the words, the longest that fits."""
-    return '|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+def either(words: Iterable[str], *, whole: bool = False) -> str:
+    """Return a pattern of one of the words, the longest that fits.
+
+    With ``whole`` those in Latin letters are no part of a longer word.
+    """
+    ends = {True: r'\b', False: ''}
+    return '|'.join(
+        f'{(end := ends[whole and word.isascii()])}{re.escape(word)}{end}'
+        for word in sorted(words, key=len, reverse=True)
+    )
 
 
 WORDS = either(UNITS)
@@ -100,6 +108,11 @@ def factor(unit: str, other: str) -> Fraction | None:
     """Return how many of another unit a unit is; None if they measure different things."""
     (size, kind), (other_size, other_kind) = _size(unit), _size(other)
     return size / other_size if kind == other_kind else None
+
+
+def is_factor(unit: str, ratio: Fraction) -> bool:
+    """Tell whether a unit is so many of another."""
+    return any(factor(unit, other) == ratio for other in MEASURES)
 
 
 def _size(unit: str) -> tuple[Fraction, str]:

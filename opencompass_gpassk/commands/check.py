@@ -66,7 +66,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a verdict for each row as soon as it is known."""
     from opencompass_gpassk.answers.pool import check_in_order
-    from opencompass_gpassk.formats.display import progress_bar
+    from opencompass_gpassk.formats.display import with_progress
 
     # A file is read first as a whole: a bad row is an error before the work.
     total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None
@@ -85,8 +85,9 @@ def run(args: argparse.Namespace) -> int:
     )
     # In one terminal the rows themselves are the progress.
     shown = not (sys.stdout.isatty() and sys.stderr.isatty())
-    with closing(results), progress_bar(total, 'checking', 'row', shown=shown) as bar:
-        for number, result in enumerate(results, start=1):
+    with closing(results):
+        checked = with_progress(results, total, 'checking', 'row', shown=shown)
+        for number, result in enumerate(checked, start=1):
             row, verdict = begun.popleft(), result.relation.value
             line = {'row': number, 'verdict': verdict, 'gold': row['gold'], 'answer': row['answer']}
             if args.explain or verdict == 'unknown':
@@ -96,7 +97,6 @@ def run(args: argparse.Namespace) -> int:
                 outcomes[_outcome(verdict, row['label'])] += 1
             reasons[f'{verdict}: {result.reason}'] += 1
             print(json.dumps(line), flush=True)
-            bar.update()
     if not reasons:
         raise ValueError(
             f'{input_name(args.file)}: it has no rows; see gpassk check --help for the format'

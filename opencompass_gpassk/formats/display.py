@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -71,6 +72,7 @@ def shortened(name: str, most: int) -> str:
 
 
 LOG_INTERVAL = 10.0  # seconds
+Item = TypeVar('Item')
 
 
 class _Log(io.TextIOBase):
@@ -79,6 +81,16 @@ class _Log(io.TextIOBase):
     def write(self, text: str) -> int:
         sys.stderr.write(f'{shown}\n' if (shown := text.strip()) else '')
         return len(text)
+
+
+def with_progress(
+    items: Iterable[Item], total: int | None, name: str, unit: str, *, shown: bool
+) -> Iterator[Item]:
+    """Yield items; a bar, as :func:`progress_bar` returns it, moves behind each."""
+    with progress_bar(total, name, unit, shown=shown) as bar:
+        for item in items:
+            yield item
+            bar.update()
 
 
 def progress_bar(total: int | None, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:

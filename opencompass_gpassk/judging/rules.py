@@ -9,7 +9,7 @@ from opencompass_gpassk.answers.check import NOT_COMPARED
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.answers.pool import CheckResult, Pair, canonical_forms, check_in_order
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import UNDECIDED, Verdict
 
@@ -44,10 +44,10 @@ def judge_answers(
             could not be compared stay unjudged.
         progress: Show the progress on standard error.
     """
-    with progress_bar(len(pairs), 'checking', 'answer', shown=progress) as bar:
-        for pair, result in zip(pairs, check_in_order(pairs, match=match), strict=True):
-            yield _judgement(pair[1], result, undecided)
-            bar.update()
+    found = check_in_order(pairs, match=match)
+    results = with_progress(found, len(pairs), 'checking', 'answer', shown=progress)
+    for pair, result in zip(pairs, results, strict=True):
+        yield _judgement(pair[1], result, undecided)
 
 
 def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:

@@ -50,7 +50,8 @@ class Choice(Form):
         if not lead or LETTER.search(lead[4]):  # A. 1 B. 6
             return None
         content = parse(lead[4])
-        if isinstance(content, Text) or (isinstance(content, Sequence) and content.is_list()):
+        listed = isinstance(content, Sequence) and not content.is_ordered()
+        if listed or isinstance(content, Text):
             return None
         return cls(text=text, letters=next(filter(None, lead.groups())), content=content)
 

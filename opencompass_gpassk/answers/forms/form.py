@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
 from opencompass_gpassk.answers.parameters import MARKS, PARAMETER, SHIFTS, letters, renamed
 from opencompass_gpassk.answers.relation import Relation, all_of
-from opencompass_gpassk.answers.units import SIZES, WORDLISTS, factor, split_unit, units_agree
+from opencompass_gpassk.answers.units import WORDLISTS, factor, is_factor, split_unit, units_agree
 
 __all__ = [
     *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse'),
@@ -131,7 +131,6 @@ GREEK = frozenset(
     'rho sigma tau phi varphi chi psi omega ell complement Gamma Delta Theta Lambda Sigma Phi '
     'Psi Omega'.split()
 )
-KINDS = {*SIZES, *(kind for _, kind in SIZES.values())}
 QUANTITIES = frozenset(WORDLISTS['quantities'])
 NAME = re.compile(
     r"\\?(?:[a-zA-Z]+|[a-zA-Z]\d)(?:_\{?[\w,\\ ]+\}?)?(?:'*|\^\{?-1\}?(?=\s?\())"
@@ -200,11 +199,11 @@ def compare_values(gold: Form, answer: Form) -> Relation:
 
 def _converted(gold: Form, answer: Form) -> bool:
     """Tell whether one value has no unit and may be the other in another unit: 90 and 1.5 hours."""
-    first, second = gold.constant(), answer.constant()
-    if bool(gold.unit) == bool(answer.unit) or first is None or second is None:
+    if bool(gold.unit) == bool(answer.unit):
         return False
-    bare, measured, unit = (second, first, gold.unit) if gold.unit else (first, second, answer.unit)
-    return any(factor(unit, other) == bare / measured for other in KINDS if measured)
+    measured, bare = (gold, answer) if gold.unit else (answer, gold)
+    size, number = measured.constant(), bare.constant()
+    return bool(size and number is not None and is_factor(measured.unit, number / size))
 
 
 def _compare_measures(gold: Form, answer: Form) -> Relation:

@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.forms.form import Form, Parse
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.units import either
 
-__all__ = ['CHINESE_DIGITS', 'NUMBER_WORDS', 'Number', 'parse_number', 'rounds']
+__all__ = ['Number', 'parse_number', 'rounds']
 
 # No answer has as many digits, and results stay below the 4300 digits that Python will print.
 DIGITS_LIMIT = 1000
@@ -131,10 +131,8 @@ class Number(Form):
         told from the same digits without one: a question may say the base.
         """
         if self.base != answer.base:
-            digits = {self.numeral or str(self.number), answer.numeral or str(answer.number)}
-            doubt = self.number == answer.number or (
-                len(digits) == 1 and not self.base * answer.base
-            )
+            unsaid = self.written() == answer.written() and not self.base * answer.base
+            doubt = unsaid or self.number == answer.number
             return Relation.UNKNOWN if doubt else Relation.DIFFERENT
         if self.percent != answer.percent:
             pct, other = (self, answer) if self.percent else (answer, self)
@@ -145,6 +143,10 @@ class Number(Form):
                 return rounds(*(replace(n, places=n.places + 2) if n.digits else n for n in shares))
             return Relation.SAME if self.percent or self.number > 1 else Relation.UNKNOWN
         return Relation.SAME if self.number == answer.number else rounds(self, answer)
+
+    def written(self) -> str:
+        """Return its digits as they were written, whatever their base."""
+        return self.numeral or str(self.number)
 
     def is_single(self) -> bool:
         """Return True."""
@@ -275,8 +277,9 @@ def rounds(gold: Number, answer: Number) -> Relation:
     answer's own digits, and has at least 6 significant digits. A decimal gold answer is the same as
     an answer that rounds to it, if it has at least 4 of them, or that it was cut off from, if it
     has at least 6. With fewer digits, for an answer that was cut off, and for one with fewer digits
-    than a decimal gold answer the result is unknown. All else is different. Digits count from the
-    first that isn't 0: the size of a number does not matter.
+    than a decimal gold answer the result is unknown; as it is for two decimals if the gold answer
+    has one or two places, as of money. All else is different. Digits count from the first that
+    isn't 0: the size of a number does not matter.
     """
     decimal, exact = (gold, answer) if gold.digits else (answer, gold)
     if gold.digits and answer.digits and answer.places < gold.places:

@@ -95,10 +95,6 @@ class Sequence(Form):
         """Tell whether the order of the elements matters."""
         return self.brackets not in ('', '{}', '±', '1')
 
-    def is_list(self) -> bool:
-        """Tell whether it is a list of separate values, without brackets or in those of a set."""
-        return not self.is_ordered()
-
     @property
     def sharp(self) -> bool:  # type: ignore[override]  # (0, 1), (2, 3) may be a union
         """Tell whether it can't be a set of intervals."""
@@ -119,13 +115,11 @@ class Sequence(Form):
     def value(self) -> str | None:
         """Return a matrix, or a ratio of two numbers as their quotient, in LaTeX."""
         values = [part.value() for part in self.elements]
+        if None in values or TIME.fullmatch(self.text):
+            return None
         if self.brackets == '::' and len(values) == 2:
-            return (
-                None
-                if None in values or TIME.fullmatch(self.text)
-                else f'\\frac{{{values[0]}}}{{{values[1]}}}'
-            )
-        if 'x' not in self.brackets or None in values:
+            return f'\\frac{{{values[0]}}}{{{values[1]}}}'
+        if 'x' not in self.brackets:
             return None
         width = int(self.brackets.partition('x')[2])
         cells = [str(value) for value in values]
@@ -134,7 +128,7 @@ class Sequence(Form):
 
     def canonical(self) -> str:
         """Return the canonical texts of the elements, sorted if their order is free."""
-        if self.is_list():
+        if not self.is_ordered():
             return '{' + ', '.join(sorted(part.canonical() for part in self.listed())) + '}'
         inner = ', '.join(part.canonical() for part in self.elements)
         if self.brackets in ('()', '[]'):
@@ -147,9 +141,9 @@ class Sequence(Form):
             return compare(self.elements[0], answer)
         if self.is_ordered() and answer.is_singleton():
             return compare(self, answer.elements[0])
-        if self.is_list() and answer.is_list():
+        if not self.is_ordered() and not answer.is_ordered():
             return _compare_lists(self.listed(), answer.listed())
-        if self.is_list() or answer.is_list():
+        if not self.is_ordered() or not answer.is_ordered():
             return _compare_listed(self, answer)
         if not (self.has_usual_names() or answer.name) or not (
             answer.has_usual_names() or self.name
@@ -282,7 +276,7 @@ def _by_name(parts: Parts[Form]) -> dict[str, Form] | None:
 
 def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
     """Compare a list with values whose order matters: names or commas may give it one."""
-    listed, point = (gold, answer) if gold.is_list() else (answer, gold)
+    listed, point = (answer, gold) if gold.is_ordered() else (gold, answer)
     relation = _compare_ordered(gold.elements, answer.elements)
     if listed.brackets == '1':
         value = point.value() if point.brackets == '::' else None  # 4 and 4:1

@@ -305,7 +305,7 @@ def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
         return replace(found, name=name) if found else None
     values = [parse(side) for index, side in enumerate(sides) if index != place]
     if operators == ['\\ne']:
-        listed = not isinstance(values[0], Sequence) or values[0].is_list()
+        listed = not (isinstance(values[0], Sequence) and values[0].is_ordered())
         removed = listed and all(value.scalar for value in _listed(values[0]))
         members = (ALL, _points(values[0]))
         return Set(operation='without', members=members, name=name) if removed else None

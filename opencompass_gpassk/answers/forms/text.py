@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.forms.form import FUNCTIONS, Form, Parse, is_nam
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.answers.units import WORDLISTS, split_unit
+from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
 
 __all__ = ['Text']
 
@@ -41,21 +41,17 @@ OF_ARGUMENT = re.compile(r'\b[a-z]\s?\([a-z]\)|\b[a-z]\b')
 NOT_THERE = re.compile(r'\b(?:is|does|do) not (?:possible|exist)\b')
 SUCH = re.compile(r'\bsuch \w+')
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
-
-
-def _either(words: list[str]) -> re.Pattern[str]:
-    """Return a pattern of one of the words, as a whole if it is written with spaces."""
-    ordered = sorted(words, key=len, reverse=True)
-    return re.compile('|'.join(rf'\b{w}\b' if w.isascii() else w for w in ordered))
-
-
 # Pair and side, such as ('parity', '+') → a pattern of the words of it, and of those beside them.
 SIDES = {
     (name[5:-1], name[-1]): (
-        _either(found), _either(WORDLISTS['beside a pole'] + WORDLISTS.get(f'beside {name}', []))
+        re.compile(either(found, whole=True)),
+        re.compile(
+            either(WORDLISTS['beside a pole'] + WORDLISTS.get(f'beside {name}', []), whole=True)
+        ),
     )
-    for name, found in WORDLISTS.items() if name.startswith('pole ')
-}  # fmt: skip
+    for name, found in WORDLISTS.items()
+    if name.startswith('pole ')
+}
 
 
 @dataclass(frozen=True, kw_only=True)
