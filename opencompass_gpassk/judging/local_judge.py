@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
-from opencompass_gpassk.inference.chat_completions import Reply
+from opencompass_gpassk.inference.client import Counts, Failure, Receive, Reply
 from opencompass_gpassk.inference.request_loop import FailureWatch, draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import SECRETS, check_model_gpus, config_hash, judge_name
 
 __all__ = ['OUT_OF_MEMORY', 'PATIENCE', 'Job', 'LocalJobs', 'LocalJudge']
@@ -63,7 +63,7 @@ class LocalJobs:
         source: Iterator[Job],
         again: deque[Job],
         receive: Receive,
-        ledger: Ledger,
+        ledger: Counts,
         patience: int,
     ) -> None:
         self.name = name
@@ -250,7 +250,7 @@ class LocalJudge:
         self,
         jobs: Iterable[Job],
         receive: Receive,
-        ledger: Ledger,
+        ledger: Counts,
     ) -> None:
         """Ask prompts batch by batch, and hand over the replies of each batch when it is done.
 
@@ -288,6 +288,9 @@ class LocalJudge:
         except BaseException:
             self._backend = LocalJudge._loaded = None  # the model may be dead: don't use it again
             raise
+
+    def stop(self) -> None:
+        """Asking ends when its receiver raises an error, after the current batch."""
 
     def _draws(
         self, backend: Backend, requests: Iterator[Request]
