@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Ledger, Receive
+from opencompass_gpassk.inference.client import Failure, Receive, Reply
+from opencompass_gpassk.judging.judge import Candidate, JudgeError, Ledger
 
 YES, NO = Reply('\\boxed{yes}', False, 100, 5), Reply('\\boxed{no}', False, 100, 5)
 
@@ -51,6 +51,9 @@ class ScriptedJudge:
                     ledger.prompt_tokens += outcome.prompt_tokens
                     ledger.completion_tokens += outcome.completion_tokens
                 again = receive(key, outcome)
+
+    def stop(self) -> None:
+        """Nothing is waited for."""
 
 
 def right_if(*answers: str) -> ScriptedJudge:

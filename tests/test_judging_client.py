@@ -20,12 +20,12 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import endpoints
-from opencompass_gpassk.inference.chat_completions import Reply
+from opencompass_gpassk.inference.client import Failure, Reply
 from opencompass_gpassk.judging import dispatch as asking
 from opencompass_gpassk.judging import dispatch as jobs
 from opencompass_gpassk.judging.dispatch import PROBE
 from opencompass_gpassk.judging.http_judge import HttpJudge
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger
+from opencompass_gpassk.judging.judge import JudgeError, Ledger
 
 KEY = 'sk-0123456789abcdef'
 NOWHERE = 'http://127.0.0.1:9/v1'  # nothing listens at the port of the discard protocol

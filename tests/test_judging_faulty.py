@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from judge_server import JudgeServer
 
-from opencompass_gpassk.inference import endpoints
-from opencompass_gpassk.judging import dispatch as jobs
+from opencompass_gpassk.inference import client
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
@@ -24,10 +23,10 @@ def test_thirty_percent_of_faults_cost_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every trial is judged, none wrong, and what is stored is not asked about again."""
-    monkeypatch.setattr(jobs, 'FIRST_BACKOFF', 0.01)
-    monkeypatch.setattr(jobs, 'LONGEST_BACKOFF', 0.1)
-    monkeypatch.setattr(endpoints, 'FIRST_REST', 0.01)
-    monkeypatch.setattr(endpoints, 'LONGEST_REST', 0.02)
+    monkeypatch.setattr(client, 'FIRST_BACKOFF', 0.01)
+    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.1)
+    monkeypatch.setattr(client, 'FIRST_REST', 0.01)
+    monkeypatch.setattr(client, 'LONGEST_REST', 0.02)
     candidates = [
         Candidate(f'What is {i} + 0?', str(i), str(i if i % 3 else i + 1)) for i in range(TRIALS)
     ]

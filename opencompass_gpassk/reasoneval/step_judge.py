@@ -279,9 +279,13 @@ class PromptedStepJudge:
         jobs = self._open(places)
         left = Counter(solution for solution, _ in jobs)
         yield from self._placed(places, [one for one in places if not left[one]])
-        settled = in_thread(
-            lambda hand_over: self._ask(jobs, hand_over, progress=progress), self.judge.stop
-        )
+        if not jobs:
+            return
+
+        def work(hand_over: Callable[[Job], None]) -> None:
+            self._ask(jobs, hand_over, progress=progress)
+
+        settled = in_thread(work, self.judge.stop)
         with closing(settled):
             for solution, _ in settled:
                 left[solution] -= 1
