@@ -411,6 +411,7 @@ class Endpoint:
         opens_at: No request is sent before.
         rest: Length of the current or last rest; 0 after a reply.
         replied_at: Time of the last reply.
+        answered: When the latest request that got a reply was sent.
         last: The last failure.
     """
 
@@ -421,7 +422,7 @@ class Endpoint:
         self.in_flight = 0
         self.opens_at = 0.0
         self.rest = 0.0
-        self.replied_at = float('-inf')
+        self.replied_at = self.answered = float('-inf')
         self.last: Failure | None = None
         self._overloaded = False
         self._failures = 0  # in a row
@@ -447,6 +448,7 @@ class Endpoint:
             step = GROWTH if self._overloaded else 1.0
             self.limit = min(self.limit + step, float(self.most))
         self.replied_at = now
+        self.answered = max(self.answered, sent)
         self._failures = 0
         self.rest = 0.0
 
@@ -479,7 +481,6 @@ GRACE = 10.0  # seconds for the requests in flight to end after an error that st
 TICK = 0.05  # seconds between two looks at the clock
 CONNECT_TIMEOUT = 15.0  # seconds
 LONGEST_RESPONSE = 16 * 2**20  # bytes
-FORBIDDEN_RETRIES = 2
 
 
 class Client:
@@ -659,6 +660,8 @@ class _Job:
     Attributes:
         calls: How often it was sent.
         failures: How often it failed by what may be its own fault.
+        failed_at: How often it failed at each endpoint.
+        forbidden: When a server first forbade it; 0 if none did.
         flights: Its requests in flight.
         waits: Whether it waits to be sent again.
         done: Whether its outcome was handed over.
@@ -668,6 +671,8 @@ class _Job:
     fields: Mapping[str, Any]
     calls: int = 0
     failures: int = 0
+    failed_at: Counter[Endpoint] = field(default_factory=Counter)
+    forbidden: float = 0.0
     flights: set[asyncio.Task[None]] = field(default_factory=set)
     waits: bool = False
     done: bool = False
@@ -787,9 +792,11 @@ class _Asking:
         job = self._next(now)
         if job is None:
             return False
-        tried = {self.flights[task].endpoint for task in job.flights}
-        elsewhere = [one for one in free if one not in tried] or free
-        endpoint = min(elsewhere, key=lambda one: one.in_flight / one.limit)
+        racing = {self.flights[task].endpoint for task in job.flights}
+        endpoint = min(
+            free,
+            key=lambda one: (one in racing, job.failed_at[one], one.in_flight / one.limit),
+        )
         endpoint.start(now)
         self.first_sent = self.first_sent or now
         self.counts.calls += 1
@@ -843,6 +850,11 @@ class _Asking:
         self.counts.completion_tokens += tokens[1]
         if isinstance(outcome, Failure):
             self.counts.failures[outcome.kind] += 1
+            job.failed_at[endpoint] += 1
+        if isinstance(outcome, Failure) and outcome.kind in ('refused', 'too long'):
+            # Where an endpoint never replied, its settings may differ: ask the others first.
+            if endpoint.replied_at < self.began and len(job.failed_at) < len(self.endpoints):
+                outcome = replace(outcome, permanent=False, reached=False)
         if isinstance(outcome, Reply) or outcome.permanent:
             # A refusal, too, shows that the server works.
             self.silent_since = None
@@ -857,15 +869,15 @@ class _Asking:
             model = job.fields.get('model')
             self.error = ClientError(self.client.explain(culprit.address, culprit.last, model))
             return
-        forbidden = outcome.kind == 'forbidden'
+        if outcome.kind == 'forbidden':
+            job.forbidden = job.forbidden or now
+            if endpoint.answered > job.forbidden:  # the key is still good, so it is the prompt
+                self._hand_over(job, Failure('refused', True, outcome.detail))
+                return
         # A failure is the prompt's own only if the server works for others.
-        job.failures += outcome.reached and endpoint.replied_at >= (
-            flight.sent if forbidden else self.began
-        )
-        most = min(FORBIDDEN_RETRIES, self.client.retries) if forbidden else self.client.retries
-        if job.failures > most:
-            kind = 'refused' if forbidden else outcome.kind
-            self._hand_over(job, Failure(kind, forbidden, outcome.detail))
+        job.failures += outcome.reached and endpoint.replied_at >= self.began
+        if job.failures > self.client.retries:
+            self._hand_over(job, Failure(outcome.kind, False, outcome.detail))
         elif len(job.flights) == 1:
             longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
             self._put_back(job, now + random.uniform(0, longest))
