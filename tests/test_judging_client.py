@@ -717,12 +717,14 @@ def test_the_key_goes_to_the_named_host_alone() -> None:
     with JudgeServer(echo) as one, JudgeServer(echo) as other, JudgeServer() as elsewhere:
         for server in (one, other, elsewhere):
             server.respond = log(server)
-        moved = web.Response(status=307, headers={'Location': f'{elsewhere.url}/chat/completions'})
+        moved = {'Location': f'{elsewhere.url}/chat/completions'}
         first = iter(range(10))
 
         def respond(body: dict[str, Any]) -> web.Response | None:
             log(other)(body)
-            return moved if next(first, None) is None else None
+            if next(first, None) is not None:
+                return None
+            return web.Response(status=307, headers=moved)
 
         other.respond = respond
         with patch.dict(os.environ, {'OPENAI_API_KEY': 'sk-of-another-place'}):
@@ -730,3 +732,23 @@ def test_the_key_goes_to_the_named_host_alone() -> None:
     assert all(isinstance(outcome, Reply) for outcome in found.values())
     assert {host for host, _ in hosts} == {one.port, other.port}
     assert {key for _, key in hosts} == {f'Bearer {KEY}'}
+
+
+def test_what_a_server_says_is_one_short_printable_line_without_the_key() -> None:
+    """Half a key at the end of an excerpt would be found by nobody; no terminal obeys it."""
+    words = f'\x1b[2J\x07 a\r\nb{"x" * 280}Bearer {KEY.upper()} {"y" * 5000}'
+    page = web.Response(status=422, text=words)
+    with JudgeServer(echo, respond=lambda body: page if 'bad' in str(body) else None) as server:
+        found, _ = asked(server.url, ['good', 'bad'], key=KEY)
+    detail = found['bad'].detail
+    assert detail.startswith('422: \ufffd[2J\ufffd a b')
+    assert len(detail) <= 300
+    assert detail.isprintable()
+    assert KEY[:4].upper() not in detail
+
+
+def test_a_placeholder_is_no_key() -> None:
+    """The key of a server without keys may be a word of a reply."""
+    with JudgeServer(lambda prompt: 'The set is EMPTY.') as server:
+        found, _ = asked(server.url, ['x'], key='EMPTY')
+    assert found['x'].text == 'The set is EMPTY.'

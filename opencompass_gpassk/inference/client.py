@@ -458,7 +458,9 @@ class Endpoint:
         after_rest = sent >= self.opens_at
         if failure.wait:
             self.opens_at = max(self.opens_at, now + min(failure.wait, LONGEST_REST))
-        self._failures += sent >= self.replied_at
+        # A burst above what a server takes is no outage: first the limit shrinks.
+        if failure.kind != 'overloaded' or self.limit <= 1:
+            self._failures += sent >= self.replied_at
         if failure.kind in ('overloaded', 'timeout'):
             self.limit = max(1.0, self.limit - 1)
             self._overloaded = True
@@ -670,7 +672,7 @@ class _Job:
     key: Hashable
     fields: Mapping[str, Any]
     calls: int = 0
-    failures: int = 0
+    failures: float = 0.0
     failed_at: Counter[Endpoint] = field(default_factory=Counter)
     forbidden: float = 0.0
     flights: set[asyncio.Task[None]] = field(default_factory=set)
@@ -874,8 +876,9 @@ class _Asking:
             if endpoint.answered > job.forbidden:  # the key is still good, so it is the prompt
                 self._hand_over(job, Failure('refused', True, outcome.detail))
                 return
-        # A failure is the prompt's own only if the server works for others.
-        job.failures += outcome.reached and endpoint.replied_at >= self.began
+        # A failure is the prompt's own only if the server works for others; an overload rarely is.
+        if outcome.reached and endpoint.replied_at >= self.began:
+            job.failures += 0.25 if outcome.kind == 'overloaded' else 1.0
         if job.failures > self.client.retries:
             self._hand_over(job, Failure(outcome.kind, False, outcome.detail))
         elif len(job.flights) == 1:
@@ -925,7 +928,7 @@ class _Asking:
             raise
         if again:
             job.done = False
-            job.failures = 0
+            job.failures = 0.0
             self._put_back(job, 0.0)
 
     async def _hand_over_rest(self, failure: Failure) -> None:
