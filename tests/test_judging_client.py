@@ -22,7 +22,8 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import Client, Counts
+from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, ServedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
@@ -645,9 +646,9 @@ def test_a_straggler_is_asked_about_elsewhere(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_slow_server_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is usual here is no straggler, whatever the shortest wait."""
-    monkeypatch.setattr(client, 'STRAGGLING', 0.05)
-    slow = iter([0.02] * 16)
-    with JudgeServer(echo, latency=lambda: next(slow, 0.15)) as server:
+    monkeypatch.setattr(client, 'STRAGGLING', 0.1)
+    slow = iter([0.05] * 32)
+    with JudgeServer(echo, latency=lambda: next(slow, 0.25)) as server:
         found, ledger = asked(server.url, map(str, range(48)))
     assert len(found) == 48
     assert ledger.calls == 48

@@ -12,7 +12,8 @@ from aiohttp import web
 from judge_server import JudgeServer
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, Outcome, Reply, read_addresses
+from opencompass_gpassk.inference.client import Client, Counts, read_addresses
+from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
 
 
 def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:
@@ -124,7 +125,7 @@ def test_an_endpoint_is_tried_after_a_rest_though_older_requests_hang() -> None:
     for _ in range(16):
         endpoint.start(0.0)
     for _ in range(10):
-        endpoint.failed(0.0, 1.0, client.Failure('unreachable', False))
+        endpoint.failed(0.0, 1.0, Failure('unreachable', False))
         endpoint.end(0.0)
     assert not endpoint.has_room(1.5)
     assert endpoint.has_room(2.0)

@@ -15,7 +15,7 @@ from store_writer import put_human
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inference.client import Failure
+from opencompass_gpassk.inference.replies import Failure
 from opencompass_gpassk.judging.judge import Triple
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict

@@ -8,23 +8,19 @@ key or an unknown model ends the run. All other failures are tried again.
 from __future__ import annotations
 
 import asyncio
-import errno
 import heapq
 import ipaddress
 import itertools
 import json
 import logging
-import math
 import os
 import random
 import re
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from email.utils import parsedate_to_datetime
 from statistics import median
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -33,52 +29,23 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.inference.replies import (
+    FATAL,
+    LONGEST_READ,
+    MISPLACED,
+    Failure,
+    Outcome,
+    Reply,
+    encodable,
+    exception_failure,
+    read_response,
+)
 
-__all__ = [
-    *('Address', 'Client', 'ClientError', 'Counts', 'Failure', 'Outcome', 'Receive', 'Reply'),
-    *('exception_failure', 'read_addresses', 'read_response'),
-]
+__all__ = ['Client', 'ClientError', 'Counts', 'Receive', 'read_addresses']
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Reply:
-    """A model's reply to one request.
-
-    Attributes:
-        text: The text, with thoughts if the server sends them in the same text.
-        truncated: Whether it reached the length limit.
-        prompt_tokens: Prompt tokens as the server counted them, 0 if it didn't.
-        completion_tokens: Completion tokens, likewise.
-    """
-
-    text: str
-    truncated: bool = False
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no reply.
-
-    Attributes:
-        kind: A short name for counts, such as ``overloaded`` or ``too long``.
-        permanent: Whether asking again would not help.
-        detail: The server's message, without the key.
-        wait: Seconds that the server asks us to wait.
-        reached: Whether a server worked on the request, so that the prompt may be at fault.
-    """
-
-    kind: str
-    permanent: bool
-    detail: str = ''
-    wait: float = 0.0
-    reached: bool = True
-
-
-Outcome = Reply | Failure
 # Takes a request's key and outcome; returns whether to send the same request once more.
 Receive = Callable[[Any, Outcome], bool]
 
@@ -192,207 +159,6 @@ def _is_this_machine(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-LONGEST_READ = 4000  # characters of a server's message that are searched
-PERMANENT = {'too long', 'filtered', 'refused'}  # the prompt's fault, or a setting's
-MISPLACED = {'unknown model', 'redirect', 'forbidden'}  # the endpoint's fault, or its address's
-FATAL = {'key refused', 'no quota'}
-
-# The words of OpenAI, vLLM, SGLang, LMDeploy, TGI and llama.cpp for a prompt that does not fit.
-TOO_LONG = re.compile(
-    r'context_length_exceeded|reduce the length|maximum (model|context|input) length'
-    r'|context[ _](length|size|window|limit)|longer than the max|max_model_len|session_len'
-    r'|(prompt|input) is too long|input length|too many (input )?tokens'
-    r'|must have less than \d+ tokens|max_new_tokens`? must be',
-    re.IGNORECASE,
-)
-# Words that come with an unusual status: llama.cpp's 500, and the 429 for one request above the
-# tokens per minute.
-EXCEEDS_CONTEXT = re.compile('exceed_context_size', re.IGNORECASE)
-ABOVE_RATE = re.compile('request too large', re.IGNORECASE)
-FILTERED = re.compile(
-    r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
-    r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)'
-    r'|inappropriate content',
-    re.IGNORECASE,
-)
-UNKNOWN_MODEL = re.compile(
-    r'model_not_found|(unknown|no such|invalid) model|model\b.{0,200}?\b(does not exist|not found)',
-    re.IGNORECASE | re.DOTALL,
-)
-BAD_KEY = re.compile(
-    r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
-)
-NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
-
-
-def read_response(
-    status: int, headers: Mapping[str, str], raw: bytes
-) -> tuple[Outcome, tuple[int, int]]:
-    """Read a server's response.
-
-    Returns:
-        The reply or the failure; and the tokens of prompt and completion, paid for in either case.
-    """
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError):
-        text = raw.decode('utf-8', 'replace').strip() or 'an empty body'
-        # A body that was cut off may be a good reply: don't search its words for an error.
-        cut = status < 300
-        return _failed('bad reply' if cut else _kind(status, text), status, headers, text), (0, 0)
-    choices = body.get('choices') if isinstance(body, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    choice = choice if isinstance(choice, Mapping) else {}
-    message = choice.get('message')
-    usage = body.get('usage') if isinstance(body, Mapping) else None
-    tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
-    error = body.get('error') if isinstance(body, Mapping) else None
-    # Some servers send an empty error with good replies.
-    wrong = any(error.values()) if isinstance(error, Mapping) else bool(error)
-    if status != 200 or wrong or not isinstance(message, Mapping):
-        words = _words(body)
-        told = error or (body if words else None)
-        code = told.get('code') if isinstance(told, Mapping) else None
-        if status == 200 and isinstance(code, int) and 400 <= code < 600:
-            status = code  # gateways send errors with status 200
-        return _failed(_kind(status, words), status, headers, words or 'no choices'), tokens
-    content, reason = _text(message.get('content')), choice.get('finish_reason')
-    if content is None:
-        return Failure('bad reply', False, 'the content is no text'), tokens
-    if reason == 'content_filter' or (not content and message.get('refusal')):
-        words = str(message.get('refusal') or 'the reply was held back by a content filter')
-        return Failure('filtered', True, words), tokens
-    if not content and reason == 'length' and usage and usage.get('completion_tokens') == 0:
-        # So LMDeploy reports that prompt and max_tokens together exceed the session's length.
-        return Failure('too long', True, 'no room for a single token of a reply'), tokens
-    return Reply(_encodable(content), reason == 'length', *tokens), tokens
-
-
-def _kind(status: int, words: str) -> str:
-    """Return the kind of a failure; words have priority, since servers disagree on the status."""
-    words = words[:LONGEST_READ]
-    if (
-        EXCEEDS_CONTEXT.search(words)
-        or (status < 500 and ABOVE_RATE.search(words))
-        or (status in (200, 400, 413, 422) and TOO_LONG.search(words))
-    ):
-        return 'too long'
-    if status < 500 and status not in (401, 429) and FILTERED.search(words):
-        return 'filtered'
-    if status == 401 or (status in (400, 403) and BAD_KEY.search(words)):
-        return 'key refused'
-    if status == 402 or (status == 429 and NO_QUOTA.search(words)):
-        return 'no quota'
-    if status in (404, 405) or (status in (400, 422) and UNKNOWN_MODEL.search(words)):
-        return 'unknown model'
-    if 300 <= status < 400:
-        return 'redirect'
-    if status >= 500:
-        known = {503: 'overloaded', 529: 'overloaded', 504: 'timeout'}
-        return known.get(status, 'server error')
-    known = {403: 'forbidden', 408: 'timeout', 409: 'server error', 413: 'too long'}
-    known |= {425: 'overloaded', 429: 'overloaded'}
-    return known.get(status, 'refused' if status >= 400 else 'bad reply')
-
-
-def _failed(kind: str, status: int, headers: Mapping[str, str], words: str) -> Failure:
-    detail = f'{status}: {words}' if words else str(status)
-    if kind == 'redirect':
-        detail = _host(headers.get('Location', ''))
-    wait = _wait_asked_for(headers)
-    return Failure(kind, kind in PERMANENT, detail, wait, kind not in ('unknown model', 'redirect'))
-
-
-def _words(body: Any) -> str:
-    """Return the message, type and code of an error in JSON; '' if there is none."""
-    if isinstance(body, list) and body:
-        return _words(body[0])
-    error = (body.get('error') or body) if isinstance(body, Mapping) else ''
-    if not isinstance(error, Mapping):
-        return str(error)
-    message = error.get('message') or error.get('detail') or ''
-    inner = error.get('innererror')  # the only place of Azure's reason
-    given = [error.get('type'), error.get('code')]
-    given.append(inner.get('code') if isinstance(inner, Mapping) else None)
-    tags = ', '.join(tag for tag in given if tag and isinstance(tag, str))
-    return ' '.join(filter(None, [str(message), f'({tags})' * bool(tags)]))
-
-
-def _text(content: Any) -> str | None:
-    if content is None or isinstance(content, str):
-        return content or ''
-    if not isinstance(content, list):
-        return None
-    parts = [part.get('text', '') for part in content if isinstance(part, Mapping)]
-    return ''.join(part for part in parts if isinstance(part, str))
-
-
-def _encodable(text: str) -> str:
-    """Return a text that UTF-8 can encode: lone surrogates become question marks."""
-    return text.encode('utf-8', 'replace').decode()
-
-
-def _count(usage: Any, name: str) -> int:
-    value = usage.get(name) if isinstance(usage, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _wait_asked_for(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server asks us to wait; 0 if it doesn't say."""
-    value = headers.get('Retry-After', '')
-    milliseconds = _number(headers.get('retry-after-ms', ''))
-    seconds = milliseconds / 1000 or _number(value)
-    if value and not seconds:
-        with suppress(TypeError, ValueError, OverflowError, OSError):
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    return max(0.0, seconds)
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return 0.0
-    return number if math.isfinite(number) else 0.0
-
-
-def _host(location: str) -> str:
-    try:
-        parts = urlsplit(location)
-        port = f':{parts.port}' if parts.port else ''
-    except ValueError:
-        return 'no URL'
-    return f'{parts.scheme}://{parts.hostname}{port}' if parts.hostname else 'another path'
-
-
-# Too many sockets of this process: fewer concurrent requests help, another endpoint doesn't.
-OWN_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS}
-
-
-def exception_failure(error: BaseException) -> Failure:
-    """Return the failure of a request that raised an exception; all of them are temporary.
-
-    aiohttp's messages may quote headers and bodies, which may contain a part of a key, and whole
-    URLs, which may contain a password or a token. These are left out.
-    """
-    words = type(error).__name__
-    if isinstance(error, aiohttp.ClientResponseError):
-        words += f': {error.status}'
-    elif not isinstance(error, (aiohttp.ClientPayloadError, aiohttp.InvalidURL)):
-        without_urls = re.sub(r'(://)[^ ]+', r'\1…', str(error))
-        words = f'{words}: {without_urls}'.rstrip(': ')
-    if getattr(error, 'errno', None) in OWN_LIMITS:
-        return Failure('overloaded', False, words, reached=False)
-    # There is no limit for reading alone, so this timeout means that no connection was made.
-    if isinstance(error, (aiohttp.ServerTimeoutError, aiohttp.ClientConnectorError)):
-        return Failure('unreachable', False, words, reached=False)
-    if isinstance(error, asyncio.TimeoutError):
-        return Failure('timeout', False, words)
-    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
-        return Failure('bad reply', False, words)
-    return Failure('unreachable', False, words)
-
-
 START = 16  # concurrent requests at the beginning
 GROWTH = 0.25  # per reply, after an overload: a fifth of overloads keeps the limit where it is
 PATIENCE = 10  # failures in a row before a rest; fewer at a low limit, but never fewer than three
@@ -477,12 +243,25 @@ FIRST_BACKOFF = 0.5  # seconds
 LONGEST_BACKOFF = 30.0
 STRAGGLING = 30.0  # seconds after which a request may be asked again elsewhere
 STRAGGLING_MEDIANS = 10
-MOST_RACING = 4  # requests of one prompt at once
+MOST_RACING = 4  # requests of one prompt at once; if one of so many times out, it is given up
 FIRST_WORD = 8.0  # seconds without any reply until the user is told
 GRACE = 10.0  # seconds for the requests in flight to end after an error that stops everything
 TICK = 0.05  # seconds between two looks at the clock
 CONNECT_TIMEOUT = 15.0  # seconds
 LONGEST_RESPONSE = 16 * 2**20  # bytes
+
+REMEDIES = {
+    'no key': 'asks for a key; put it into the environment variable {key}',
+    'key refused': 'refuses the key in the environment variable {key} ({says:.3}); set it to one '
+    'that is valid there',
+    'forbidden': 'forbids every request; see whether the key in the environment variable {key} may '
+    'be used for the model {model!r}. It says: {says}',
+    'unknown model': 'knows no model {model!r}, or not this path; set model and api_base (which '
+    'often ends with /v1). It says: {says}',
+    'no quota': 'says that the quota is used up: {says}',
+    'redirect': 'redirects to {says}, where the key is not sent; set api_base to the URL that '
+    'serves the model',
+}
 
 
 class Client:
@@ -607,7 +386,7 @@ class Client:
         try:
             async with session.post(
                 address.url,
-                data=_encodable(json.dumps(fields, ensure_ascii=False)).encode(),
+                data=encodable(json.dumps(fields, ensure_ascii=False)).encode(),
                 proxy=address.proxy,
                 allow_redirects=False,  # the key is for this host alone
             ) as response:
@@ -629,30 +408,9 @@ class Client:
 
     def explain(self, address: Address, failure: Failure, model: Any) -> str:
         """Return the message and remedy for a failure that stops everything."""
-        name, says = f'the server at {address.name}', f'It says: {failure.detail}'
-        if failure.kind == 'key refused' and not self._key:
-            return f'{name} asks for a key; put it into the environment variable {self.key_env}'
-        if failure.kind == 'key refused':
-            return (
-                f'{name} refuses the key in the environment variable {self.key_env} '
-                f'({failure.detail[:3]}); set it to one that is valid there'
-            )
-        if failure.kind == 'forbidden':
-            return (
-                f'{name} forbids every request; see whether the key in the environment variable '
-                f'{self.key_env} may be used for the model {model!r}. {says}'
-            )
-        if failure.kind == 'unknown model':
-            return (
-                f'{name} knows no model {model!r}, or not this path; set model and api_base (which '
-                f'often ends with /v1). {says}'
-            )
-        if failure.kind == 'no quota':
-            return f'{name} says that the quota is used up: {failure.detail}'
-        return (
-            f'{name} redirects to {failure.detail}, where the key is not sent; set api_base to the '
-            'URL that serves the model'
-        )
+        kind = 'no key' if failure.kind == 'key refused' and not self._key else failure.kind
+        told = REMEDIES[kind].format(key=self.key_env, model=model, says=failure.detail)
+        return f'the server at {address.name} {told}'
 
 
 @dataclass(eq=False)
@@ -662,7 +420,7 @@ class _Job:
     Attributes:
         calls: How often it was sent.
         failures: How often it failed by what may be its own fault.
-        failed_at: How often it failed at each endpoint.
+        failed_at: How often it failed, or was late, at each endpoint.
         forbidden: When a server first forbade it; 0 if none did.
         flights: Its requests in flight.
         waits: Whether it waits to be sent again.
@@ -675,7 +433,7 @@ class _Job:
     failures: float = 0.0
     failed_at: Counter[Endpoint] = field(default_factory=Counter)
     forbidden: float = 0.0
-    flights: set[asyncio.Task[None]] = field(default_factory=set)
+    flights: set[_Flight] = field(default_factory=set)
     waits: bool = False
     done: bool = False
 
@@ -688,6 +446,7 @@ class _Flight:
     endpoint: Endpoint
     sent: float
     late: bool = False
+    task: asyncio.Task[None] | None = None
 
 
 class _Asking:
@@ -783,6 +542,7 @@ class _Asking:
                 flight.endpoint.end(flight.sent)
                 self._note(flight, now, Failure('timeout', False, f'no reply for {patience:g} s'))
                 flight.late = True
+                flight.job.failed_at[flight.endpoint] += 1
                 if len(flight.job.flights) < MOST_RACING:
                     self._put_back(flight.job, now)
 
@@ -794,20 +554,17 @@ class _Asking:
         job = self._next(now)
         if job is None:
             return False
-        racing = {self.flights[task].endpoint for task in job.flights}
-        endpoint = min(
-            free,
-            key=lambda one: (one in racing, job.failed_at[one], one.in_flight / one.limit),
-        )
+        # Elsewhere than where it failed or is late, if there is room.
+        endpoint = min(free, key=lambda one: (job.failed_at[one], one.in_flight / one.limit))
         endpoint.start(now)
         self.first_sent = self.first_sent or now
         self.counts.calls += 1
         self.counts.retries += job.calls > 0
         job.calls += 1
         flight = _Flight(job, endpoint, now)
-        task = asyncio.get_running_loop().create_task(self._ask(flight))
+        task = flight.task = asyncio.get_running_loop().create_task(self._ask(flight))
         self.flights[task] = flight
-        job.flights.add(task)
+        job.flights.add(flight)
         task.add_done_callback(self._ended)
         return True
 
@@ -850,47 +607,52 @@ class _Asking:
         now = self.now()
         self.counts.prompt_tokens += tokens[0]
         self.counts.completion_tokens += tokens[1]
-        if isinstance(outcome, Failure):
-            self.counts.failures[outcome.kind] += 1
-            job.failed_at[endpoint] += 1
-        if isinstance(outcome, Failure) and outcome.kind in ('refused', 'too long'):
-            # Where an endpoint never replied, its settings may differ: ask the others first.
-            if endpoint.replied_at < self.began and len(job.failed_at) < len(self.endpoints):
-                outcome = replace(outcome, permanent=False, reached=False)
-        if isinstance(outcome, Reply) or outcome.permanent:
-            # A refusal, too, shows that the server works.
+        if isinstance(outcome, Reply):
+            endpoint.replied(flight.sent, now)
+            self.latencies.append(now - flight.sent)
             self.silent_since = None
-            if isinstance(outcome, Reply):
-                endpoint.replied(flight.sent, now)
-                self.latencies.append(now - flight.sent)
             self._hand_over(job, outcome)
             return
-        self._note(flight, now, outcome)
-        culprit = endpoint if outcome.kind in FATAL else self._misplaced()
-        if culprit and culprit.last:
-            model = job.fields.get('model')
-            self.error = ClientError(self.client.explain(culprit.address, culprit.last, model))
-            return
-        if outcome.kind == 'forbidden':
+        self.counts.failures[outcome.kind] += 1
+        job.failed_at[endpoint] += 1
+        # Where an endpoint never replied, its settings may be at fault: ask the others first.
+        proven = endpoint.replied_at >= self.began or len(job.failed_at) == len(self.endpoints)
+        if outcome.permanent and (proven or outcome.kind == 'filtered'):
+            self.silent_since = None  # the server works
+            self._hand_over(job, outcome)
+        else:
+            self._failed(flight, now, outcome)
+
+    def _failed(self, flight: _Flight, now: float, failure: Failure) -> None:
+        """Let a job that failed be sent again, or end it, or all."""
+        job, endpoint = flight.job, flight.endpoint
+        self._note(flight, now, failure)
+        if failure.kind == 'forbidden':
             job.forbidden = job.forbidden or now
             if endpoint.answered > job.forbidden:  # the key is still good, so it is the prompt
-                self._hand_over(job, Failure('refused', True, outcome.detail))
+                self._hand_over(job, Failure('refused', True, failure.detail))
                 return
+        blamed = (endpoint, failure) if failure.kind in FATAL else self._misplaced()
+        if blamed:
+            address, model = blamed[0].address, job.fields.get('model')
+            self.error = ClientError(self.client.explain(address, blamed[1], model))
+            return
         # A failure is the prompt's own only if the server works for others; an overload rarely is.
-        if outcome.reached and endpoint.replied_at >= self.began:
-            job.failures += 0.25 if outcome.kind == 'overloaded' else 1.0
-        if job.failures > self.client.retries:
-            self._hand_over(job, Failure(outcome.kind, False, outcome.detail))
-        elif len(job.flights) == 1:
+        if failure.reached and endpoint.replied_at >= self.began:
+            job.failures += 0.25 if failure.kind == 'overloaded' else 1.0
+        hangs = failure.kind == 'timeout' and len(job.flights) >= MOST_RACING
+        if job.failures > self.client.retries or hangs:
+            self._hand_over(job, Failure(failure.kind, False, failure.detail))
+        elif all(one.late for one in job.flights - {flight}):
             longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
             self._put_back(job, now + random.uniform(0, longest))
 
-    def _misplaced(self) -> Endpoint | None:
-        """Return the endpoint to blame if none ever replied and all rest; else None."""
+    def _misplaced(self) -> tuple[Endpoint, Failure] | None:
+        """Return an endpoint to blame if none ever replied and all rest; else None."""
         if not (self._never_replied() and all(one.rest for one in self.endpoints)):
             return None
-        blamed = (one for one in self.endpoints if one.last and one.last.kind in MISPLACED)
-        return next(blamed, None)
+        failed = ((one, one.last) for one in self.endpoints if one.last)
+        return next((pair for pair in failed if pair[1].kind in MISPLACED), None)
 
     def _never_replied(self) -> bool:
         return all(one.replied_at < self.began for one in self.endpoints)
@@ -919,8 +681,9 @@ class _Asking:
         if self.error and not isinstance(self.error, ClientError):
             return
         job.done = True
-        for task in job.flights - {asyncio.current_task()}:
-            self.counts.failures['overtaken'] += task.cancel()
+        for flight in job.flights:
+            if flight.task and flight.task is not asyncio.current_task():
+                self.counts.failures['overtaken'] += flight.task.cancel()
         try:
             again = self.receive(job.key, outcome)
         except BaseException as error:
@@ -950,7 +713,7 @@ class _Asking:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         flight = self.flights.pop(task)
-        flight.job.flights.discard(task)
+        flight.job.flights.discard(flight)
         if not flight.late:
             flight.endpoint.end(flight.sent)
         if not task.cancelled() and task.exception():

@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line, progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import (
-    Client,
-    ClientError,
-    Counts,
-    Failure,
-    Outcome,
-    Receive,
-    Reply,
-)
+from opencompass_gpassk.inference.client import Client, ClientError, Counts, Receive
+from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
 from opencompass_gpassk.judging.prompt import BUILT_IN
 
 if TYPE_CHECKING:
