@@ -748,6 +748,20 @@ def test_what_a_server_says_is_one_short_printable_line_without_the_key() -> Non
     assert KEY[:4].upper() not in detail
 
 
+def test_the_key_comes_from_the_named_variable_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default from OC_JUDGE_API_KEY; without one none is sent."""
+    monkeypatch.setenv('OC_JUDGE_API_KEY', 'sk-default')
+    monkeypatch.delenv('MY_KEY', raising=False)
+    sent = []
+    with JudgeServer(echo) as server:
+        place: dict[str, Any] = {'mode': 'llm', 'model': 'judge', 'api_base': server.url}
+        for own in ({}, {'api_key_env': 'MY_KEY'}):
+            judge = ServedJudge(JudgeSettings(**place, **own))
+            judge.ask([('a', 'a')], lambda *_: False, Ledger())
+            sent.append(server.headers.get('Authorization'))
+    assert sent == ['Bearer sk-default', None]
+
+
 def test_a_placeholder_is_no_key() -> None:
     """The key of a server without keys may be a word of a reply."""
     with JudgeServer(lambda prompt: 'The set is EMPTY.') as server:
