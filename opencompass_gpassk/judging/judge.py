@@ -535,5 +535,6 @@ def in_thread(
             raise one[1]
     finally:
         abandoned.set()
-        stop()
-        thread.join()
+        while thread.is_alive():  # it may only just begin to ask
+            stop()
+            thread.join(0.1)
