@@ -639,7 +639,7 @@ class _Asking:
             return
         # A failure is the prompt's own only if the server works for others; an overload rarely is.
         if failure.reached and endpoint.replied_at >= self.began:
-            job.failures += 0.25 if failure.kind == 'overloaded' else 1.0
+            job.failures += 0.5 if failure.kind == 'overloaded' else 1.0
         hangs = failure.kind == 'timeout' and len(job.flights) >= MOST_RACING
         if job.failures > self.client.retries or hangs:
             self._hand_over(job, Failure(failure.kind, False, failure.detail))
