@@ -27,7 +27,6 @@ from judging_peer import judge_by_opencompass
 from judging_stub import AT_ONCE, LATENCY, InstantJudge, counts, stub
 from judging_trials import Candidate, described, distinct, is_right, repeated, spread
 
-from opencompass_gpassk.judging import http_judge as client  # noqa: F401  imported before the clock starts
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore

@@ -13,8 +13,9 @@ from typing import Any
 
 from judging_trials import Candidate, is_right
 
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.judge import Ledger, Receive
+from opencompass_gpassk.inference.client import Receive
+from opencompass_gpassk.inference.replies import Reply
+from opencompass_gpassk.judging.judge import Ledger
 
 SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'
 LATENCY, AT_ONCE = 0.05, 64
@@ -37,6 +38,9 @@ class InstantJudge:
             ledger.calls += 1
             said = 'yes' if is_right(Candidate(*triple)) else 'no'  # type: ignore[misc]
             receive(triple, Reply(f'\\boxed{{{said}}}', False, 500, 8))
+
+    def stop(self) -> None:
+        """Nothing is waited for."""
 
 
 @contextmanager

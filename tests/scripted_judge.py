@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Ledger, Receive
+from opencompass_gpassk.inference.client import Receive
+from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.judging.judge import Candidate, JudgeError, Ledger
 
 YES, NO = Reply('\\boxed{yes}', False, 100, 5), Reply('\\boxed{no}', False, 100, 5)
 
@@ -51,6 +52,9 @@ class ScriptedJudge:
                     ledger.prompt_tokens += outcome.prompt_tokens
                     ledger.completion_tokens += outcome.completion_tokens
                 again = receive(key, outcome)
+
+    def stop(self) -> None:
+        """Nothing is waited for."""
 
 
 def right_if(*answers: str) -> ScriptedJudge:

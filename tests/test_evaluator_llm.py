@@ -76,7 +76,7 @@ def test_a_cascade_asks_about_what_the_rules_do_not_confirm(
 
 def test_an_outage_ends_the_task_and_costs_no_verdict(tmp_path: Path, judge: JudgeServer) -> None:
     """The error says how to go on; the next start asks about the rest alone."""
-    dataset = prepared(tmp_path, sums(judge, max_concurrency=2))
+    dataset = prepared(tmp_path, sums(judge, max_concurrency=2, give_up_after=2.0))
     judge.respond = answer_on('103', 503, {'message': 'busy'})
     with pytest.raises(JudgeError, match=r'overloaded.*opencompass CONFIG -r'):
         evaluate(tmp_path, dataset)

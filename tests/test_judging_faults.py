@@ -16,18 +16,13 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.inference.chat_completions import (
-    Redactor,
+from opencompass_gpassk.inference.replies import (
+    FATAL,
+    MISPLACED,
+    Failure,
     Reply,
-    read_completion,
-    request_fields,
-)
-from opencompass_gpassk.inference.http_faults import (
-    Fault,
-    Remedy,
-    error_words,
-    exception_fault,
-    wait_asked_for,
+    exception_failure,
+    read_response,
 )
 
 RESPONSES = json.loads((Path(__file__).parent / 'cases/judge_responses.json').read_text('utf-8'))
@@ -36,7 +31,7 @@ HOST = ConnectionKey('host.example', 80, False, True, None, None, None)
 
 def read(body: Any, status: int = 200) -> Any:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return read_completion(status, CIMultiDict(), raw)[0]
+    return read_response(status, CIMultiDict(), raw)[0]
 
 
 @pytest.mark.parametrize('case', RESPONSES, ids=lambda case: case['id'])
@@ -44,13 +39,15 @@ def test_a_response_means_one_thing(case: dict[str, Any]) -> None:
     """Each server's way to refuse is told apart from what may pass."""
     raw = case.get('text', '') if case['body'] is None else json.dumps(case['body'])
     headers = CIMultiDict(case.get('headers', {}))
-    outcome, *tokens = read_completion(case['status'], headers, raw.encode())
-    assert isinstance(outcome, Fault)
-    assert (outcome.kind, outcome.remedy) == (case['kind'], Remedy(case['remedy']))
+    outcome, tokens = read_response(case['status'], headers, raw.encode())
+    assert isinstance(outcome, Failure)
+    assert outcome.kind == case['kind']
+    stops = outcome.kind in FATAL | MISPLACED
+    assert ('stop' if stops else 'skip' if outcome.permanent else 'retry') == case['remedy']
     assert outcome.detail
     assert case.get('quoted', '') in outcome.detail
     assert 's3cret' not in outcome.detail
-    assert tokens == [0, 0]
+    assert tokens == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +64,9 @@ def test_a_response_means_one_thing(case: dict[str, Any]) -> None:
 )
 def test_every_exception_may_pass(error: Exception, kind: str, reached: bool) -> None:
     """A job isn't blamed for a request that no server got."""
-    fault = exception_fault(error)
-    assert (fault.kind, fault.reached, fault.remedy) == (kind, reached, Remedy.RETRY)
-    assert type(error).__name__ in fault.detail
+    failure = exception_failure(error)
+    assert (failure.kind, failure.reached, failure.permanent) == (kind, reached, False)
+    assert type(error).__name__ in failure.detail
 
 
 REQUEST = RequestInfo(URL('http://h/t0ken-s3cret'), 'POST', CIMultiDictProxy(CIMultiDict()))
@@ -94,7 +91,7 @@ REQUEST = RequestInfo(URL('http://h/t0ken-s3cret'), 'POST', CIMultiDictProxy(CIM
 )
 def test_exceptions_are_not_quoted_where_they_quote(error: Exception, told: str) -> None:
     """They may hold half a key that a server repeats, a proxy's password, or a token in a path."""
-    detail = exception_fault(error).detail
+    detail = exception_failure(error).detail
     assert type(error).__name__ in detail
     assert told in detail
     assert 's3c' not in detail and 'ret@' not in detail
@@ -116,14 +113,18 @@ def test_exceptions_are_not_quoted_where_they_quote(error: Exception, told: str)
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float) -> None:
     """Seconds, milliseconds and dates that are over; nonsense is no wait."""
-    assert wait_asked_for(CIMultiDict(headers)) == seconds
+    outcome, _ = read_response(429, CIMultiDict(headers), b'')
+    assert isinstance(outcome, Failure)
+    assert outcome.wait == seconds
 
 
 def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
     """A date ahead is as many seconds as it lies ahead."""
     monkeypatch.setattr('time.time', lambda: 1_800_000_000.0)
     date = formatdate(1_800_000_090, usegmt=True)
-    assert wait_asked_for(CIMultiDict({'Retry-After': date})) == 90
+    outcome, _ = read_response(503, CIMultiDict({'Retry-After': date}), b'')
+    assert isinstance(outcome, Failure)
+    assert outcome.wait == 90
 
 
 @pytest.mark.parametrize(
@@ -140,10 +141,10 @@ def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
             Reply('', prompt_tokens=1, completion_tokens=1),
         ),
         ({'content': 'y\ud800s'}, Reply('y?s', prompt_tokens=1, completion_tokens=1)),
-        ({'content': '', 'refusal': 'no'}, Fault('filtered', Remedy.SKIP, 'no')),
+        ({'content': '', 'refusal': 'no'}, Failure('filtered', True, 'no')),
     ],
 )
-def test_a_message_is_read(message: dict[str, Any], expected: Reply | Fault) -> None:
+def test_a_message_is_read(message: dict[str, Any], expected: Reply | Failure) -> None:
     """Only the content is the reply, never the thoughts beside it."""
     assert read(reply_body('one', 'one', **message)) == expected
 
@@ -169,9 +170,9 @@ def test_an_error_that_says_nothing_is_none(error: Any) -> None:
 def test_tokens_of_a_reply_with_an_error_are_counted() -> None:
     """They are paid for."""
     body = {**reply_body('yes', 'one two'), 'error': 'gone'}
-    fault, *tokens = read_completion(200, CIMultiDict(), json.dumps(body).encode())
-    assert isinstance(fault, Fault)
-    assert tokens == [2, 1]
+    outcome, tokens = read_response(200, CIMultiDict(), json.dumps(body).encode())
+    assert isinstance(outcome, Failure)
+    assert tokens == (2, 1)
 
 
 @pytest.mark.parametrize('usage', [None, [], {'prompt_tokens': '3'}, {'prompt_tokens': True}, {}])
@@ -193,55 +194,5 @@ def test_a_body_that_holds_no_text_is_a_bad_reply(raw: Any) -> None:
 def test_an_error_may_come_in_any_shape() -> None:
     """Nothing in an error's JSON breaks its reading."""
     for body in (None, 3, [], {}, [[]], {'error': None}, {'error': []}, {'message': {'a': 1}}):
-        assert isinstance(error_words(body), str)
-
-
-def test_a_key_is_replaced_before_a_text_is_cut() -> None:
-    """Half a key at the end of an excerpt would be found by nobody."""
-    key = 'sk-0123456789'
-    text = 'x' * 295 + key
-    assert Redactor(key).excerpt(text) == 'x' * 295 + '[key]'
-    assert Redactor(key)(f'{key} {key.upper()}') == '[key] [key]'
-
-
-def test_an_excerpt_is_one_printable_line() -> None:
-    """No terminal obeys what a server said."""
-    assert Redactor(None).excerpt('\x1b[2J\x1b]0;title\x07 a\r\nb\x9b') == (
-        '\ufffd[2J\ufffd]0;title\ufffd a b\ufffd'
-    )
-
-
-@pytest.mark.parametrize(
-    'fields', [{'api_key': 'sk-"12345'}, {'a': [{'b': 'x sk-"12345 y'}]}, {'sk-"12345': 1}]
-)
-def test_a_key_is_found_in_extra_fields(fields: dict[str, Any]) -> None:
-    """As a value, within one, or as a name."""
-    assert Redactor('sk-"12345').finds_key(fields)
-    assert not Redactor('sk-other').finds_key(fields)
-    assert not Redactor(None).finds_key({'a': None})
-
-
-def test_a_placeholder_is_no_key() -> None:
-    """The key of a server without keys may be a word of a reply."""
-    assert Redactor('EMPTY')('The set is EMPTY.') == 'The set is EMPTY.'
-    assert Redactor(None)('None') == 'None'
-
-
-def test_extra_fields_replace_and_drop() -> None:
-    """None leaves a field out."""
-    extra = {'max_completion_tokens': 9, 'max_tokens': None, 'temperature': 1}
-    assert request_fields('m', 0.0, 8, extra) == {
-        'model': 'm',
-        'temperature': 1,
-        'max_completion_tokens': 9,
-    }
-
-
-@pytest.mark.parametrize(
-    'extra',
-    [{'stream': True}, {'messages': []}, {'model': 'x'}, {'seed': {1}}, {'x': float('nan')}],
-)
-def test_extra_fields_that_cannot_work_are_named(extra: dict[str, Any]) -> None:
-    """A request that no server understands is an error before it is sent."""
-    with pytest.raises(ValueError, match=r'extra_body of judge'):
-        request_fields('m', 0.0, 8, extra)
+        for status in (200, 400, 500):
+            assert isinstance(read(body, status), Failure)

@@ -12,8 +12,8 @@ from opencompass.models import HuggingFacewithChatTemplate, OpenAISDK
 from opencompass.models.base import BaseModel
 from tiny import CPU
 
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger
+from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.judging.settings import check_model_gpus
 

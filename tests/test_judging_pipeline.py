@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
 from store_writer import put_human
 
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging.judge import Candidate, Failure, JudgeError, Triple
+from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.judging.judge import Candidate, JudgeError, Triple
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
@@ -55,7 +55,7 @@ def test_equal_triples_are_asked_about_once() -> None:
     ]
     verdicts, found = judged(LLM, judge, answers)
     assert verdicts == '+-++-+-++-'
-    assert judge.asked == ['7', '8', '7', '8', '7']
+    assert sorted(judge.asked) == ['7', '7', '7', '8', '8']
     assert (found.ledger.calls, found.ledger.saved['identity']) == (5, 5)
 
 
@@ -74,7 +74,7 @@ def test_each_mode_asks_about_what_it_says(
     """All; what the rules don't confirm; what the rules can't tell."""
     judge = right_if('7.0', SEVEN)
     assert judged(settings, judge, candidates('7.0', '8', SEVEN, LOTS))[0] == verdicts
-    assert judge.asked == asked
+    assert sorted(judge.asked) == sorted(asked)
 
 
 def test_the_rule_alone_leaves_unjudged_what_it_cannot_tell() -> None:
@@ -124,7 +124,7 @@ def test_what_is_stored_is_not_paid_for_again(store: VerdictStore) -> None:
     first, _ = judged(LLM, judge, answers, store)
     again, found = judged(LLM, judge, [*answers, *candidates('10')], store)
     assert (first, again) == ('+--', '+---')
-    assert judge.asked == ['7', '8', '9', '10']
+    assert (sorted(judge.asked[:3]), judge.asked[3:]) == (['7', '8', '9'], ['10'])
     assert found.ledger.saved['store'] == 3
     others = [
         (ScriptedJudge(judge.say, model='other'), LLM),
@@ -133,7 +133,7 @@ def test_what_is_stored_is_not_paid_for_again(store: VerdictStore) -> None:
     ]
     for other, settings in others:
         assert judged(settings, other, answers, store)[0] == '+--'
-        assert other.asked == ['7', '8', '9']
+        assert sorted(other.asked) == ['7', '8', '9']
 
 
 def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None:
@@ -143,7 +143,7 @@ def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None
     )
     answers = candidates('late', 'never')
     assert judged(LLM, judge, answers, store)[0] == '+?'
-    assert judge.asked == ['late', 'late', 'never', 'never']
+    assert sorted(judge.asked) == ['late', 'late', 'never', 'never']
     assert judged(LLM, judge, answers, store)[0] == '+?'
     assert len(judge.asked) == 4
 
@@ -151,11 +151,11 @@ def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None
 def test_a_judge_that_no_reply_of_can_be_read_stops(store: VerdictStore) -> None:
     """Else a wrong prompt would leave all that the rules don't confirm unjudged, for good."""
     chatty = ScriptedJudge(lambda answer, times: Reply('Dear user,\n\x1b[2Jthe answer is right'))
-    with pytest.raises(JudgeError, match=r"gave no verdict that menu 'boxed'.*Dear user, .*right"):
+    with pytest.raises(JudgeError, match=r"no reply could be read.*Dear user, .*right.*'boxed'"):
         judged(LLM, chatty, candidates(*map(str, range(100))), store)
     assert len(chatty.asked) == 2 * 16
     assert judged(LLM, up := right_if('7'), candidates('7', '8'), store)[0] == '+-'
-    assert up.asked == ['7', '8']
+    assert sorted(up.asked) == ['7', '8']
 
 
 def test_unreadable_replies_of_a_judge_that_then_failed_are_asked_for_again(
@@ -173,6 +173,7 @@ def test_unreadable_replies_of_a_judge_that_then_failed_are_asked_for_again(
 def test_some_unreadable_replies_are_the_answers_own_fault(store: VerdictStore) -> None:
     """Once a verdict came, in this run or an earlier one, they are kept as they are."""
     odd = ScriptedJudge(lambda answer, times: YES if answer == '99' else Reply('?'))
+    assert judged(LLM, odd, candidates('99'), store)[0] == '+'
     many = candidates('99', *map(str, range(40)))
     assert judged(LLM, odd, many, store)[0] == '+' + '?' * 40
     more = candidates('99', *map(str, range(100, 140)))
@@ -207,12 +208,43 @@ def test_a_failure_that_may_pass_is_not_kept(store: VerdictStore) -> None:
 
 def test_a_failure_that_lasts_blocks_no_run(store: VerdictStore) -> None:
     """It is the trial's reason, kept like a verdict."""
-    refused = ScriptedJudge(lambda answer, _: Failure('too long', True, '9000 tokens'))
-    verdicts, found = judged(LLM, refused, candidates('7'), store)
-    assert (verdicts, found.judgements[0].reason) == ('?', 'too long: 9000 tokens')
-    require_coverage(found, 1, 1.0, '')
-    assert judged(LLM, up := right_if('7'), candidates('7'), store)[0] == '?'
+    refused = ScriptedJudge(
+        lambda answer, _: NO if answer == '8' else Failure('too long', True, '9000 tokens')
+    )
+    verdicts, found = judged(LLM, refused, candidates('7', '8'), store)
+    assert (verdicts, found.judgements[0].reason) == ('?-', 'too long: 9000 tokens')
+    require_coverage(found, 2, 1.0, '')
+    assert judged(LLM, up := right_if('7'), candidates('7', '8'), store)[0] == '?-'
     assert up.asked == []
+
+
+@pytest.mark.parametrize('number', [3, 100])
+@pytest.mark.parametrize(
+    ('kind', 'words'),
+    [
+        ('refused', 'extra_body of judge. It says: refused: 400: temperature must be 1'),
+        ('too long', 'lower max_tokens of judge'),
+    ],
+)
+def test_a_judge_that_refuses_everything_stops(
+    store: VerdictStore, kind: str, words: str, number: int
+) -> None:
+    """A setting is wrong, not the answers: nothing is kept as their own fault."""
+    refusing = ScriptedJudge(lambda *_: Failure(kind, True, '400: temperature must be 1'))
+    with pytest.raises(JudgeError, match=words):
+        judged(LLM, refusing, candidates(*map(str, range(number))), store)
+    assert len(refusing.asked) <= 16
+    assert judged(LLM, right_if(), candidates(*map(str, range(3))), store)[0] == '---'
+
+
+def test_refusals_of_a_judge_that_then_failed_are_asked_for_again(store: VerdictStore) -> None:
+    """Nothing shows that the prompts are at fault, nor a setting."""
+    broken = ScriptedJudge(
+        lambda answer, _: Failure('refused', True) if answer < '5' else Failure('timeout', False)
+    )
+    _, found = judged(LLM, broken, candidates(*'123456789'), store)
+    assert found.transient == {'refused': 4, 'timeout': 5}
+    assert judged(LLM, right_if('7'), candidates(*'123456789'), store)[0] == '------+--'
 
 
 def test_a_person_outranks_everybody(store: VerdictStore) -> None:
@@ -231,14 +263,15 @@ def test_what_a_judge_said_before_it_failed_is_kept(store: VerdictStore) -> None
     """An error of the judge ends the run, not the verdicts."""
 
     def say(answer: str, times: int) -> Reply:
-        if answer == '9':
+        if len(judge.asked) == 2:
             raise JudgeError('no credit left')
         return NO
 
+    judge = ScriptedJudge(say)
     with pytest.raises(JudgeError, match='no credit left'):
-        judged(LLM, ScriptedJudge(say), candidates('7', '8', '9', '10'), store)
-    assert judged(LLM, up := right_if('9'), candidates('7', '8', '9', '10'), store)[0] == '--+-'
-    assert up.asked == ['9', '10']
+        judged(LLM, judge, candidates('7', '8', '9', '10'), store)
+    assert judged(LLM, up := right_if(), candidates('7', '8', '9', '10'), store)[0] == '----'
+    assert sorted(judge.asked + up.asked) == ['10', '7', '8', '9']
 
 
 def test_nobody_is_asked_when_nothing_is_left() -> None:
@@ -258,7 +291,9 @@ def test_the_prompt_is_in_the_language_of_the_problem() -> None:
             Candidate('How many?', '7', '8'),
         ],
     )
-    assert ['参考答案' in prompt for prompt in judge.prompts] == [True, True, False]
+    chinese = {'参考答案' in prompt: prompt for prompt in judge.prompts}
+    assert sum('参考答案' in prompt for prompt in judge.prompts) == 2
+    assert 'How many?' in chinese[False]
 
 
 def test_the_signature_tells_settings_apart_that_verdicts_depend_on() -> None:

@@ -62,18 +62,16 @@ def test_the_environment_names_the_judge(monkeypatch: pytest.MonkeyPatch) -> Non
         _ = settings.model_name
     with pytest.raises(ValueError, match='OC_JUDGE_API_BASE'):
         _ = settings.endpoints
-    assert settings.key is None
     monkeypatch.setenv('OC_JUDGE_MODEL', 'judge-72b')
     monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://a/v1, http://b/v1')
     monkeypatch.setenv('OC_JUDGE_API_KEY', 'sk-1')
     assert settings.model_name == 'judge-72b'
     assert settings.endpoints == ['http://a/v1', 'http://b/v1']
-    assert settings.key == 'sk-1'
     told = settings.resolved()
     assert told == {'model': 'judge-72b', 'api_base': 'http://a/v1, http://b/v1'}
     assert JudgeSettings.of(told).endpoints == settings.endpoints
     own = JudgeSettings.of({'model': 'mine', 'api_base': 'http://c/v1', 'api_key_env': 'MY_KEY'})
-    assert (own.model_name, own.endpoints, own.key) == ('mine', ['http://c/v1'], None)
+    assert (own.model_name, own.endpoints) == ('mine', ['http://c/v1'])
 
 
 def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +93,7 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
     for settings, message in (
         ({'max_token': 64}, "did you mean 'max_tokens'"),
         ({'prompt': 'opencompas'}, 'opencompas cannot be read'),
-        ({'api_base': 'http://me:secret@a/v1'}, 'api_base of judge'),
+        ({'api_base': 'http://me:secret@a/v1'}, 'api_base holds a user'),
     ):
         with pytest.raises(ValueError, match=message) as error:
             configured(**settings)

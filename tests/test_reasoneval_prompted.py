@@ -15,10 +15,10 @@ from judge_server import JudgeServer
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.inference import endpoints
-from opencompass_gpassk.inference.chat_completions import Reply
-from opencompass_gpassk.judging import dispatch as jobs
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
+from opencompass_gpassk.inference import client
+from opencompass_gpassk.inference.client import Receive
+from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
@@ -42,10 +42,9 @@ HEADING = re.compile(r'^\[Step (\d+)\]$', re.MULTILINE)
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits of hundredths of seconds."""
-    for module, names in ((jobs, ['BACKOFF']), (endpoints, ['REST', 'PAUSE'])):
-        for name in names:
-            monkeypatch.setattr(module, f'FIRST_{name}', 0.01)
-            monkeypatch.setattr(module, f'LONGEST_{name}', 0.02)
+    for name in ('BACKOFF', 'REST'):
+        monkeypatch.setattr(client, f'FIRST_{name}', 0.01)
+        monkeypatch.setattr(client, f'LONGEST_{name}', 0.02)
 
 
 class ScriptedJudge:
@@ -66,6 +65,9 @@ class ScriptedJudge:
                 outcome = self.say(prompt, kind_of(prompt), self.prompts.count(prompt))
                 self.prompts.append(prompt)
                 again = receive(key, Reply(outcome) if isinstance(outcome, str) else outcome)
+
+    def stop(self) -> None:
+        """Nothing is waited for."""
 
 
 def kind_of(prompt: str) -> ErrorKind:
@@ -169,16 +171,18 @@ def test_failures_have_names_and_only_those_that_may_pass_are_asked_for_again() 
     def say(prompt: str, kind: ErrorKind, times: int) -> Reply | Failure:
         if kind is REDUNDANT:
             return Failure('too long', permanent=True, detail='10 tokens: at most')
-        return Failure('overloaded', permanent=False) if times == 0 else Reply('\\boxed{none}')
+        busy = times == 0 and '1 + 2' in prompt
+        return Failure('overloaded', permanent=False) if busy else Reply('\\boxed{none}')
 
     scripted = ScriptedJudge(say)
     judge = PromptedStepJudge(scripted)
-    assert count_failures(judge.find([ADDING])) == {'overloaded': 1, 'too long': 1}
+    other = Solution('What is 1 + 1?', ['2'])
+    assert count_failures(judge.find([ADDING, other])) == {'overloaded': 1, 'too long': 2}
     (found,) = judge.find([ADDING])
     assert count_failures([found]) == {'too long': 1}
     assert found.invalid is not None and found.invalid.steps == ()
     assert found.scores().refusal is Refusal.DECLINED
-    assert len(scripted.prompts) == 3
+    assert len(scripted.prompts) == 5
 
 
 def test_a_judge_that_breaks_down_keeps_what_it_said() -> None:

@@ -16,8 +16,8 @@ from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.judging.export import read_label
-from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple
-from opencompass_gpassk.judging.prompted_judge import PromptedJudge, make_judge
+from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple, make_judge
+from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore

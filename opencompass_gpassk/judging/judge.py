@@ -1,77 +1,42 @@
-"""The interface of a judge that is asked with prompts: its identity, replies and failures."""
+"""Judges, and how one is asked: what is asked for again, held back, told and given up."""
 
 from __future__ import annotations
 
+import json
+import sys
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.formats.display import one_line, progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.chat_completions import Reply
+from opencompass_gpassk.inference.client import Client, ClientError, Counts, Receive
+from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
+from opencompass_gpassk.judging.prompt import BUILT_IN
+
+if TYPE_CHECKING:
+    from opencompass_gpassk.judging.settings import JudgeSettings
 
 __all__ = [
+    'Answer',
+    'Asker',
     'Candidate',
-    'Failure',
     'Judge',
     'JudgeError',
     'JudgeIdentity',
-    'JudgingBar',
     'Ledger',
-    'Outcome',
-    'Receive',
     'RecordedJudge',
+    'ServedJudge',
     'Triple',
+    'in_thread',
+    'make_judge',
 ]
-
-
-@dataclass
-class Ledger:
-    """Counts of one judging; costs that were paid earlier are counted under ``kept``.
-
-    Attributes:
-        calls: Requests sent, including failed ones.
-        retries: Calls that repeated an earlier one.
-        failures: Failed calls by kind.
-        prompt_tokens: Prompt tokens as the servers counted them.
-        completion_tokens: Completion tokens, likewise.
-        saved: Trials that needed no call, by the reason: ``no answer``, ``rule``, ``human``,
-            ``identity`` (the same triple is asked about once) and ``store``.
-        kept_prompt_tokens: Prompt tokens that the verdicts from the store cost when they were
-            given, in an earlier start or another run.
-        kept_completion_tokens: Completion tokens, likewise.
-        price_per_mtok: Price of a million prompt tokens and of a million completion tokens.
-    """
-
-    calls: int = 0
-    retries: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    saved: Counter[str] = field(default_factory=Counter)
-    kept_prompt_tokens: int = 0
-    kept_completion_tokens: int = 0
-    price_per_mtok: tuple[float, float] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the ledger as results hold it, with costs if a price is given."""
-        return {
-            'calls': self.calls,
-            'retries': self.retries,
-            'failures': dict(sorted(self.failures.items())),
-            **self._tokens(self.prompt_tokens, self.completion_tokens),
-            'saved': dict(sorted(self.saved.items())),
-            'kept': self._tokens(self.kept_prompt_tokens, self.kept_completion_tokens),
-        }
-
-    def _tokens(self, prompt: int, completion: int) -> dict[str, Any]:
-        counts: dict[str, Any] = {'prompt_tokens': prompt, 'completion_tokens': completion}
-        if self.price_per_mtok is not None:
-            prices = self.price_per_mtok
-            counts['price'] = (prompt * prices[0] + completion * prices[1]) / 1e6
-        return counts
 
 
 class JudgeError(RuntimeError):
@@ -124,24 +89,41 @@ class JudgeIdentity:
         return stable_hash([self.model, self.prompt, dict(self.settings)])
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why a judge gave no reply to one prompt.
+@dataclass
+class Ledger(Counts):
+    """Counts of one judging; costs that were paid earlier are counted under ``kept``.
 
     Attributes:
-        kind: A short name for counts, such as ``overloaded`` or ``too long``.
-        permanent: Whether asking again would not help.
-        detail: The server's message, without any key.
+        saved: Trials that needed no call, by the reason: ``no answer``, ``rule``, ``human``,
+            ``identity`` (the same triple is asked about once) and ``store``.
+        kept_prompt_tokens: Prompt tokens that the verdicts from the store cost when they were
+            given, in an earlier start or another run.
+        kept_completion_tokens: Completion tokens, likewise.
+        price_per_mtok: Price of a million prompt tokens and of a million completion tokens.
     """
 
-    kind: str
-    permanent: bool
-    detail: str = ''
+    saved: Counter[str] = field(default_factory=Counter)
+    kept_prompt_tokens: int = 0
+    kept_completion_tokens: int = 0
+    price_per_mtok: tuple[float, float] | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ledger as results hold it, with costs if a price is given."""
+        return {
+            'calls': self.calls,
+            'retries': self.retries,
+            'failures': dict(sorted(self.failures.items())),
+            **self._tokens(self.prompt_tokens, self.completion_tokens),
+            'saved': dict(sorted(self.saved.items())),
+            'kept': self._tokens(self.kept_prompt_tokens, self.kept_completion_tokens),
+        }
 
-Outcome = Reply | Failure
-# Takes a job's key and outcome; returns whether to ask the same prompt once more.
-Receive = Callable[[Any, Outcome], bool]
+    def _tokens(self, prompt: int, completion: int) -> dict[str, Any]:
+        counts: dict[str, Any] = {'prompt_tokens': prompt, 'completion_tokens': completion}
+        if self.price_per_mtok is not None:
+            prices = self.price_per_mtok
+            counts['price'] = (prompt * prices[0] + completion * prices[1]) / 1e6
+        return counts
 
 
 class Judge(Protocol):
@@ -155,12 +137,7 @@ class Judge(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """Decoding settings that the replies depend on."""
 
-    def ask(
-        self,
-        jobs: Iterable[tuple[Hashable, str]],
-        receive: Receive,
-        ledger: Ledger,
-    ) -> None:
+    def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
         """Ask prompts, and hand over each reply when it arrives.
 
         Args:
@@ -172,6 +149,83 @@ class Judge(Protocol):
         Raises:
             JudgeError: If no prompt can succeed, for example because the key is refused.
         """
+
+    def stop(self) -> None:
+        """End :meth:`ask` soon, from another thread, without waiting for a server."""
+
+
+OWN_FIELDS = {
+    'model': 'set model instead',
+    'messages': 'they hold the prompt',
+    'stream': 'replies are read whole',
+}
+
+
+class ServedJudge:
+    """A judge behind one or many OpenAI-compatible endpoints.
+
+    Args:
+        settings: Its model, endpoints, key and decoding.
+
+    Raises:
+        ValueError: If a setting can't be used.
+    """
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self.model = settings.model_name
+        self.settings: Mapping[str, Any] = {
+            'temperature': settings.temperature,
+            'max_tokens': settings.max_tokens,
+            'extra_body': dict(settings.extra_body),
+        }
+        self._client = Client(
+            settings.endpoints,
+            key_env=settings.api_key_env,
+            max_concurrency=settings.max_concurrency,
+            timeout=settings.timeout,
+            deadline=settings.deadline,
+            retries=settings.retries,
+            give_up_after=settings.give_up_after,
+            race=True,  # a judge's second reply is as valid as its first
+        )
+        for name, reason in OWN_FIELDS.items():
+            if name in settings.extra_body:
+                raise ValueError(f'extra_body of judge sets {name!r}, which it must not: {reason}')
+        fields = {
+            'model': self.model,
+            'temperature': settings.temperature,
+            'max_tokens': settings.max_tokens,
+            **settings.extra_body,
+        }
+        self._fields = {name: value for name, value in fields.items() if value is not None}
+        try:
+            shown = json.dumps(self._fields, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f'extra_body of judge does not fit into JSON: {error}') from None
+        if self._client.hide_key(shown) != shown:
+            raise ValueError(
+                f'extra_body of judge holds the key in {settings.api_key_env}, but settings are '
+                'stored; leave the key out: it is sent as bearer token'
+            )
+
+    def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
+        """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`.
+
+        Raises:
+            JudgeError: As :meth:`Client.ask` does.
+        """
+        requests = (
+            (key, {**self._fields, 'messages': [{'role': 'user', 'content': prompt}]})
+            for key, prompt in jobs
+        )
+        try:
+            self._client.ask(requests, receive, ledger)
+        except ClientError as error:
+            raise JudgeError(f'judge: {error}') from None
+
+    def stop(self) -> None:
+        """End :meth:`ask`, from another thread."""
+        self._client.stop()
 
 
 class RecordedJudge:
@@ -188,7 +242,7 @@ class RecordedJudge:
         self.settings = settings
         self._custom = custom
 
-    def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Ledger) -> None:
+    def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
         """Refuse to ask.
 
         Raises:
@@ -207,33 +261,280 @@ class RecordedJudge:
                 f'OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
             )
 
+    def stop(self) -> None:
+        """Nothing is being asked."""
 
-class JudgingBar:
-    """A bar of tqdm on standard error: rate, time left, calls saved, failed calls.
+
+def make_judge(settings: JudgeSettings) -> Judge:
+    """Return the judge that settings name.
+
+    Raises:
+        ValueError: If they name no judge.
+    """
+    if settings.recorded:
+        decoding = {
+            'temperature': settings.temperature,
+            'max_tokens': settings.max_tokens,
+            'extra_body': dict(settings.extra_body),
+        }
+        custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
+        return RecordedJudge(settings.model_name, decoding, custom=custom)
+    if isinstance(settings.model, Mapping):
+        from opencompass_gpassk.judging.local_judge import LocalJudge
+
+        return LocalJudge(
+            settings.model, max_tokens=settings.max_tokens, batch_size=settings.batch_size
+        )
+    return ServedJudge(settings)
+
+
+UNREADABLE = 'unreadable reply of the judge'
+CUT_OFF = 'reply of the judge cut off at max_tokens'
+EXCERPT = 80  # characters shown of an unreadable reply, from its end
+SUSPICIOUS = 16  # after so many prompts without a single readable reply, a setting must be wrong
+
+KeyT = TypeVar('KeyT', bound=Hashable)
+FoundT = TypeVar('FoundT')
+
+
+@dataclass(frozen=True)
+class Answer(Generic[FoundT]):
+    """What a judge said to one prompt.
+
+    Attributes:
+        found: What was read in the reply; None if there is nothing to read.
+        reason: Why nothing was found, beginning with a short name for counts.
+        passing: Whether asking again later may help.
+        reply: The reply that counts; None if there is none.
+    """
+
+    found: FoundT | None
+    reason: str = ''
+    passing: bool = False
+    reply: Reply | None = None
+
+
+class Asker(Generic[KeyT, FoundT]):
+    """Asks a judge many prompts, and reads its replies.
+
+    An unreadable reply is asked for once more. Unreadable replies and refused prompts are held
+    back until a first readable reply shows that the judge works: otherwise a wrong prompt or
+    setting would be stored as a lasting fault of every answer.
 
     Args:
-        total: Number of triples to ask about.
+        judge: The judge.
+        read: Reads the text of the reply to a key's prompt; None if that can't be read.
+        deliver: Takes each key's answer, once.
+        ledger: Counts calls, failures and tokens.
+        remedy: What to do if no reply can be read.
+        readable: Whether it is known that the judge gives replies that can be read.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        read: Callable[[KeyT, str], FoundT | None],
+        deliver: Callable[[KeyT, Answer[FoundT]], None],
+        ledger: Ledger,
+        *,
+        remedy: str,
+        readable: bool,
+    ) -> None:
+        self.judge = judge
+        self.read = read
+        self.deliver = deliver
+        self.ledger = ledger
+        self.remedy = remedy
+        self.readable = readable
+        self._asked_again: set[KeyT] = set()
+        self._held: dict[KeyT, Answer[FoundT]] = {}
+        self._failing = False  # whether any prompt was left with a temporary failure
+
+    def ask(
+        self, jobs: Iterable[tuple[KeyT, str | None]], total: int, *, progress: bool = False
+    ) -> None:
+        """Ask about all keys.
+
+        Args:
+            jobs: Pairs of a key and its prompt, read lazily; a key without prompt needs no call.
+            total: Their number.
+            progress: Show progress on standard error.
+
+        Raises:
+            JudgeError: If the judge can't be asked at all, or gives no readable reply.
+        """
+        with Progress(total, self.ledger, shown=progress) as self._progress:
+            if total:
+                self.judge.ask(self._prompts(jobs), self._receive, self.ledger)
+            self._settle_held()
+
+    def _prompts(self, jobs: Iterable[tuple[KeyT, str | None]]) -> Iterator[tuple[KeyT, str]]:
+        for key, prompt in jobs:
+            if prompt is None:
+                self._progress.advance()
+            else:
+                yield key, prompt
+
+    def _receive(self, key: KeyT, outcome: Outcome) -> bool:
+        """Take a prompt's outcome; return whether to ask it once more."""
+        if isinstance(outcome, Failure):
+            reason = f'{outcome.kind}: {outcome.detail}' if outcome.detail else outcome.kind
+            self._failing |= not outcome.permanent
+            answer: Answer[FoundT] = Answer(None, reason, not outcome.permanent)
+            suspicious = outcome.kind in ('refused', 'too long')
+        else:
+            found = None if outcome.truncated else self.read(key, outcome.text)
+            if found is not None:
+                self.readable = True
+                self._settle(key, Answer(found, reply=outcome))
+                self._settle_held()
+                return False
+            self.ledger.failures['unreadable'] += 1
+            if key not in self._asked_again:
+                self._asked_again.add(key)
+                return True
+            reason = CUT_OFF if outcome.truncated else f'{UNREADABLE}: {excerpt(outcome.text)}'
+            answer, suspicious = Answer(None, reason, reply=outcome), True
+        if suspicious and not self.readable:
+            self._held[key] = answer
+            if len(self._held) >= SUSPICIOUS:
+                raise self._useless(answer)
+        else:
+            self._settle(key, answer)
+        return False
+
+    def _settle(self, key: KeyT, answer: Answer[FoundT]) -> None:
+        self.deliver(key, answer)
+        self._progress.advance()
+
+    def _settle_held(self) -> None:
+        """Settle the held answers, as temporary failures if the judge may just not be up yet."""
+        refused = [one for one in self._held.values() if one.reply is None]
+        if refused and not (self.readable or self._failing):
+            raise self._useless(refused[0])
+        while self._held:
+            key, answer = self._held.popitem()
+            passing = self._failing and not self.readable
+            self._settle(key, Answer(None, answer.reason, passing, answer.reply))
+
+    def _useless(self, answer: Answer[FoundT]) -> JudgeError:
+        if answer.reply is not None:
+            return JudgeError(
+                f'the judge replied to {len(self._held)} prompts, twice to each, and no reply '
+                f'could be read ({answer.reason}); {self.remedy}, or raise max_tokens'
+            )
+        remedy = (
+            'lower max_tokens of judge or serve the model with a longer context'
+            if answer.reason.startswith('too long')
+            else 'check max_tokens, temperature and extra_body of judge'
+        )
+        return JudgeError(
+            f'the judge refuses its first prompts; {remedy}. It says: {answer.reason}'
+        )
+
+
+def excerpt(reply: str) -> str:
+    """Return the end of a reply, without its thoughts, on one line and in quotes."""
+    words = one_line(spoken(reply)[-10 * EXCERPT :])
+    return repr(words if len(words) <= EXCERPT else f'…{words[-EXCERPT:]}')
+
+
+LINE_EVERY = 10.0  # seconds
+
+
+class Progress:
+    """Progress on standard error: a bar on a terminal, else a line every ten seconds.
+
+    Args:
+        total: Number of prompts to settle.
         ledger: The counts to show.
-        shown: Whether to show the bar.
+        shown: Whether to show anything.
     """
 
     def __init__(self, total: int, ledger: Ledger, *, shown: bool) -> None:
+        self.total = total
         self.ledger = ledger
-        self.bar = progress_bar(total, 'judging', 'answer', shown=shown and total > 0)
+        self.done = 0
+        terminal = sys.stderr.isatty()
+        self._bar = progress_bar(total, 'judging', 'answer', shown=shown and terminal)
+        self._lines = shown and not terminal and total > 0
+        self._began = time.monotonic()
+        self._ended = threading.Event()
+        # A thread, since the line must also come while no reply does.
+        self._writer = threading.Thread(target=self._write_lines, name='progress', daemon=True)
 
-    def __enter__(self) -> JudgingBar:
+    def __enter__(self) -> Progress:
+        if self._lines:
+            self._writer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._tell()
-        self.bar.close()
+        self._ended.set()
+        self._bar.close()
+        if self._lines:
+            self._write()
 
     def advance(self) -> None:
-        """Count one more settled triple."""
-        if self.bar.update():  # True when the bar is redrawn, a few times a second
-            self._tell()
+        """Count one more settled prompt."""
+        self.done += 1
+        if self._bar.update():  # True when the bar is redrawn, a few times a second
+            errors = self.ledger.failures.total()
+            self._bar.set_postfix(errors=errors, refresh=False)
 
-    def _tell(self) -> None:
-        self.bar.set_postfix(
-            saved=self.ledger.saved.total(), errors=self.ledger.failures.total(), refresh=False
-        )
+    def _write_lines(self) -> None:
+        while not self._ended.wait(LINE_EVERY):
+            self._write()
+
+    def _write(self) -> None:
+        rate = self.done / max(time.monotonic() - self._began, 1e-9)
+        left = f'{(self.total - self.done) / rate:.0f} s left' if rate else 'time left unknown'
+        line = f'judging: {self.done} of {self.total}, {rate:.1f} a second, {left}'
+        print(f'{line}, {self.ledger.failures.total()} failures', file=sys.stderr, flush=True)
+
+
+class _AbandonedError(JudgeError):
+    """The generator was closed: nothing more is wanted."""
+
+
+def in_thread(
+    work: Callable[[Callable[[KeyT], None]], None], stop: Callable[[], None]
+) -> Generator[KeyT, None, None]:
+    """Run work in a thread; yield what it hands over as soon as it does.
+
+    Closing or dropping the generator ends the work and the thread.
+
+    Args:
+        work: Takes a function to hand over with, which raises an error if nothing is wanted.
+        stop: Makes the work end soon.
+
+    Raises:
+        Exception: As ``work`` does, after all that it handed over is yielded.
+    """
+    handed: SimpleQueue[tuple[Any, BaseException | None, bool]] = SimpleQueue()
+    abandoned = threading.Event()
+
+    def hand_over(item: KeyT) -> None:
+        if abandoned.is_set():
+            raise _AbandonedError('the replies are no longer wanted')
+        handed.put((item, None, False))
+
+    def run() -> None:
+        error = None
+        try:
+            work(hand_over)
+        except BaseException as raised:
+            error = raised
+        handed.put((None, error, True))
+
+    thread = threading.Thread(target=run, name='asking a judge', daemon=True)
+    thread.start()
+    try:
+        while not (one := handed.get())[2]:
+            yield one[0]
+        if one[1] is not None:
+            raise one[1]
+    finally:
+        abandoned.set()
+        while thread.is_alive():  # it may only just begin to ask
+            stop()
+            thread.join(0.1)

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
-from opencompass_gpassk.inference.chat_completions import Reply
+from opencompass_gpassk.inference.client import Counts, Receive
+from opencompass_gpassk.inference.replies import FILTERED, TOO_LONG, Failure, Reply
 from opencompass_gpassk.inference.request_loop import FailureWatch, draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
-from opencompass_gpassk.judging.judge import Failure, JudgeError, Ledger, Receive
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import SECRETS, check_model_gpus, config_hash, judge_name
 
 __all__ = ['OUT_OF_MEMORY', 'PATIENCE', 'Job', 'LocalJobs', 'LocalJudge']
@@ -28,12 +29,6 @@ PATIENCE = 10
 PROBE = 'What is 1 + 1?'
 PROBE_TOKENS = 4
 OUT_OF_MEMORY = re.compile(r'OutOfMemory|out of memory', re.IGNORECASE)
-TOO_LONG = re.compile(
-    r'context[ _]?(?:length|window|size)|max_seq_len|max_model_len|maximum (?:model|input) length'
-    r'|longer than the max|prompt is too long|too many (?:input )?tokens|session_len',
-    re.IGNORECASE,
-)
-FILTERED = re.compile(r'content[_ ]?(?:filter|management|policy)|data_?inspection', re.IGNORECASE)
 BAD_REQUEST = re.compile(r'\b(?:code|status|HTTP)\W{0,3}4(?:00|22)\b', re.IGNORECASE)
 NO_ENTRY = re.compile(
     r'\b(?:code|status|HTTP)\W{0,3}40[13]\b|(?:invalid|incorrect) api[_ ]key|unauthorized',
@@ -63,7 +58,7 @@ class LocalJobs:
         source: Iterator[Job],
         again: deque[Job],
         receive: Receive,
-        ledger: Ledger,
+        ledger: Counts,
         patience: int,
     ) -> None:
         self.name = name
@@ -250,7 +245,7 @@ class LocalJudge:
         self,
         jobs: Iterable[Job],
         receive: Receive,
-        ledger: Ledger,
+        ledger: Counts,
     ) -> None:
         """Ask prompts batch by batch, and hand over the replies of each batch when it is done.
 
@@ -288,6 +283,9 @@ class LocalJudge:
         except BaseException:
             self._backend = LocalJudge._loaded = None  # the model may be dead: don't use it again
             raise
+
+    def stop(self) -> None:
+        """Asking ends when its receiver raises an error, after the current batch."""
 
     def _draws(
         self, backend: Backend, requests: Iterator[Request]

@@ -6,10 +6,12 @@ reply of the judge is stored as soon as it arrives. Answers without a verdict st
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,8 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.judging.judge import Candidate, Judge, JudgeError, Ledger, Triple
-from opencompass_gpassk.judging.prompted_judge import PromptedJudge, judgement_of, make_judge
+from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.inference.replies import Reply
+from opencompass_gpassk.judging.judge import (
+    Answer,
+    Asker,
+    Candidate,
+    Judge,
+    JudgeError,
+    JudgeIdentity,
+    Ledger,
+    Triple,
+    make_judge,
+)
+from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, language_of
 from opencompass_gpassk.judging.rules import (
     NO_ANSWER,
     final_answer,
@@ -26,12 +40,174 @@ from opencompass_gpassk.judging.rules import (
     reason_counts,
 )
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import StoreError, VerdictStore
-from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
+from opencompass_gpassk.judging.verdict import MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Verdict
 
-__all__ = ['Judged', 'Pipeline', 'Verdicts', 'judge_responses', 'require_coverage']
+__all__ = [
+    'Judged',
+    'Pipeline',
+    'PromptedJudge',
+    'Said',
+    'Verdicts',
+    'judge_responses',
+    'require_coverage',
+]
+
+LANGUAGES = ('en', 'cn')
+MOST_PROMPTS = 30  # of a judge in the store, since every pair of prompts is tried
+
+
+@dataclass
+class Said:
+    """What a judge said about triples.
+
+    Attributes:
+        judgements: One for each triple.
+        transient: The triples left unjudged by a temporary failure, with its kind.
+        recalled: Number of triples whose verdict another task had stored meanwhile.
+    """
+
+    judgements: dict[Triple, Judgement] = field(default_factory=dict)
+    transient: dict[Triple, str] = field(default_factory=dict)
+    recalled: int = 0
+
+
+class PromptedJudge:
+    """A judge with its prompts in both languages, the menu of its verdicts, and their store.
+
+    Args:
+        judge: The judge.
+        settings: Its settings, with prompt and menu.
+        store: Keeps verdicts as soon as they arrive; None keeps none.
+
+    Raises:
+        ValueError: If the prompt can't be read.
+    """
+
+    def __init__(
+        self, judge: Judge, settings: JudgeSettings, store: VerdictStore | None = None
+    ) -> None:
+        self.judge = judge
+        self.store = store
+        self.menu = MENUS[settings.menu]
+        self.readable = False  # whether it gave a verdict from the menu
+        self._decoding = {**judge.settings, 'menu': settings.menu}
+        self._policy = settings.policy
+        self.prompts = (
+            self._recorded_prompts(settings)
+            if settings.recorded
+            else {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
+        )
+        self.identities = self._identities(self.prompts)
+
+    @property
+    def name(self) -> str:
+        """Eight hexadecimal digits: a hash of all that verdicts depend on besides the mode."""
+        return self._name(self.identities)
+
+    def _name(self, identities: Mapping[str, JudgeIdentity]) -> str:
+        digest = stable_hash([identity.digest for identity in identities.values()])
+        return stable_hash([digest, self._policy])[:8]
+
+    def _identities(self, prompts: Mapping[str, Prompt]) -> dict[str, JudgeIdentity]:
+        return {
+            name: JudgeIdentity(self.judge.model, prompt.text, self._decoding)
+            for name, prompt in prompts.items()
+        }
+
+    def _recorded_prompts(self, settings: JudgeSettings) -> dict[str, Prompt]:
+        """Return the prompts of an earlier judging from the store: those that match its name."""
+        known = self.store.judges() if self.store else []
+        texts = [
+            one.prompt
+            for one in known
+            if one.model == self.judge.model and dict(one.settings) == self._decoding
+        ][:MOST_PROMPTS]
+        built_in = settings.prompt in BUILT_IN
+        own = {name: Prompt.load(settings.prompt, name) for name in LANGUAGES} if built_in else {}
+        texts += [prompt.text for prompt in own.values()]
+        for pair in itertools.product(map(Prompt, dict.fromkeys(texts)), repeat=len(LANGUAGES)):
+            prompts = dict(zip(LANGUAGES, pair, strict=True))
+            if settings.recorded.endswith(self._name(self._identities(prompts))):
+                return prompts
+        return own or dict.fromkeys(LANGUAGES, Prompt(''))
+
+    def recall(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
+    ) -> dict[Triple, Judgement]:
+        """Return this judge's stored verdicts on triples; the ledger counts their tokens."""
+        if self.store is None:
+            return {}
+        by_language: dict[str, list[Triple]] = {name: [] for name in LANGUAGES}
+        for triple, case in cases.items():
+            by_language[_language(case)].append(triple)
+        found: dict[Triple, StoredVerdict] = {}
+        for name, triples in by_language.items():
+            found |= self.store.get(self.identities[name], triples)
+        self.readable |= any(said.verdict is not Verdict.UNJUDGED for said in found.values())
+        if ledger is not None:
+            ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
+            ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
+        return {t: _judgement_of(cases[t], said, 'judge') for t, said in found.items()}
+
+    def ask(
+        self, cases: Mapping[Triple, Candidate], ledger: Ledger, *, progress: bool = False
+    ) -> Said:
+        """Ask about triples, each with one of its candidates.
+
+        Processes that share a store ask in random order, and look into it just before asking, so
+        that they rarely ask about the same triple.
+
+        Raises:
+            JudgeError: If the judge can't be asked at all, or gives no readable verdict; its
+                earlier verdicts are in the store.
+        """
+        said = Said()
+
+        def jobs() -> Iterator[tuple[Triple, str | None]]:
+            for triple in random.sample(list(cases), len(cases)):
+                known = self.recall({triple: cases[triple]}, ledger)
+                said.judgements |= known
+                said.recalled += len(known)
+                prompt = self.prompts[_language(cases[triple])]
+                yield triple, None if known else prompt.fill(triple)
+
+        def deliver(triple: Triple, answer: Answer[Reading]) -> None:
+            verdict, reason = answer.found or (Verdict.UNJUDGED, answer.reason)
+            reply = answer.reply or Reply('')
+            given = StoredVerdict(
+                verdict, reason, reply.text, reply.prompt_tokens, reply.completion_tokens
+            )
+            if answer.passing:
+                said.transient[triple] = reason.partition(':')[0]
+            elif self.store is not None:  # another process may have stored one meanwhile
+                identity = self.identities[_language(cases[triple])]
+                given = self.store.put(identity, triple, given)
+            said.judgements[triple] = _judgement_of(cases[triple], given, 'judge')
+
+        asker = Asker(
+            self.judge,
+            lambda triple, text: read_verdict(text, self.menu),
+            deliver,
+            ledger,
+            remedy=f"set prompt and menu of judge (now {self.menu.name!r}) to this model's own",
+            readable=self.readable,
+        )
+        asker.ask(jobs(), len(cases), progress=progress)
+        self.readable |= asker.readable
+        return said
+
+
+def _language(case: Candidate) -> str:
+    return language_of(case.question, case.language)
+
+
+def _judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgement:
+    """Return a stored verdict as the judgement of a candidate."""
+    return Judgement(said.verdict, case.answer, said.reason, source)
+
 
 Decided = Callable[[Candidate, Judgement], object]
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
@@ -167,7 +343,7 @@ class Pipeline:
         }
         found = self.store.human({*final, *final.values()})
         return {
-            triple: judgement_of(cases[triple], said, 'human')
+            triple: _judgement_of(cases[triple], said, 'human')
             for triple, other in final.items()
             if (said := found.get(triple) or found.get(other))
         }

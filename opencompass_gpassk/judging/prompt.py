@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
+from typing import TYPE_CHECKING
 
-from opencompass_gpassk.judging.judge import Triple
+if TYPE_CHECKING:
+    from opencompass_gpassk.judging.judge import Triple
 
 __all__ = ['BUILT_IN', 'Prompt', 'defuse', 'language_of', 'neutralise']
 

@@ -16,7 +16,7 @@ from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.settings import parse_settings
-from opencompass_gpassk.inference.endpoints import read_addresses
+from opencompass_gpassk.inference.client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
 
@@ -425,11 +425,6 @@ class JudgeSettings:
                 'the environment variable OC_JUDGE_API_BASE (several are separated by commas)'
             )
         return found
-
-    @property
-    def key(self) -> str | None:
-        """The key; None if the environment has none, since local servers need no key."""
-        return os.environ.get(self.api_key_env, '').strip() or None
 
     @property
     def prices(self) -> tuple[float, float] | None:

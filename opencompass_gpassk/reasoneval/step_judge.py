@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -21,18 +21,15 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.judge import Failure, Judge, JudgeError, JudgingBar, Ledger, Outcome
+from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger, in_thread, make_judge
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
-from opencompass_gpassk.judging.prompted_judge import ask_aside, excerpt, make_judge, reason_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
 
 __all__ = [
-    'Job',
     'JudgedSteps',
     'PromptedStepJudge',
-    'StepAsking',
     'StepFinding',
     'fill_prompt',
     'prompt_text',
@@ -184,65 +181,7 @@ def _quoted(step: str) -> str:
     return shown if '\n' in shown else QUOTED + shown
 
 
-UNREADABLE = 'unreadable reply of the judge'
-CUT_OFF = 'reply of the judge cut off at max_tokens'
-SUSPICIOUS = 16  # after this many unreadable answers (twice each) and no readable one, stop
-
 Job = tuple[Solution, ErrorKind]
-
-
-class StepAsking:
-    """One round of asking a judge: reads its replies into ``known``.
-
-    Args:
-        known: The finding of each job; new ones are added.
-        ledger: Counts unreadable replies.
-        bar: Shows how many jobs are settled.
-    """
-
-    def __init__(self, known: dict[Job, StepFinding], ledger: Ledger, bar: JudgingBar) -> None:
-        self._known = known
-        self._ledger = ledger
-        self._bar = bar
-        self._again: set[Job] = set()
-        self._unreadable = 0
-        self._readable = any(finding.steps is not None for finding in known.values())
-
-    def receive(self, job: Job, outcome: Outcome) -> bool:
-        """Take a job's outcome; return whether to ask once more.
-
-        Raises:
-            JudgeError: If the judge never gives a readable answer.
-        """
-        if isinstance(outcome, Failure):
-            self._settle(job, StepFinding(None, reason_of(outcome), not outcome.permanent))
-            return False
-        solution, kind = job
-        steps = read_steps(outcome.text, kind, len(solution.steps))
-        if steps is not None and not outcome.truncated:
-            self._readable = True
-            self._settle(job, StepFinding(steps))
-            return False
-        self._ledger.failures['unreadable'] += 1
-        if job not in self._again:
-            self._again.add(job)
-            return True
-        failure = CUT_OFF if outcome.truncated else f'{UNREADABLE}: {excerpt(outcome.text)}'
-        self._settle(job, StepFinding(None, failure, passing=True))  # a judge may sample
-        self._unreadable += 1
-        if self._unreadable >= SUSPICIOUS and not self._readable:
-            raise JudgeError(
-                f'the judge replied to {SUSPICIOUS} prompts, twice to each, and ended none with '
-                f'the line it is asked for ({self._known[job].failure}); ask a model that follows '
-                'instructions, or raise max_tokens'
-            )
-        return False
-
-    def _settle(self, job: Job, finding: StepFinding) -> None:
-        self._known[job] = finding
-        self._bar.advance()
-
-
 NO_REPLY = 'no reply'
 IDLE = (
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
@@ -304,11 +243,7 @@ class PromptedStepJudge:
             JudgeError: If the judge can't be asked at all, or gives no readable answer; the object
                 keeps the answers so far.
         """
-        jobs = self._open(solutions)
-        if jobs:
-            with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
-                asking = StepAsking(self._known, self.ledger, bar)
-                self.judge.ask(self._prompted(jobs), asking.receive, self.ledger)
+        self._ask(self._open(solutions), progress=progress)
         return [self._judged(solution) for solution in solutions]
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
@@ -326,7 +261,7 @@ class PromptedStepJudge:
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
-        Meanwhile the judge is asked in a thread (:func:`~.prompted_judge.ask_aside`), so that the
+        Meanwhile the judge is asked in a thread (:func:`~.judge.in_thread`), so that the
         caller can store the scores at once.
 
         Args:
@@ -346,15 +281,41 @@ class PromptedStepJudge:
         yield from self._placed(places, [one for one in places if not left[one]])
         if not jobs:
             return
-        with JudgingBar(len(jobs), self.ledger, shown=progress) as bar:
-            receive = StepAsking(self._known, self.ledger, bar).receive
-            answers = ask_aside(self.judge, self._prompted(jobs), receive, self.ledger)
-            with closing(answers):
-                for solution, _ in answers:
-                    left[solution] -= 1
-                    if not left[solution]:
-                        yield from self._placed(places, [solution])
+
+        def work(hand_over: Callable[[Job], None]) -> None:
+            self._ask(jobs, hand_over, progress=progress)
+
+        settled = in_thread(work, self.judge.stop)
+        with closing(settled):
+            for solution, _ in settled:
+                left[solution] -= 1
+                if not left[solution]:
+                    yield from self._placed(places, [solution])
         yield from self._placed(places, [one for one in places if left[one]])
+
+    def _ask(
+        self,
+        jobs: Sequence[Job],
+        settled: Callable[[Job], None] = lambda job: None,
+        *,
+        progress: bool,
+    ) -> None:
+        """Ask about jobs; tell each when its finding is known."""
+
+        def read(job: Job, text: str) -> tuple[int, ...] | None:
+            return read_steps(text, job[1], len(job[0].steps))
+
+        def deliver(job: Job, answer: Answer[tuple[int, ...]]) -> None:
+            # A reply that can't be read may be better another time: a judge may sample.
+            passing = answer.passing or (answer.found is None and answer.reply is not None)
+            self._known[job] = StepFinding(answer.found, answer.reason, passing)
+            settled(job)
+
+        prompts = ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
+        readable = any(finding.steps is not None for finding in self._known.values())
+        remedy = 'ask a model that follows instructions'
+        asker = Asker(self.judge, read, deliver, self.ledger, remedy=remedy, readable=readable)
+        asker.ask(prompts, len(jobs), progress=progress)
 
     def _placed(
         self, places: Mapping[Solution, Sequence[int]], settled: Iterable[Solution]
@@ -372,9 +333,6 @@ class PromptedStepJudge:
             for kind in self.asked_for
             if not _empty(solution) and not self._answered((solution, kind))
         ]
-
-    def _prompted(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, str]]:
-        return ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
 
     def _require_both(self) -> None:
         if set(self.asked_for) != set(ErrorKind):
