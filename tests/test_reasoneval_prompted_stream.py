@@ -218,7 +218,7 @@ class LocalModel(BaseModel):
 def test_a_judge_in_process_is_asked_in_the_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores come batch by batch; when it is stopped it ends the batch that it is at."""
     monkeypatch.setattr(LocalJudge, '_loaded', None)
-    local = LocalJudge({'type': LocalModel, 'path': 'a/b'}, batch_size=4, warn=lambda told: None)
+    local = LocalJudge({'type': LocalModel, 'path': 'a/b'}, batch_size=4)
     judge = PromptedStepJudge(local)
     stream = judge.stream(numbered(100))
     assert next(stream)[1].refusal is None
