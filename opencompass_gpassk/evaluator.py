@@ -12,10 +12,9 @@ from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.answered_task import CLUSTER, AnsweredTask, TaskSettings, read_task
-from opencompass_gpassk.judging.evaluators import ReplicaJudge, with_answers
+from opencompass_gpassk.judging.evaluators import judge_by_replica
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
-from opencompass_gpassk.judging.rules import final_answer
-from opencompass_gpassk.judging.settings import JudgeSettings, check_gpus
+from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import store_path
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
@@ -172,7 +171,9 @@ class GPassKEvaluator(BaseEvaluator):
         present = sum(not response.lost for response in task.responses)
         logger.info(f'Judging {present} responses')
         if self.judge_config is not None:
-            return _judge_replicas(self.judge_config, task)
+            return judge_by_replica(
+                self.judge_config, task.rows, task.golds, task.responses, task.folder
+            )
         for gold in task.golds:
             _require_text(gold)
         return judge_responses(
@@ -185,18 +186,6 @@ class GPassKEvaluator(BaseEvaluator):
             after='gpassk rescore RUN',
             report=logger.info,
         )
-
-
-def _judge_replicas(config: dict[str, Any], task: AnsweredTask) -> Verdicts:
-    check_gpus(config)
-    judge = ReplicaJudge(config, task.folder, get_logger())
-    judged = judge.judge(task.rows, task.golds, task.responses)
-    answers = [
-        final_answer(one.text, processed=one.is_answer) for one in task.responses if not one.lost
-    ]
-    return Verdicts(
-        with_answers(judged, answers), judge.signature, {'mode': 'evaluator'}, judge.notes
-    )
 
 
 def _require_text(gold: Any) -> None:

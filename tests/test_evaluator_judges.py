@@ -39,7 +39,7 @@ from opencompass.openicl.icl_evaluator import AccEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.judging.evaluators import JudgeError
+from opencompass_gpassk.judging.judge import JudgeError
 
 
 def test_replicas_are_judged_each_for_itself_where_opencompass_reuses_the_first(

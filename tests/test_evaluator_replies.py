@@ -22,7 +22,7 @@ from opencompass.evaluator import CascadeEvaluator
 from opencompass.registry import DICT_POSTPROCESSORS
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.judging.evaluators import JudgeError
+from opencompass_gpassk.judging.judge import JudgeError
 
 
 def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> None:

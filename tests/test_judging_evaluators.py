@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.judging.evaluator_replies import read_box, read_letter, verdict_of_detail
-from opencompass_gpassk.judging.evaluators import JudgeError, judge_replica
+from opencompass_gpassk.judging.evaluators import judge_replica
+from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.trials import Verdict
 
 RIGHT, WRONG, OPEN = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
@@ -65,7 +65,7 @@ COLUMNS = {'predictions': ['1', '2', '3', '5'], 'references': ['1', 'drop', '3',
 def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
     """Missing details and other orders don't shift a verdict to another row."""
     judged = judge_replica(lambda row: Stub(report), COLUMNS, 4)
-    assert [j.verdict for j in judged] == [RIGHT, WRONG, RIGHT, WRONG]
+    assert [verdict for verdict, _ in judged] == [RIGHT, WRONG, RIGHT, WRONG]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_row_that_is_not_judged_is_unjudged(report: str, reason: str) -> None:
     """It shifts no other row and isn't counted as wrong; the log tells why rows are asked for."""
     told: list[str] = []
     judged = judge_replica(lambda row: Stub(report), COLUMNS, 4, report=told.append)
-    assert [j.verdict for j in judged] == [RIGHT, OPEN, RIGHT, WRONG]
-    assert reason in judged[1].reason
+    assert [verdict for verdict, _ in judged] == [RIGHT, OPEN, RIGHT, WRONG]
+    assert reason in judged[1][1]
     assert 'Stub is asked one response at a time' in told[0]
 
 
@@ -115,6 +115,17 @@ def cascade(rule: bool, reply: str) -> dict[str, Any]:
     }
 
 
+class Told:
+    """An evaluator with given details of its one row."""
+
+    def __init__(self, detail: Any) -> None:
+        self.detail = detail
+
+    def score(self) -> dict[str, Any]:
+        """Tell them."""
+        return {'details': [self.detail]}
+
+
 @pytest.mark.parametrize(
     ('detail', 'verdict'),
     [
@@ -122,7 +133,6 @@ def cascade(rule: bool, reply: str) -> dict[str, Any]:
         ({'correct': 0.0}, WRONG),
         ({'correct': 'False'}, WRONG),
         ({'is_correct': 1}, RIGHT),
-        ({'cascade_correct': True, 'rule_evaluation': {'correct': False}}, RIGHT),
         ({'rule_evaluation': {'correct': True}}, RIGHT),
         (cascade(True, 'B'), RIGHT),
         (cascade(False, 'A'), RIGHT),
@@ -131,54 +141,21 @@ def cascade(rule: bool, reply: str) -> dict[str, Any]:
         (cascade(True, ''), RIGHT),
         ({'prediction': 'A', 'gold': '1'}, RIGHT),
         ({'prediction': ' b.\n', 'gold': '1'}, WRONG),
+        ({'prediction': ' incorrect.', 'gold': '1'}, WRONG),
+        ({'prediction': '<think>A or B?</think>\n\nB', 'gold': '1'}, WRONG),
         ({'prediction': 'The Answer is wrong', 'gold': '1'}, OPEN),
+        ({'prediction': 'AB', 'gold': '1'}, OPEN),
         ({'prediction': '', 'gold': '1'}, OPEN),
         ({'llm_judge': 'B', 'gold': '1', 'is_correct': False}, WRONG),
     ],
 )
-def test_verdict_of_detail(detail: dict, verdict: Verdict) -> None:
-    """Flags and letters of the menu are read, prose of a judge is not."""
-    found = verdict_of_detail(detail)
-    assert found is not None
-    assert found[0] is verdict
-
-
-@pytest.mark.parametrize(
-    ('detail', 'verdict'),
-    [
-        ({'correct': 0}, OPEN),
-        ({'is_correct': False, 'llm_judge': 'B', 'gold': '1'}, OPEN),
-        (cascade(False, 'B'), OPEN),
-        (cascade(True, 'B'), RIGHT),
-    ],
-)
-def test_a_reply_comes_before_what_the_evaluator_made_of_it(detail: dict, verdict: Verdict) -> None:
-    """All but the verdict of a cascade's rule, which needs no judge."""
-    found = verdict_of_detail(detail, (OPEN, 'unreadable'))
-    assert found is not None
-    assert found[0] is verdict
-
-
-@pytest.mark.parametrize(
-    ('reply', 'letter', 'box'),
-    [
-        ('A', RIGHT, OPEN),
-        (' incorrect.', WRONG, OPEN),
-        ('<think>A or B?</think>\n\nB', WRONG, OPEN),
-        ('AB', OPEN, OPEN),
-        ('', OPEN, OPEN),
-        (r'So \boxed{no}, no: \boxed{Yes}', OPEN, RIGHT),
-        (r'\boxed{no}', OPEN, WRONG),
-        (r'\boxed{maybe}', OPEN, OPEN),
-        ('yes', OPEN, OPEN),
-    ],
-)
-def test_a_reply_is_one_of_a_menu(reply: str, letter: Verdict, box: Verdict) -> None:
-    """The letter alone, or the last box; all else is no verdict."""
-    assert (read_letter(reply)[0], read_box(reply)[0]) == (letter, box)
+def test_flags_and_letters_are_read(detail: dict, verdict: Verdict) -> None:
+    """The prose of a judge is not."""
+    assert judge_replica(lambda row: Told(detail), {}, 1)[0][0] is verdict
 
 
 @pytest.mark.parametrize('detail', [{}, {'correct': 0.7}, {'pred': 'x'}, 'A', None])
-def test_no_verdict(detail: Any) -> None:
-    """What holds no verdict gives none."""
-    assert verdict_of_detail(detail) is None
+def test_other_details_are_no_verdict(detail: Any) -> None:
+    """Nothing is guessed from them."""
+    with pytest.raises(ValueError, match='Told does not say whether a single response is right'):
+        judge_replica(lambda row: Told(detail), {}, 1)
