@@ -124,7 +124,7 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
-    from opencompass_gpassk.judging.audit import Comparison, is_asked, named_source
+    from opencompass_gpassk.judging.audit import Comparison, is_asked, opinions
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
@@ -135,12 +135,16 @@ def _compare(
 
     drawn = [one for sample in samples for one in sample.trials]
     # A judge comes last, so that errors of the other source appear before anything is paid.
-    sources = {
-        name: named_source(name, store, drawn, every, _note) for name in sorted(names, key=is_asked)
+    said = {
+        name: opinions(name, drawn, every, store, _note) for name in sorted(names, key=is_asked)
     }
-    first, second = (sources[name] for name in names)
     found = [
-        Comparison(sample, first(sample.trials), second(sample.trials), args.level)
+        Comparison(
+            sample,
+            [said[names[0]][one.identity] for one in sample.trials],
+            [said[names[1]][one.identity] for one in sample.trials],
+            args.level,
+        )
         for sample in samples
     ]
     for table in audit_tables(found, names):
@@ -156,20 +160,17 @@ def _compare(
 
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
-    """Return the path of the store; print it if a source reads the store."""
+    """Return the path of the store."""
     from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
-    from opencompass_gpassk.judging.audit import is_asked, needs_store
+    from opencompass_gpassk.judging.audit import is_asked
     from opencompass_gpassk.judging.store import store_path
 
     if args.store:
         path = find_store(args.store)
         if any(map(is_asked, names)):
             require_beginnable(path)
-    else:
-        path = store_path(folder) or folder / 'verdicts.sqlite'
-    if any(map(needs_store, names)):
-        _note(f'verdict store: {path}')
-    return path
+        return path
+    return store_path(folder) or folder / 'verdicts.sqlite'
 
 
 def _beside(path: Path | None, ending: str) -> Any:

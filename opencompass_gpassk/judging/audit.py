@@ -10,16 +10,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.judging.export import read_label
-from opencompass_gpassk.judging.judge import Candidate, Judge, Ledger, Triple, make_judge
+from opencompass_gpassk.judging.judge import Candidate, Ledger, Triple, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.rules import judge_answers
-from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
+from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.runs.config import trials_files
@@ -30,19 +35,10 @@ __all__ = [
     'Comparison',
     'Opinion',
     'Sample',
-    'Source',
-    'allocate',
-    'ask_now',
-    'clusters',
     'draw_sample',
     'is_asked',
-    'look_up',
-    'named_source',
-    'needs_store',
-    'read_labels',
+    'opinions',
     'read_run',
-    'recorded',
-    'rule',
 ]
 
 STRATA = ('split', 'language', 'level')  # of the problems' groups
@@ -188,33 +184,23 @@ def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int =
 
 
 def allocate(sizes: Sequence[int], total: int) -> list[int]:
-    """Share ``total`` draws among strata of given sizes (at least 1 each).
+    """Share at least as many draws as there are strata among them, given their sizes.
 
     Each stratum gets at least one draw; the rest is proportional, by largest remainders. Ties go to
     the larger stratum, then to the earlier one.
 
-    Raises:
-        ValueError: If a size is below 1, or there are more strata than draws.
-
     >>> allocate([70, 25, 4, 1], 10)
     [6, 2, 1, 1]
     """
-    if any(size < 1 for size in sizes) or total < len(sizes):
-        raise ValueError(
-            f'total is {total} and sizes are {list(sizes)}; each stratum needs a trial and a draw'
-        )
     if total >= sum(sizes):
         return list(sizes)
-    counts = [0] * len(sizes)
-    rest = list(range(len(sizes)))
-    while True:
-        left, whole = total - sum(counts), sum(sizes[i] for i in rest)
-        small = [i for i in rest if left * sizes[i] < whole]  # entitled to less than one
-        if not small:
-            break
-        for i in small:
-            counts[i] = 1
-        rest = [i for i in rest if not counts[i]]
+    counts = [1] * len(sizes)
+    rest = list(range(len(sizes)))  # the strata that are entitled to at least one draw
+    left, whole = total, sum(sizes)
+    while small := [i for i in rest if left * sizes[i] < whole]:
+        rest = [i for i in rest if i not in small]
+        left -= len(small)
+        whole -= sum(sizes[i] for i in small)
     for i in rest:
         counts[i] = left * sizes[i] // whole
     ranked = sorted(rest, key=lambda i: (-(left * sizes[i] % whole), -sizes[i], i))
@@ -234,6 +220,20 @@ def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], li
     for one in trials:
         strata.setdefault(one.stratum[:depth], []).append(one)
     return dict(sorted(strata.items()))
+
+
+class Opinion(NamedTuple):
+    """A source's opinion of a trial.
+
+    Attributes:
+        verdict: Correct, incorrect or unjudged.
+        reason: Why it is unjudged.
+        reply: The judge's reply, '' if there is none.
+    """
+
+    verdict: Verdict
+    reason: str = ''
+    reply: str = ''
 
 
 @dataclass(frozen=True)
@@ -277,243 +277,39 @@ class Comparison:
                 yield trial, first, second
 
 
-def clusters(trials: Sequence[AuditTrial]) -> list[int]:
+def clusters(trials: Sequence[AuditTrial]) -> NDArray[np.int32]:
     """Return each trial's cluster number; trials of a problem and its translations share one.
 
     A run may contain a problem in several data sets, for example with two decoding settings:
     problems with the same question are one cluster, and so are versions according to the data set.
     """
-    above: dict[tuple[str, ...], tuple[str, ...]] = {}  # union-find: a root is its own parent
-
-    def root(name: tuple[str, ...]) -> tuple[str, ...]:
-        above.setdefault(name, name)
-        while above[name] != name:
-            above[name] = name = above[above[name]]
-        return name
-
-    names = []
+    nodes: dict[tuple[str, ...], int] = {}
+    names, questions = [], []
     for one in trials:
-        problem = one.problem
-        name = one.data_set, problem.cluster or problem.problem_id
-        if question := ' '.join(problem.question.split()):
-            above[root((question,))] = root(name)
-        names.append(name)
-    numbers: dict[tuple[str, ...], int] = {}
-    return [numbers.setdefault(root(name), len(numbers)) for name in names]
-
-
-class Opinion(NamedTuple):
-    """A source's opinion of a trial.
-
-    Attributes:
-        verdict: Correct, incorrect or unjudged.
-        reason: Why it is unjudged.
-        reply: The judge's reply, '' if there is none.
-    """
-
-    verdict: Verdict
-    reason: str = ''
-    reply: str = ''
-
-
-Source = Callable[[Sequence[AuditTrial]], list[Opinion]]
-
-
-def recorded(trials: Sequence[AuditTrial]) -> list[Opinion]:
-    """Return the trials' verdicts from when they were scored."""
-    return [Opinion(one.trial.verdict, one.trial.reason) for one in trials]
-
-
-def rule(trials: Sequence[AuditTrial]) -> list[Opinion]:
-    """Return the verdicts that the current rules give to the trials' answers."""
-    judged = judge_answers([(t.gold, t.answer, t.question) for t in (one.triple for one in trials)])
-    return [Opinion(judgement.verdict, judgement.reason) for judgement in judged]
-
-
-Opinions = dict[Triple | Identity, Opinion]
-
-
-def known(opinions: Opinions, missing: str) -> Source:
-    """Return a source of known opinions.
-
-    Args:
-        opinions: By question, gold and answer, for every trial with these texts; or by model, data
-            set, problem and replica, for one trial.
-        missing: The reason why other trials are unjudged.
-    """
-    nothing = Opinion(Verdict.UNJUDGED, missing)
-    return lambda trials: [
-        opinions.get(one.triple) or opinions.get(one.identity, nothing) for one in trials
-    ]
-
-
-def read_labels(path: str) -> Opinions:
-    """Return people's labels from a file: JSON lines, gzipped or not, or ``-``.
-
-    Each row has a label (:func:`~opencompass_gpassk.judging.export.read_label`); and
-    ``question``, ``gold`` and ``answer``, or ``model``, ``data_set``, ``problem_id`` and
-    ``replica``. Rows with an empty label are skipped.
-
-    Raises:
-        ValueError: If a row can't be read or contradicts another, or no label is filled in; it
-            names file, line and field.
-    """
-    labels: Opinions = {}
-    for number, line in numbered_lines(path):
-        with at_line(path, number):
-            row = parse_row(line.strip())
-            verdict = read_label(row)
-            if verdict is None:
-                continue
-            about = _about(row)
-            earlier = labels.setdefault(about, Opinion(verdict)).verdict
-            if earlier is not verdict:
-                raise ValueError(
-                    f'{verdict.value} here, but {earlier.value} in an earlier row on the same '
-                    'answer or trial; keep one'
-                )
-    if not labels:
-        raise ValueError(
-            f'{input_name(path)}: no row of it is labelled; fill in the field "human" with '
-            '"correct" or "incorrect"'
-        )
-    return labels
-
-
-def _about(row: Mapping[str, Any]) -> Triple | Identity:
-    texts = [row.get(name) for name in Triple._fields]
-    if all(isinstance(text, str) for text in texts):
-        return Triple(*map(str, texts))
-    names = [row.get(name) for name in ('model', 'data_set', 'problem_id')]
-    replica = row.get('replica')
-    if isinstance(replica, int) and all(isinstance(name, (str, int)) for name in names):
-        model, data_set, problem_id = map(str, names)
-        return model, data_set, problem_id, replica
-    raise ValueError(
-        'the row does not say what its label is for; give question, gold and answer as texts, or '
-        'model, data_set, problem_id and replica'
-    )
-
-
-def unused_labels(labels: Opinions, trials: Sequence[AuditTrial]) -> int:
-    """Return the number of labels that match none of the trials."""
-    return len(labels.keys() - {one.triple for one in trials} - {one.identity for one in trials})
-
-
-NOT_IN_STORE = 'not in the verdict store'
-
-
-def look_up(
-    store: VerdictStore, judge: str | None, trials: Iterable[AuditTrial], report: Report
-) -> Source:
-    """Return the stored verdicts of a judge or of people; of several, the last one counts.
-
-    Args:
-        store: The verdict store.
-        judge: The judge's name; None for people.
-        trials: The trials to look up.
-        report: Takes a message on answers that were judged under several prompts or settings.
-
-    Raises:
-        ValueError: If the store holds no verdict of that judge; it names the judges in the store.
-        StoreError: If the store can't be read.
-    """
-    triples = {one.triple for one in trials}
-    if judge is None:
-        return known(_opinions(store.human(triples, replies=True)), NOT_IN_STORE)
-    judges = store.judges()
-    said: dict[Triple, list[StoredVerdict]] = {}
-    for identity in judges:
-        if identity.model == judge:
-            for triple, one in store.get(identity, triples, replies=True).items():
-                said.setdefault(triple, []).append(one)
-    if judge not in {identity.model for identity in judges}:
-        names = ', '.join(sorted({one_line(identity.model) for identity in judges}))
-        raise ValueError(
-            f'{store.path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
-        )
-    if several := sum(len(ones) > 1 for ones in said.values()):
-        report(
-            f'{judge} judged {several} of the answers under several prompts or settings: its last '
-            'verdict on each counts'
-        )
-    last = {triple: max(ones, key=_rank) for triple, ones in said.items()}
-    return known(_opinions(last), NOT_IN_STORE)
-
-
-def _rank(said: StoredVerdict) -> tuple[bool, float]:
-    """Return a sort key for verdicts: the greatest is taken; an unjudged one ranks last."""
-    return said.verdict is not Verdict.UNJUDGED, said.created or 0.0
-
-
-def _opinions(verdicts: Mapping[Triple, StoredVerdict]) -> Opinions:
-    return {key: Opinion(one.verdict, one.reason, one.reply) for key, one in verdicts.items()}
-
-
-def ask_now(
-    judge: Judge,
-    settings: JudgeSettings,
-    store: VerdictStore,
-    trials: Iterable[AuditTrial],
-    *,
-    progress: bool = False,
-) -> tuple[Source, Ledger]:
-    """Return a judge's verdicts on the final answers of trials, from the store where it has them.
-
-    Rules and people's verdicts are not used, since the judge is audited.
-
-    Args:
-        judge: The judge.
-        settings: Its settings, with prompt and menu.
-        store: Keeps each verdict as soon as it arrives, with the judge's reply.
-        trials: Trials, each with an answer.
-        progress: Show a bar on standard error.
-
-    Raises:
-        ValueError: If the prompt can't be read.
-        JudgeError: If the judge can't be asked at all; its earlier verdicts are in the store.
-    """
-    prompted = PromptedJudge(judge, settings, store)
-    cases = {
-        one.triple: Candidate(
-            *one.triple,
-            language=one.problem.language or one.problem.groups.get('language', ''),
-        )
-        for one in trials
-    }
-    ledger = Ledger(price_per_mtok=settings.prices)
-    found = prompted.recall(cases)
-    ledger.saved['store'] = len(found)
-    pending = {triple: case for triple, case in cases.items() if triple not in found}
-    found |= prompted.ask(pending, ledger, progress=progress).judgements
-    opinions: Opinions = {triple: Opinion(one.verdict, one.reason) for triple, one in found.items()}
-    for identity in prompted.identities.values():
-        for triple, said in store.get(identity, cases, replies=True).items():
-            opinions[triple] = opinions[triple]._replace(reply=said.reply)
-    return known(opinions, NOT_IN_STORE), ledger
+        name = one.data_set, one.problem.cluster or one.problem.problem_id
+        question = ' '.join(one.problem.question.split())
+        names.append(nodes.setdefault(name, len(nodes)))
+        questions.append(nodes.setdefault((question,) if question else name, len(nodes)))
+    same = coo_array((np.ones(len(trials)), (names, questions)), shape=(len(nodes), len(nodes)))
+    return connected_components(same, directed=False)[1][names]
 
 
 def is_asked(name: str) -> bool:
-    """Tell whether a name means a judge that is asked now, not looked up."""
+    """Tell whether a source's name means a judge that is asked now."""
     return name.partition(':')[0] == 'judge'
 
 
-def needs_store(name: str) -> bool:
-    """Tell whether a name means a source that reads or writes a verdict store."""
-    return is_asked(name) or name == 'human' or name.startswith('store:')
-
-
-def named_source(
-    name: str, store: Path, drawn: Sequence[AuditTrial], every: Sequence[AuditTrial], report: Report
-) -> Source:
-    """Return the source that a name means.
+def opinions(
+    name: str, drawn: Sequence[AuditTrial], run: Sequence[AuditTrial], store: Path, report: Report
+) -> dict[Identity, Opinion]:
+    """Return a source's opinions of the sampled trials.
 
     Args:
         name: ``recorded``, ``rule``, ``judge``, ``judge:FILE`` (settings), ``store:MODEL``,
             ``human`` or a file of labels.
+        drawn: The sampled trials.
+        run: All trials, from which they were drawn.
         store: The verdict store.
-        drawn: The sampled trials. A judge is asked about them in this call.
-        every: All trials, from which they were drawn.
         report: Takes messages for the user.
 
     Raises:
@@ -522,33 +318,34 @@ def named_source(
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
-        return recorded
+        return {one.identity: Opinion(one.trial.verdict, one.trial.reason) for one in drawn}
     if name == 'rule':
-        return rule
+        ruled = judge_answers([(t.gold, t.answer, t.question) for t in (d.triple for d in drawn)])
+        return {
+            one.identity: Opinion(said.verdict, said.reason)
+            for one, said in zip(drawn, ruled, strict=True)
+        }
+    missing = 'not in the verdict store'
     if is_asked(name):
-        return _judge(rest or 'llm', store, drawn, report)
-    if name == 'human' or (kind == 'store' and rest):
-        if not store.exists():
-            raise ValueError(f'{store}: there is no verdict store; name it with --store')
-        with VerdictStore(store, read_only=True) as opened:
-            return look_up(opened, rest or None, drawn, report)
-    if name != '-' and not Path(name).is_file():
-        raise ValueError(
-            f'{name}: there is no such file of labels; a source of verdicts is recorded, rule, '
-            'judge, judge:FILE, store:MODEL, human or a file'
-        )
-    labels = read_labels(name)
-    if unused := unused_labels(labels, drawn):
-        report(
-            f'{name}: {unused} labels match no answer of the sample, and '
-            f'{unused_labels(labels, every)} of these match none of the run; give the --trials and '
-            '--seed of the draw, or --trials large enough for all'
-        )
-    return known(labels, 'not labelled')
+        found = _ask(name, drawn, store, report)
+    elif name == 'human' or (kind == 'store' and rest):
+        found = _look_up(name, drawn, store, report)
+    else:
+        found = _read_labels(name, drawn, run, report)
+        missing = 'not labelled'
+    nothing = Opinion(Verdict.UNJUDGED, missing)
+    return {one.identity: found.get(one.triple, nothing) for one in drawn}
 
 
-def _judge(given: str, store: Path, drawn: Sequence[AuditTrial], report: Report) -> Source:
-    """Ask a judge, given by its mode or a file of settings, about the sampled trials."""
+Found = dict[Triple, Opinion]
+
+
+def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> Found:
+    """Return a judge's verdicts on final answers; it is only asked if the store lacks its verdict.
+
+    Rules and people's verdicts are not used, since the judge is audited.
+    """
+    given = name.partition(':')[2] or 'llm'
     settings = read_settings(given)
     if settings.candidate != 'answer':
         raise ValueError(
@@ -560,9 +357,111 @@ def _judge(given: str, store: Path, drawn: Sequence[AuditTrial], report: Report)
             f'{", ".join(sorted(silent))}: the trials do not hold their questions, which a judge '
             'must see; audit other data sets with --dataset'
         )
-    judge = make_judge(settings)
-    with VerdictStore(store) as opened:
-        opinions, ledger = ask_now(judge, settings, opened, drawn, progress=True)
+    cases = {
+        one.triple: Candidate(
+            *one.triple,
+            language=one.problem.language or one.problem.groups.get('language', ''),
+        )
+        for one in drawn
+    }
+    judge, ledger = make_judge(settings), Ledger()
+    report(f'{name}: verdicts are kept in {path}')
+    with VerdictStore(path) as store:
+        prompted = PromptedJudge(judge, settings, store)
+        judged = prompted.recall(cases)
+        pending = {triple: case for triple, case in cases.items() if triple not in judged}
+        judged |= prompted.ask(pending, ledger, progress=True).judgements
+        found: Found = {
+            triple: Opinion(said.verdict, said.reason) for triple, said in judged.items()
+        }
+        for identity in prompted.identities.values():
+            found |= _opinions(store.get(identity, cases, replies=True))
     failures = ''.join(f', {kind} {count}' for kind, count in ledger.failures.most_common())
-    report(f'judge: {ledger.calls} calls{failures}; verdicts are kept in {store}')
-    return opinions
+    report(f'{name}: {ledger.calls} calls{failures}')
+    return found
+
+
+def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> Found:
+    """Return the stored verdicts of people, or of a judge: of several the last one."""
+    if not path.exists():
+        raise ValueError(f'{path}: there is no verdict store; name it with --store')
+    report(f'{name}: verdicts in {path}')
+    judge = name.partition(':')[2]
+    triples = {one.triple for one in drawn}
+    with VerdictStore(path, read_only=True) as store:
+        if not judge:
+            return _opinions(store.human(triples, replies=True))
+        judges = store.judges()
+        found = [store.get(one, triples, replies=True) for one in judges if one.model == judge]
+    if not found:
+        names = ', '.join(sorted({one_line(one.model) for one in judges}))
+        raise ValueError(
+            f'{path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
+        )
+    last: dict[Triple, StoredVerdict] = {}
+    several = 0
+    for triple in triples:
+        said = [verdicts[triple] for verdicts in found if triple in verdicts]
+        several += len(said) > 1
+        if said:  # an unjudged one is the last only if all are
+            judged = [one for one in said if one.verdict is not Verdict.UNJUDGED]
+            last[triple] = max(judged or said, key=lambda one: one.created or 0.0)
+    if several:
+        report(
+            f'{judge} judged {several} of the answers under several prompts or settings: its last '
+            'verdict on each counts'
+        )
+    return _opinions(last)
+
+
+def _opinions(verdicts: Mapping[Triple, StoredVerdict]) -> Found:
+    return {key: Opinion(one.verdict, one.reason, one.reply) for key, one in verdicts.items()}
+
+
+def _read_labels(
+    path: str, drawn: Sequence[AuditTrial], run: Sequence[AuditTrial], report: Report
+) -> Found:
+    """Return people's labels from JSON lines, gzipped or not: a file, or ``-``.
+
+    Each row has ``question``, ``gold`` and ``answer``, and a label
+    (:func:`~opencompass_gpassk.judging.export.read_label`). Empty labels are skipped.
+    """
+    if path != '-' and not Path(path).is_file():
+        raise ValueError(
+            f'{path}: there is no such file of labels; a source of verdicts is recorded, rule, '
+            'judge, judge:FILE, store:MODEL, human or a file'
+        )
+    labels: Found = {}
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
+            row = parse_row(line)
+            verdict = read_label(row)
+            if verdict is None:
+                continue
+            texts = [row.get(name) for name in Triple._fields]
+            if not all(isinstance(text, str) for text in texts):
+                raise ValueError(
+                    'the row does not say what its label is for; give question, gold and answer as '
+                    'texts'
+                )
+            earlier = labels.setdefault(Triple(*map(str, texts)), Opinion(verdict)).verdict
+            if earlier is not verdict:
+                raise ValueError(
+                    f'{verdict.value} here, but {earlier.value} in an earlier row on the same '
+                    'answer; keep one'
+                )
+    if not labels:
+        raise ValueError(
+            f'{input_name(path)}: no row of it is labelled; fill in the field "human" with '
+            '"correct" or "incorrect"'
+        )
+    unused, unknown = (
+        len(labels.keys() - {one.triple for one in trials}) for trials in (drawn, run)
+    )
+    if unused:
+        report(
+            f'{path}: {unused} labels match no answer of the sample, and {unknown} of these match '
+            'none of the run; give the --trials and --seed of the draw, or --trials large enough '
+            'for all'
+        )
+    return labels
