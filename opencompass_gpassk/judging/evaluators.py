@@ -172,11 +172,12 @@ def judge_replica(
 
     Raises:
         JudgeError: If the evaluator fails on every row.
-        ValueError: If it gives no verdict on single rows, or asks for a column that doesn't exist.
+        ValueError: If it gives no verdict on single rows.
     """
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
-    wanted = _wanted(evaluator, columns)
+    asked_for = inspect.signature(evaluator.score).parameters
+    wanted = {name: column for name, column in columns.items() if name in asked_for}
     details: list[Any] = []
     try:
         details = _details(_score(evaluator, wanted, range(size)))
@@ -205,22 +206,6 @@ def judge_replica(
         if row + 1 == min(PATIENCE, size) and all(why.startswith(FAILED) for _, why in found):
             raise JudgeError(f'judge: {name} fails on every response: {found[0][1]}')
     return found
-
-
-def _wanted(evaluator: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = {}
-    for name, parameter in inspect.signature(evaluator.score).parameters.items():
-        if name in columns:
-            wanted[name] = columns[name]
-        elif parameter.default is parameter.empty and parameter.kind not in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        ):
-            raise ValueError(
-                f'judge: {type(evaluator).__name__}.score asks for {name!r}; there are '
-                f'{", ".join(sorted(columns))}'
-            )
-    return wanted
 
 
 def _score(evaluator: Any, wanted: Mapping[str, Any], rows: Sequence[int]) -> Any:

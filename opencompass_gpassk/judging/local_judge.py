@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.backend import Backend, Output, Tap, UnknownBackend
+from opencompass_gpassk.inference.backend import Backend, Output, UnknownBackend
 from opencompass_gpassk.inference.client import Counts, Receive
 from opencompass_gpassk.inference.replies import FILTERED, TOO_LONG, Failure, Reply
 from opencompass_gpassk.inference.request_loop import draw, reason_of
@@ -140,15 +140,8 @@ class LocalJudge:
         if backend.concurrent:
             yield from backend.stream(requests, {}, backend.workers(self.batch_size))
             return
-
-        def recover(size: int, reason: str) -> None:
-            backend.recover(size, reason)
-            if OUT_OF_MEMORY.search(reason):
-                self.batch_size = max(1, min(self.batch_size, size // 2))
-
-        recovering: Any = Tap(backend, recover=recover)
         while batch := list(islice(requests, self.batch_size)):
-            yield from draw(recovering, batch, {})
+            yield from draw(backend, batch, {})
 
     def _finish(
         self,
