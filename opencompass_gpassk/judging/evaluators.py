@@ -87,16 +87,18 @@ def judge_by_replica(
         judged = judge_replica(make, columns, len(rows), report=logger.warning, note=notes.append)
         found.update(zip(rows, judged, strict=True))
     unjudged = [reason for verdict, reason in found.values() if verdict is Verdict.UNJUDGED]
-    retry = folder and (
-        f'; to ask it again, delete the folder {folder}, which holds its replies, and '
-        f'{folder.name}.json beside it, if it exists, and resume with -r'
-    )
+    retry = ''
+    if folder:
+        retry = (
+            f'; to ask it again, delete the folder {folder}, which holds its replies, and '
+            f'{folder.name}.json beside it, if it exists, and resume with -r'
+        )
     if found and len(unjudged) == len(found):
         raise JudgeError(
             f'judge: {name} judged none of {len(found)} responses, the first because '
-            f'{unjudged[0]}{retry or ""}'
+            f'{unjudged[0]}{retry}'
         )
-    if unjudged and retry:
+    if unjudged and folder:
         notes.append(f'{name} gave no verdict of some responses{retry}')
     judgements = []
     for row, (verdict, reason) in sorted(found.items()):
@@ -177,7 +179,7 @@ def judge_replica(
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
     asked_for = inspect.signature(evaluator.score).parameters
-    wanted = {name: column for name, column in columns.items() if name in asked_for}
+    wanted = {key: column for key, column in columns.items() if key in asked_for}
     details: list[Any] = []
     try:
         details = _details(_score(evaluator, wanted, range(size)))
