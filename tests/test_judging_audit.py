@@ -185,6 +185,15 @@ def test_the_rule_judges_anew() -> None:
     assert [one.verdict for one in ask('rule', drawn)[0]][:2] == [C, W]
 
 
+def test_a_source_without_a_verdict_is_an_error(tmp_path: Path) -> None:
+    """There is nothing to compare, and the reason is told."""
+    trials = audit_trials(make_table(2, n=2, say=lambda problem, replica: U))
+    trials[0].trial.reason = 'nobody judged'
+    told = r'recorded: none of the 4 sampled trials is judged, .*: nobody judged'
+    with pytest.raises(ValueError, match=told):
+        ask('recorded', trials)
+
+
 def test_runs_are_found(tmp_path: Path) -> None:
     """A work dir, a timestamp folder, another folder, a file; models with slashes; filters."""
     run = write_table(tmp_path, 'org/a', 'd')

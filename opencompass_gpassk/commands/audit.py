@@ -28,7 +28,7 @@ agreement rate and Cohen's kappa with intervals, counts, and the disagreements. 
                incorrect
 
 To label by hand without seeing verdicts: run gpassk audit RUN --draw labels.jsonl, fill in "human"
-in each line, then run gpassk audit RUN recorded labels.jsonl.
+in each line, then run gpassk audit RUN recorded labels.jsonl, with the same --trials and --seed.
 """
 
 

@@ -313,28 +313,31 @@ def opinions(
         report: Takes messages for the user.
 
     Raises:
-        ValueError: If no source has this name, or its file can't be read.
+        ValueError: If no source has this name, its file can't be read, or it judged no trial.
         JudgeError: If the judge can't be asked, or the store can't be used.
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
-        return {one.identity: Opinion(one.trial.verdict, one.trial.reason) for one in drawn}
-    if name == 'rule':
+        said = [Opinion(one.trial.verdict, one.trial.reason) for one in drawn]
+    elif name == 'rule':
         ruled = judge_answers([(t.gold, t.answer, t.question) for t in (d.triple for d in drawn)])
-        return {
-            one.identity: Opinion(said.verdict, said.reason)
-            for one, said in zip(drawn, ruled, strict=True)
-        }
-    missing = 'not in the verdict store'
-    if is_asked(name):
-        found = _ask(name, drawn, store, report)
-    elif name == 'human' or (kind == 'store' and rest):
-        found = _look_up(name, drawn, store, report)
+        said = [Opinion(one.verdict, one.reason) for one in ruled]
     else:
-        found = _read_labels(name, drawn, run, report)
-        missing = 'not labelled'
-    nothing = Opinion(Verdict.UNJUDGED, missing)
-    return {one.identity: found.get(one.triple, nothing) for one in drawn}
+        missing = 'not in the verdict store'
+        if is_asked(name):
+            found = _ask(name, drawn, store, report)
+        elif name == 'human' or (kind == 'store' and rest):
+            found = _look_up(name, drawn, store, report)
+        else:
+            found = _read_labels(name, drawn, run, report)
+            missing = 'not labelled'
+        said = [found.get(one.triple, Opinion(Verdict.UNJUDGED, missing)) for one in drawn]
+    if said and all(one.verdict is Verdict.UNJUDGED for one in said):
+        raise ValueError(
+            f'{name}: none of the {len(said)} sampled trials is judged, the first because: '
+            f'{said[0].reason}'
+        )
+    return {one.identity: opinion for one, opinion in zip(drawn, said, strict=True)}
 
 
 Found = dict[Triple, Opinion]
