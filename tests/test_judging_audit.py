@@ -210,6 +210,9 @@ def test_runs_are_found(tmp_path: Path) -> None:
     file = run / 'results/org/a/d.trials.jsonl.gz'
     assert list(read_run(file)[1]) == ['org/a']
     assert read_run(file)[0] == run
+    result = file.with_name('d.json')
+    result.write_text('{}')
+    assert list(read_run(result)[1]) == ['org/a']
     alone = file.rename(tmp_path / 'alone.trials.jsonl.gz')
     assert read_run(alone)[1]['samples'][0].data_set == 'alone'
     with pytest.raises(ValueError, match='it has b on e'):

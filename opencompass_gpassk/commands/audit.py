@@ -44,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
         'run_folder',
         metavar='RUN',
         type=Path,
-        help='a timestamp folder, a work dir (its newest run is used), or a file *.trials.jsonl.gz',
+        help='a timestamp folder, a work dir (its newest run is used), or a file of gpassk score',
     )
     parser.add_argument(
         'sources', metavar='SOURCE', nargs='*', help='two sources (default: recorded rule)'

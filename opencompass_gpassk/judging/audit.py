@@ -387,7 +387,7 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
 def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> Found:
     """Return the stored verdicts of people, or of a judge: of several the last one."""
     if not path.exists():
-        raise ValueError(f'{path}: there is no verdict store; name it with --store')
+        raise ValueError(f'{path}: there is no verdict store; name one with --store')
     report(f'{name}: verdicts in {path}')
     judge = name.partition(':')[2]
     triples = {one.triple for one in drawn}

@@ -249,11 +249,14 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
 
     Args:
         path: A timestamp folder of OpenCompass, its work dir (the newest run is taken), another
-            folder with a folder for each model, or one trials file.
+            folder with a folder for each model, one trials file, or the result beside it.
 
     Raises:
         ValueError: If there are none.
     """
+    beside = path.with_name(path.name.removesuffix('.json') + ENDING)
+    if path.is_file() and beside.is_file():
+        path = beside
     if path.is_file():
         name = path.name.removesuffix(ENDING)
         run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
