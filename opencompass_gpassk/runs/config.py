@@ -254,10 +254,9 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
     Raises:
         ValueError: If there are none.
     """
-    beside = path.with_name(path.name.removesuffix('.json') + ENDING)
-    if path.is_file() and beside.is_file():
-        path = beside
     if path.is_file():
+        beside = path.with_name(path.name.removesuffix('.json') + ENDING)
+        path = beside if beside.is_file() else path
         name = path.name.removesuffix(ENDING)
         run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
         return (
