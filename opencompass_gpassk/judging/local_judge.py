@@ -100,7 +100,7 @@ class LocalJudge:
             with torch.no_grad():
                 while again:
                     with closing(self._outputs(backend, again, source, receive)) as outputs:
-                        self._finish(backend, outputs, again, receive, ledger)
+                        self._hand_over(backend, outputs, again, receive, ledger)
         except BaseException:
             LocalJudge._loaded = None  # the model may be dead: don't use it again
             raise
@@ -137,13 +137,14 @@ class LocalJudge:
     def _drawn(
         self, backend: Backend, requests: Iterator[Request]
     ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Yield requests as they are finished: one after another, or a batch."""
         if backend.concurrent:
             yield from backend.stream(requests, {}, backend.workers(self.batch_size))
             return
         while batch := list(islice(requests, self.batch_size)):
             yield from draw(backend, batch, {})
 
-    def _finish(
+    def _hand_over(
         self,
         backend: Backend,
         outputs: Iterable[Finished],
@@ -151,7 +152,7 @@ class LocalJudge:
         receive: Receive,
         ledger: Counts,
     ) -> None:
-        """Hand over outcomes; append the jobs to ask again."""
+        """Hand over each output or failure; put the jobs that are to be asked again aside."""
         # Concurrent requests fail together.
         patience = PATIENCE + (backend.workers(self.batch_size) if backend.concurrent else 1)
         failed = 0  # temporary failures one after another
