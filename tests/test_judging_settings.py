@@ -93,7 +93,7 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
     for settings, message in (
         ({'max_token': 64}, "did you mean 'max_tokens'"),
         ({'prompt': 'opencompas'}, 'opencompas cannot be read'),
-        ({'api_base': 'http://me:secret@a/v1'}, 'api_base holds a user'),
+        ({'api_base': 'http://me:secret@a/v1'}, 'api_base is no URL'),
     ):
         with pytest.raises(ValueError, match=message) as error:
             configured(**settings)
