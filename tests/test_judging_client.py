@@ -22,8 +22,7 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts
-from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import Client, Counts, Failure, Outcome, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, ServedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 

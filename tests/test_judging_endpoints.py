@@ -12,8 +12,7 @@ from aiohttp import web
 from judge_server import JudgeServer
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, read_addresses
-from opencompass_gpassk.inference.replies import Outcome, Reply
+from opencompass_gpassk.inference.client import Client, Counts, Outcome, Reply, read_addresses
 
 
 def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:

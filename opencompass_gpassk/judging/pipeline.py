@@ -20,7 +20,7 @@ from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.replies import Reply
+from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import (
     Answer,
     Asker,

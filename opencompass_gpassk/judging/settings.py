@@ -206,6 +206,11 @@ OVER_HTTP = (
 )
 OF_RULES = ('mode', 'match', 'undecided')
 PLACE = ('model', 'api_base')
+OWN_FIELDS = {
+    'model': 'set model instead',
+    'messages': 'they hold the prompt',
+    'stream': 'replies are read whole',
+}
 VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
@@ -339,6 +344,10 @@ class JudgeSettings:
 
     def _check_place(self) -> None:
         """Refuse settings that have no effect on this kind of judge."""
+        for name in OWN_FIELDS.keys() & self.extra_body.keys():
+            raise ValueError(
+                f'extra_body of judge sets {name!r}, which it must not: {OWN_FIELDS[name]}'
+            )
         default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
         if isinstance(self.model, Mapping):
             idle = [name for name in OVER_HTTP if getattr(self, name) != default[name]]
@@ -393,6 +402,15 @@ class JudgeSettings:
     def policy(self) -> list[Any]:
         """What verdicts depend on besides the judge: what it sees, and which answers it gets."""
         return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
+
+    @property
+    def decoding(self) -> dict[str, Any]:
+        """The settings that replies of a judge over HTTP depend on."""
+        return {
+            'temperature': self.temperature,
+            'max_tokens': self.max_tokens,
+            'extra_body': dict(self.extra_body),
+        }
 
     @property
     def model_name(self) -> str:
