@@ -694,7 +694,6 @@ class _Asking:
         try:
             await self.ended
         except ClientError:
-            self.stopping = True
             last = self.now() + GRACE
             while self.in_air and self.now() < last:  # they are paid for, so keep their replies
                 await asyncio.sleep(TICK)
@@ -935,12 +934,12 @@ class _Asking:
         self.silent_since = self.silent_since or self.now()
         if endpoint.rest:
             self._tell(endpoint, f'fails ({failure.kind}: {failure.detail})')
-        if failure.kind in FATAL:
-            raise ClientError(self.client.explain(endpoint.address, failure, model))
+        blamed = [endpoint] if failure.kind in FATAL else []
         if self._never_replied() and all(one.rest for one in self.endpoints):
-            for one in self.endpoints:
-                if one.last and one.last.kind in MISPLACED:
-                    raise ClientError(self.client.explain(one.address, one.last, model))
+            blamed += [one for one in self.endpoints if one.last and one.last.kind in MISPLACED]
+        for one in blamed:
+            self.stopping = True
+            raise ClientError(self.client.explain(one.address, one.last or failure, model))
 
     def _tell(self, endpoint: Endpoint, what: str) -> None:
         """Warn the user of an endpoint, once."""

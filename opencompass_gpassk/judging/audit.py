@@ -485,7 +485,7 @@ def ask_now(
     found = prompted.recall(cases)
     ledger.saved['store'] = len(found)
     pending = {triple: case for triple, case in cases.items() if triple not in found}
-    found |= prompted.ask(pending, ledger, progress=progress).judgements
+    found |= prompted.ask(pending, ledger, progress=progress)
     opinions: Opinions = {triple: Opinion(one.verdict, one.reason) for triple, one in found.items()}
     for identity in prompted.identities.values():
         for triple, said in store.get(identity, cases, replies=True).items():
