@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import itertools
 import json
 import logging
 import math
@@ -669,6 +670,7 @@ class _Asking:
         self.counts = counts
         self.endpoints = [Endpoint(one, client.max_concurrency) for one in client.addresses]
         self.fresh = iter(requests)
+        self.next: tuple[Hashable, Mapping[str, Any]] | None = None  # taken, but not yet open
         self.loop = asyncio.get_running_loop()
         self.now = self.loop.time
         self.began = self.now()
@@ -705,7 +707,7 @@ class _Asking:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         if self.lost:
-            for key, _ in self.fresh:
+            for key, _ in itertools.chain([self.next] if self.next else [], self.fresh):
                 self._hand_over(key, self.lost)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -726,22 +728,21 @@ class _Asking:
     async def _feed(self) -> None:
         """Open a prompt whenever an endpoint has room for it."""
         most = MOST_OPEN * self.client.max_concurrency * len(self.endpoints)
-        job = None
         while True:
-            if not self.open:  # that none is left must be noticed though all endpoints rest
-                job = job or next(self.fresh, None)
-                if job is None:
+            if not self.open and not self.next:  # the end is noticed though all endpoints rest
+                self.next = next(self.fresh, None)
+                if not self.next:
                     return
             endpoint = self._place() if len(self.open) < most else None
             if endpoint is None:
                 await self._turn(first=False)
                 continue
-            job = job or next(self.fresh, None)
-            if job is None:
+            job = self.next or next(self.fresh, None)
+            if not job:
                 endpoint.in_flight -= 1
                 return
+            self.next = None
             self.open.add(self._start(self._ask(*job, endpoint)))
-            job = None
 
     async def _ask(self, key: Hashable, fields: Mapping[str, Any], endpoint: Endpoint) -> None:
         """Hand over the outcome of one prompt, and ask again if that is wished."""
