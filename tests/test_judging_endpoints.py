@@ -93,7 +93,7 @@ def test_a_server_is_left_alone_as_long_as_it_asks(wait: str) -> None:
 def test_a_server_that_fails_again_and_again_rests_twice_as_long_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It then gets one request after each rest, of which there are few in one and a half seconds."""
+    """After each it gets one request, of which there are few in one and a half seconds."""
     monkeypatch.setattr(client, 'FIRST_REST', 0.05)
     with JudgeServer(echo, always='500') as server:
         requests = [(n, {'model': 'm', 'messages': []}) for n in range(16)]
