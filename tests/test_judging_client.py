@@ -22,8 +22,7 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts
-from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import Client, Counts, Failure, Outcome, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, ServedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
@@ -320,6 +319,20 @@ def test_the_only_endpoint_may_come_back(kind: str) -> None:
     failures = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
     assert len(failures) == 49
     assert not any(failure.permanent for failure in failures)
+
+
+def test_every_prompt_has_an_outcome_where_the_only_server_breaks_down() -> None:
+    """Also the one that was next when it was given up."""
+    calls = iter(range(10_000))
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return web.Response(status=500) if next(calls) else None
+
+    with JudgeServer(echo, respond=respond) as server:
+        found, _ = asked(
+            server.url, map(str, range(50)), max_concurrency=1, retries=0, give_up_after=0.1
+        )
+    assert set(found) == set(map(str, range(50)))
 
 
 def test_endpoints_that_all_know_no_such_model_stop() -> None:

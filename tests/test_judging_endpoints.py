@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -12,8 +11,7 @@ from aiohttp import web
 from judge_server import JudgeServer
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, read_addresses
-from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import Client, Counts, Outcome, Reply, read_addresses
 
 
 def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:
@@ -29,7 +27,6 @@ def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:
         for n in range(number):
             yield n, {'model': 'm', 'messages': [{'role': 'user', 'content': str(n)}]}
 
-    settings = {'retries': 100, **settings}
     Client(bases, key_env='NO_KEY', race=True, **settings).ask(requests(), receive, counts)
     assert len(found) == number
     assert all(isinstance(outcome, Reply) for outcome in found.values())
@@ -56,16 +53,6 @@ def test_the_number_of_requests_grows_while_replies_come() -> None:
     with JudgeServer(echo, latency=0.01) as server:
         ask(server.url, 100, max_concurrency=3)
         assert server.most_at_once == 3
-
-
-def test_one_request_at_a_time_says_nothing_about_a_hundred() -> None:
-    """The limit grows only if it is what holds requests back."""
-    endpoint = client.Endpoint(read_addresses('http://a/v1')[0], 256)
-    for now in range(100):
-        endpoint.start(now)
-        endpoint.replied(now, now + 0.5)
-        endpoint.end(now)
-    assert endpoint.limit == 16
 
 
 def test_a_server_is_sent_about_as_many_requests_as_it_takes() -> None:
@@ -106,30 +93,13 @@ def test_a_server_is_left_alone_as_long_as_it_asks(wait: str) -> None:
 def test_a_server_that_fails_again_and_again_rests_twice_as_long_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Then it gets one request, until it replies."""
+    """After each it gets one request, of which there are few in one and a half seconds."""
     monkeypatch.setattr(client, 'FIRST_REST', 0.05)
-    arrived: list[float] = []
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        arrived.append(time.monotonic())
-        return web.Response(status=500) if len(arrived) < 20 else None
-
-    with JudgeServer(echo, respond=respond) as server:
-        ask(server.url, 16)
-    waits = [after - before for before, after in itertools.pairwise(arrived[15:20])]
-    assert all(wait >= least for wait, least in zip(waits, (0.05, 0.1, 0.2, 0.4), strict=True))
-
-
-def test_an_endpoint_is_tried_after_a_rest_though_older_requests_hang() -> None:
-    """Requests sent before the rest take no room from those after it."""
-    endpoint = client.Endpoint(read_addresses('http://a/v1')[0], 16)
-    for _ in range(16):
-        endpoint.start(0.0)
-    for _ in range(10):
-        endpoint.failed(0.0, 1.0, Failure('unreachable', False))
-        endpoint.end(0.0)
-    assert not endpoint.has_room(1.5)
-    assert endpoint.has_room(2.0)
+    with JudgeServer(echo, always='500') as server:
+        requests = [(n, {'model': 'm', 'messages': []}) for n in range(16)]
+        asking = Client(server.url, key_env='NO_KEY', race=True, give_up_after=1.5)
+        asking.ask(requests, lambda key, outcome: False, Counts())
+        assert 16 + 2 <= server.calls <= 16 + 10 + 6
 
 
 def test_work_goes_to_the_endpoint_with_the_most_room() -> None:
@@ -184,31 +154,31 @@ def test_addresses_may_be_separated_by_commas() -> None:
 
 
 @pytest.mark.parametrize(
-    ('base', 'shown'),
+    'base',
     [
-        ('host:8000/v1', ''),
-        ('ftp://host:21/v1/t0ken', ' (ftp://host:21)'),
-        ('http://', ''),
-        ('http://h:port', ''),
-        ('http://h:99999', ' (http://h:99999)'),
-        ('http://a b/v1', ''),
-        ('http://[::1', ''),
-        ('sk-s3cret', ''),
-        ('user:s3cret@host:8000/v1', ''),
-        ('https:/user:s3cret@host/v1', ''),
-        ('http://host:s3cret/v1', ''),
-        ('http://user:s3cret@host/v1', ''),
-        ('http://host/v1?key=s3cret', ''),
-        ('http://host/v1#s3cret', ''),
-        ('http://us/er:s3cret@host/v1', ''),
-        ('ftp://u:s3cret@h', ''),
+        'host:8000/v1',
+        'ftp://host:21/v1/t0ken',
+        'http://',
+        'http://h:port',
+        'http://h:99999',
+        'http://a b/v1',
+        'http://[::1',
+        'sk-s3cret',
+        'user:s3cret@host:8000/v1',
+        'https:/user:s3cret@host/v1',
+        'http://host:s3cret/v1',
+        'http://user:s3cret@host/v1',
+        'http://host/v1?key=s3cret',
+        'http://host/v1#s3cret',
+        'http://us/er:s3cret@host/v1',
+        'ftp://u:s3cret@h',
     ],
 )
-def test_an_address_that_cannot_be_used_is_named_by_its_place(base: str, shown: str) -> None:
+def test_an_address_that_cannot_be_used_is_named_by_its_place(base: str) -> None:
     """What may be a key that was put into the wrong place isn't shown."""
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match='entry 2 of api_base is no URL') as error:
         read_addresses(f'http://host/v1, {base}')
-    assert str(error.value).startswith(f'entry 2 of api_base{shown} ')
+    assert 's3cret' not in str(error.value)
 
 
 def test_no_address_at_all_is_an_error() -> None:
@@ -249,10 +219,8 @@ def test_a_proxy_of_another_kind_is_left_out(proxy: str, monkeypatch: pytest.Mon
     'proxy',
     [
         'http://user:s3c/ret@h:1',
-        'http://u:1/ret@h:1',
         'http://proxy:s3c',
         'http://h:99999',
-        'http://',
     ],
 )
 def test_a_proxy_that_is_no_url_is_an_error(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:

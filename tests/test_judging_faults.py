@@ -16,7 +16,7 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.inference.replies import (
+from opencompass_gpassk.inference.client import (
     FATAL,
     MISPLACED,
     Failure,

@@ -12,7 +12,7 @@ from opencompass.models import HuggingFacewithChatTemplate, OpenAISDK
 from opencompass.models.base import BaseModel
 from tiny import CPU
 
-from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.inference.client import Failure, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.judging.settings import check_model_gpus

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ from hypothesis import strategies as st
 from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
 from store_writer import put_human
 
-from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.inference.client import Failure, Reply
 from opencompass_gpassk.judging.judge import Candidate, JudgeError, Triple
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Verdict
 
 LLM = JudgeSettings(mode='llm')
@@ -321,7 +321,8 @@ def test_the_ledger_adds_up() -> None:
     answers = candidates('7', '7', '8', '8', None, LOTS)
     _, found = judged(settings, right_if(), answers)
     ledger = found.ledger
-    assert require_coverage(Judged([], ledger, Counter(x=8)), 10, 0.2, '') is None
+    failed = Judgement(Verdict.UNJUDGED, reason='timeout', passing=True)
+    assert require_coverage(Judged(8 * [failed], ledger), 10, 0.2, '') is None
     assert dict(ledger.saved) == {'no answer': 1, 'identity': 2, 'human': 0, 'rule': 1, 'store': 0}
     assert ledger.calls + ledger.saved.total() == len(answers)
     assert ledger.as_dict()['price'] == pytest.approx((2 * 100 * 1 + 2 * 5 * 10) / 1e6)

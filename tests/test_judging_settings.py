@@ -25,9 +25,9 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'modle': 'x'}, "no setting 'modle'"),
         ({'modell': 'x'}, "did you mean 'model'"),
         ({'api_key': 'sk-1'}, 'a key must not stand in a config'),
-        ({'extra_body': {'auth': {'api_key': 'sk-1'}}}, "extra_body of judge holds 'api_key'"),
-        ({'model': {'type': 'OpenAISDK', 'key': 'sk-1'}}, "model of judge holds 'key'"),
-        ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "model of judge holds 'key'"),
+        ({'extra_body': {'auth': {'api_key': 'sk-1'}}}, "judge holds 'api_key'"),
+        ({'model': {'type': 'OpenAISDK', 'key': 'sk-1'}}, "judge holds 'key'"),
+        ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "judge holds 'key'"),
         ({'api_key_env': 'sk-1'}, 'not the name of an environment variable'),
         ({'timeout': '5'}, 'timeout of judge is a str; give a number'),
         ({'api_base': 3}, 'api_base of judge is a int; give a text or sequence or None'),
@@ -93,7 +93,7 @@ def test_configs_are_set_up_by_the_environment(monkeypatch: pytest.MonkeyPatch) 
     for settings, message in (
         ({'max_token': 64}, "did you mean 'max_tokens'"),
         ({'prompt': 'opencompas'}, 'opencompas cannot be read'),
-        ({'api_base': 'http://me:secret@a/v1'}, 'api_base holds a user'),
+        ({'api_base': 'http://me:secret@a/v1'}, 'api_base is no URL'),
     ):
         with pytest.raises(ValueError, match=message) as error:
             configured(**settings)

@@ -16,8 +16,7 @@ from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Receive
-from opencompass_gpassk.inference.replies import Failure, Reply
+from opencompass_gpassk.inference.client import Failure, Receive, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files

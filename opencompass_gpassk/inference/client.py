@@ -8,42 +8,279 @@ key or an unknown model ends the run. All other failures are tried again.
 from __future__ import annotations
 
 import asyncio
-import heapq
+import errno
 import ipaddress
 import itertools
 import json
 import logging
+import math
 import os
 import random
 import re
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
 from statistics import median
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from yarl import URL
 
 from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.inference.replies import (
-    FATAL,
-    LONGEST_READ,
-    MISPLACED,
-    Failure,
-    Outcome,
-    Reply,
-    encodable,
-    exception_failure,
-    read_response,
-)
 
-__all__ = ['Client', 'ClientError', 'Counts', 'Receive', 'read_addresses']
+__all__ = [
+    *('FATAL', 'FILTERED', 'MISPLACED', 'TOO_LONG'),
+    *('Client', 'ClientError', 'Counts', 'Failure', 'Outcome', 'Receive', 'Reply'),
+    *('exception_failure', 'read_addresses', 'read_response'),
+]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply to one request.
+
+    Attributes:
+        text: The text, with thoughts if the server sends them in the same text.
+        truncated: Whether it reached the length limit.
+        prompt_tokens: Prompt tokens as the server counted them, 0 if it didn't.
+        completion_tokens: Completion tokens, likewise.
+    """
+
+    text: str
+    truncated: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no reply.
+
+    Attributes:
+        kind: A short name for counts, such as ``overloaded`` or ``too long``.
+        permanent: Whether asking again would not help.
+        detail: The server's message, without the key.
+        wait: Seconds that the server asks us to wait.
+        reached: Whether a server worked on the request, so that the prompt may be at fault.
+    """
+
+    kind: str
+    permanent: bool
+    detail: str = ''
+    wait: float = 0.0
+    reached: bool = True
+
+
+Outcome = Reply | Failure
+
+LONGEST_READ = 4000  # characters of a server's message that are searched
+PERMANENT = {'too long', 'filtered', 'refused'}  # the prompt's fault, or a setting's
+MISPLACED = {'unknown model', 'redirect', 'forbidden'}  # the endpoint's fault, or its address's
+FATAL = {'key refused', 'no quota'}
+
+# The words of OpenAI, vLLM, SGLang, LMDeploy, TGI and llama.cpp for a prompt that does not fit.
+TOO_LONG = re.compile(
+    r'context_length_exceeded|reduce the length|maximum (model|context|input) length'
+    r'|context[ _](length|size|window|limit)|longer than the max|max_model_len|session_len'
+    r'|(prompt|input) is too long|input length|too many (input )?tokens'
+    r'|must have less than \d+ tokens|max_new_tokens`? must be|max_seq_len',
+    re.IGNORECASE,
+)
+# Words that come with an unusual status: llama.cpp's 500, and the 429 for one request above the
+# tokens per minute.
+EXCEEDS_CONTEXT = re.compile('exceed_context_size', re.IGNORECASE)
+ABOVE_RATE = re.compile('request too large', re.IGNORECASE)
+FILTERED = re.compile(
+    r'content[_ ]?filter|content management|content policy|moderation|data_?inspection'
+    r'|(input|prompt|content|request)\b.{0,40}\bflagged|safety (system|filter)'
+    r'|inappropriate content',
+    re.IGNORECASE,
+)
+UNKNOWN_MODEL = re.compile(
+    r'model_not_found|(unknown|no such|invalid) model|model\b.{0,200}?\b(does not exist|not found)',
+    re.IGNORECASE | re.DOTALL,
+)
+BAD_KEY = re.compile(
+    r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
+)
+NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
+
+
+def read_response(
+    status: int, headers: Mapping[str, str], raw: bytes
+) -> tuple[Outcome, tuple[int, int]]:
+    """Read a server's response.
+
+    Returns:
+        The reply or the failure; and the tokens of prompt and completion, paid for in either case.
+    """
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        text = raw.decode('utf-8', 'replace').strip() or 'an empty body'
+        # A body that was cut off may be a good reply: don't search its words for an error.
+        cut = status < 300
+        return _failed('bad reply' if cut else _kind(status, text), status, headers, text), (0, 0)
+    choices = body.get('choices') if isinstance(body, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = choice if isinstance(choice, Mapping) else {}
+    message = choice.get('message')
+    usage = body.get('usage') if isinstance(body, Mapping) else None
+    tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
+    error = body.get('error') if isinstance(body, Mapping) else None
+    # Some servers send an empty error with good replies.
+    wrong = any(error.values()) if isinstance(error, Mapping) else bool(error)
+    if status != 200 or wrong or not isinstance(message, Mapping):
+        words = _words(body)
+        told = error or (body if words else None)
+        code = told.get('code') if isinstance(told, Mapping) else None
+        if status == 200 and isinstance(code, int) and 400 <= code < 600:
+            status = code  # gateways send errors with status 200
+        return _failed(_kind(status, words), status, headers, words or 'no choices'), tokens
+    content, reason = _text(message.get('content')), choice.get('finish_reason')
+    if content is None:
+        return Failure('bad reply', False, 'the content is no text'), tokens
+    if reason == 'content_filter' or (not content and message.get('refusal')):
+        words = str(message.get('refusal') or 'the reply was held back by a content filter')
+        return Failure('filtered', True, words), tokens
+    if not content and reason == 'length' and usage and usage.get('completion_tokens') == 0:
+        # So LMDeploy reports that prompt and max_tokens together exceed the session's length.
+        return Failure('too long', True, 'no room for a single token of a reply'), tokens
+    return Reply(encodable(content), reason == 'length', *tokens), tokens
+
+
+def _kind(status: int, words: str) -> str:
+    """Return the kind of a failure; words have priority, since servers disagree on the status."""
+    words = words[:LONGEST_READ]
+    if (
+        EXCEEDS_CONTEXT.search(words)
+        or (status < 500 and ABOVE_RATE.search(words))
+        or (status in (200, 400, 413, 422) and TOO_LONG.search(words))
+    ):
+        return 'too long'
+    if status < 500 and status not in (401, 429) and FILTERED.search(words):
+        return 'filtered'
+    if status == 401 or (status in (400, 403) and BAD_KEY.search(words)):
+        return 'key refused'
+    if status == 402 or (status == 429 and NO_QUOTA.search(words)):
+        return 'no quota'
+    if status in (404, 405) or (status in (400, 422) and UNKNOWN_MODEL.search(words)):
+        return 'unknown model'
+    if 300 <= status < 400:
+        return 'redirect'
+    if status >= 500:
+        known = {503: 'overloaded', 529: 'overloaded', 504: 'timeout'}
+        return known.get(status, 'server error')
+    known = {403: 'forbidden', 408: 'timeout', 409: 'server error', 413: 'too long'}
+    known |= {425: 'overloaded', 429: 'overloaded'}
+    return known.get(status, 'refused' if status >= 400 else 'bad reply')
+
+
+def _failed(kind: str, status: int, headers: Mapping[str, str], words: str) -> Failure:
+    detail = f'{status}: {words}' if words else str(status)
+    if kind == 'redirect':
+        detail = _host(headers.get('Location', ''))
+    wait = _wait_asked_for(headers)
+    return Failure(kind, kind in PERMANENT, detail, wait, kind not in ('unknown model', 'redirect'))
+
+
+def _words(body: Any) -> str:
+    """Return the message, type and code of an error in JSON; '' if there is none."""
+    if isinstance(body, list) and body:
+        return _words(body[0])
+    error = (body.get('error') or body) if isinstance(body, Mapping) else ''
+    if not isinstance(error, Mapping):
+        return str(error)
+    message = error.get('message') or error.get('detail') or ''
+    inner = error.get('innererror')  # the only place of Azure's reason
+    given = [error.get('type'), error.get('code')]
+    given.append(inner.get('code') if isinstance(inner, Mapping) else None)
+    tags = ', '.join(tag for tag in given if tag and isinstance(tag, str))
+    return ' '.join(filter(None, [str(message), f'({tags})' * bool(tags)]))
+
+
+def _text(content: Any) -> str | None:
+    if content is None or isinstance(content, str):
+        return content or ''
+    if not isinstance(content, list):
+        return None
+    parts = [part.get('text', '') for part in content if isinstance(part, Mapping)]
+    return ''.join(part for part in parts if isinstance(part, str))
+
+
+def encodable(text: str) -> str:
+    """Return a text that UTF-8 can encode: lone surrogates become question marks."""
+    return text.encode('utf-8', 'replace').decode()
+
+
+def _count(usage: Any, name: str) -> int:
+    value = usage.get(name) if isinstance(usage, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _wait_asked_for(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a server asks us to wait; 0 if it doesn't say."""
+    value = headers.get('Retry-After', '')
+    milliseconds = _number(headers.get('retry-after-ms', ''))
+    seconds = milliseconds / 1000 or _number(value)
+    if value and not seconds:
+        with suppress(TypeError, ValueError, OverflowError, OSError):
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+    return max(0.0, seconds)
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def _host(location: str) -> str:
+    try:
+        parts = urlsplit(location)
+        port = f':{parts.port}' if parts.port else ''
+    except ValueError:
+        return 'no URL'
+    return f'{parts.scheme}://{parts.hostname}{port}' if parts.hostname else 'another path'
+
+
+# Too many sockets of this process: fewer concurrent requests help, another endpoint doesn't.
+OWN_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS}
+
+
+def exception_failure(error: BaseException) -> Failure:
+    """Return the failure of a request that raised an exception; all of them are temporary.
+
+    aiohttp's messages may quote headers and bodies, which may contain a part of a key, and whole
+    URLs, which may contain a password or a token. These are left out.
+    """
+    words = type(error).__name__
+    if isinstance(error, aiohttp.ClientResponseError):
+        words += f': {error.status}'
+    elif not isinstance(error, (aiohttp.ClientPayloadError, aiohttp.InvalidURL)):
+        without_urls = re.sub(r'(://)[^ ]+', r'\1…', str(error))
+        words = f'{words}: {without_urls}'.rstrip(': ')
+    if getattr(error, 'errno', None) in OWN_LIMITS:
+        return Failure('overloaded', False, words, reached=False)
+    # There is no limit for reading alone, so this timeout means that no connection was made.
+    if isinstance(error, (aiohttp.ServerTimeoutError, aiohttp.ClientConnectorError)):
+        return Failure('unreachable', False, words, reached=False)
+    if isinstance(error, asyncio.TimeoutError):
+        return Failure('timeout', False, words)
+    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
+        return Failure('bad reply', False, words)
+    return Failure('unreachable', False, words)
 
 
 # Takes a request's key and outcome; returns whether to send the same request once more.
@@ -74,7 +311,11 @@ class ClientError(RuntimeError):
 
 
 CHAT = '/chat/completions'
-PLAIN = re.compile(r'([a-z]{1,9}://[\w.-]+(:\d+)?)(/[^\s?#@]*)?', re.ASCII)
+HOST = r'[\w.-]+|\[[\da-fA-F:.]+\]'
+PLAIN_URL = re.compile(
+    rf'(?P<name>(?P<scheme>https?)://(?P<host>{HOST})(?::(?P<port>\d+))?)(?P<path>/[^\s?#@]*)?',
+    re.ASCII,
+)
 
 
 class Address(NamedTuple):
@@ -104,33 +345,28 @@ def read_addresses(bases: str | Iterable[str]) -> list[Address]:
     named = {base.strip(): place for place, base in enumerate(given, 1) if base.strip()}
     if not named:
         raise ValueError("api_base names no endpoint; give one as 'http://host:8000/v1'")
-    addresses = [_read_address(base, place) for base, place in named.items()]
-    return list({address.url: address for address in addresses}.values())
+    found = {}
+    for base, place in named.items():
+        parts = PLAIN_URL.fullmatch(base)
+        if not parts or int(parts['port'] or 0) > 65535:  # not shown: it may be a misplaced key
+            raise ValueError(
+                f"entry {place} of api_base is no URL; give one such as 'http://host:8000/v1', "
+                'without user, password, query and fragment: configs are written to the work dir, '
+                'and keys are read only from the environment'
+            )
+        path = (parts['path'] or '').rstrip('/').removesuffix(CHAT).rstrip('/')
+        url = parts['name'] + path + CHAT
+        found[url] = Address(url, parts['name'], _proxy(parts['scheme'], parts['host']))
+    return list(found.values())
 
 
-def _read_address(base: str, place: int) -> Address:
-    plain = PLAIN.fullmatch(base)  # anything else may be a misplaced key and is not shown
-    shown = f'entry {place} of api_base' + (f' ({plain[1]})' if plain else '')
-    try:
-        parts = urlsplit(base)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if host is None or parts.scheme not in ('http', 'https') or re.search(r'\s', base):
-        raise ValueError(f"{shown} is no URL; give one such as 'http://host:8000/v1'")
-    if re.search('[@?#]', base):
-        raise ValueError(
-            f'{shown} holds a user, a password, a query or a fragment; leave it out: '
-            'configs are written to the work dir, and keys are read only from the environment'
-        )
-    path = parts.path.rstrip('/').removesuffix(CHAT).rstrip('/')
-    bracketed = f'[{host}]' if ':' in host else host
-    name = f'{parts.scheme}://{bracketed}' + (f':{port}' if port else '')
-    return Address(name + path + CHAT, name, _proxy(parts.scheme, host, port))
-
-
-def _proxy(scheme: str, host: str, port: int | None) -> str | None:
-    if _is_this_machine(host) or proxy_bypass(f'{host}:{port}' if port else host):
+def _proxy(scheme: str, host: str) -> str | None:
+    """Return the environment's proxy for a host; None for none, or one that isn't supported."""
+    with suppress(ValueError):
+        address = ipaddress.ip_address(host.strip('[]'))
+        if address.is_loopback or address.is_unspecified:
+            return None
+    if host == 'localhost' or host.endswith('.localhost') or proxy_bypass(host):
         return None
     proxies = getproxies()
     proxy = proxies.get(scheme) or proxies.get('all') or ''
@@ -139,24 +375,13 @@ def _proxy(scheme: str, host: str, port: int | None) -> str | None:
     if not proxy.startswith(('http://', 'https://')):
         return None  # aiohttp does not support SOCKS
     try:
-        parts = urlsplit(proxy)
-        usable = bool(parts.hostname) and parts.port != 0
+        URL(proxy)
     except ValueError:
-        usable = False
-    if not usable or '@' in parts.path + parts.query + parts.fragment:
         raise ValueError(
             f'the proxy for {scheme} in the environment is no URL; give one such as '
             "'http://user:password@host:3128', and write / ? # @ in a password as %2F %3F %23 %40"
-        )
+        ) from None
     return proxy
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == 'localhost' or host.endswith('.localhost')
-    return address.is_loopback or address.is_unspecified
 
 
 START = 16  # concurrent requests at the beginning
@@ -171,13 +396,11 @@ class Endpoint:
 
     Attributes:
         address: Its address.
-        most: Greatest number of concurrent requests.
-        limit: Current limit of concurrent requests.
+        limit: Current limit of concurrent requests; at most ``most``.
         in_flight: Number of requests that count towards the limit.
         opens_at: No request is sent before.
         rest: Length of the current or last rest; 0 after a reply.
-        replied_at: Time of the last reply.
-        answered: When the latest request that got a reply was sent.
+        answered: When the latest request that got a reply was sent; -inf if none ever did.
         last: The last failure.
     """
 
@@ -188,55 +411,40 @@ class Endpoint:
         self.in_flight = 0
         self.opens_at = 0.0
         self.rest = 0.0
-        self.replied_at = self.answered = float('-inf')
+        self.answered = float('-inf')
         self.last: Failure | None = None
-        self._overloaded = False
+        self._growth = 1.0
         self._failures = 0  # in a row
-        self._full_at = self._rested_at = float('-inf')
 
-    def has_room(self, now: float) -> bool:
-        """Tell whether it may be sent a request."""
-        return now >= self.opens_at and self.in_flight < int(self.limit)
+    def room(self, now: float) -> int:
+        """Return how many more requests it may be sent."""
+        return max(0, int(self.limit) - self.in_flight) if now >= self.opens_at else 0
 
-    def start(self, now: float) -> None:
-        """Count a request that is being sent."""
-        self.in_flight += 1
-        if self.in_flight >= int(self.limit):
-            self._full_at = now
-
-    def end(self, sent: float) -> None:
-        """Stop counting a request; those sent before a rest are not counted any more."""
-        self.in_flight -= sent > self._rested_at
-
-    def replied(self, sent: float, now: float) -> None:
-        """Note a reply: the limit grows if it held requests back."""
-        if sent <= self._full_at:
-            step = GROWTH if self._overloaded else 1.0
-            self.limit = min(self.limit + step, float(self.most))
-        self.replied_at = now
+    def replied(self, sent: float) -> None:
+        """Note a reply: the limit grows."""
+        self.limit = min(self.limit + self._growth, float(self.most))
         self.answered = max(self.answered, sent)
         self._failures = 0
         self.rest = 0.0
 
     def failed(self, sent: float, now: float, failure: Failure) -> None:
         """Note a temporary failure: the limit may shrink, the endpoint may rest."""
+        before_rest = sent < self.opens_at
         self.last = failure
-        after_rest = sent >= self.opens_at
         if failure.wait:
             self.opens_at = max(self.opens_at, now + min(failure.wait, LONGEST_REST))
         # A burst above what a server takes is no outage: first the limit shrinks.
         if failure.kind != 'overloaded' or self.limit <= 1:
-            self._failures += sent >= self.replied_at
+            self._failures += 1
         if failure.kind in ('overloaded', 'timeout'):
             self.limit = max(1.0, self.limit - 1)
-            self._overloaded = True
-        lost = failure.kind in ('unknown model', 'redirect')
-        if after_rest and (lost or self._failures >= max(3, min(PATIENCE, self.limit))):
+            self._growth = GROWTH
+        misplaced = failure.kind in ('unknown model', 'redirect')
+        tired = self._failures >= max(3, min(PATIENCE, self.limit))
+        if (misplaced or tired) and not before_rest:
             self.rest = min(2 * self.rest or FIRST_REST, LONGEST_REST)
             self.opens_at = max(self.opens_at, now + self.rest)
-            self.limit, self.in_flight = 1.0, 0
-            self._overloaded = False
-            self._rested_at = now
+            self.limit = self._growth = 1.0
 
 
 FIRST_BACKOFF = 0.5  # seconds
@@ -244,6 +452,7 @@ LONGEST_BACKOFF = 30.0
 STRAGGLING = 30.0  # seconds after which a request may be asked again elsewhere
 STRAGGLING_MEDIANS = 10
 MOST_RACING = 4  # requests of one prompt at once; if one of so many times out, it is given up
+MOST_OPEN = 4  # prompts that failed and wait, for each request that may be in flight
 FIRST_WORD = 8.0  # seconds without any reply until the user is told
 GRACE = 10.0  # seconds for the requests in flight to end after an error that stops everything
 TICK = 0.05  # seconds between two looks at the clock
@@ -414,43 +623,38 @@ class Client:
 
 
 @dataclass(eq=False)
-class _Job:
-    """One request, and what became of it so far.
+class _Flight:
+    """One request of a prompt.
 
     Attributes:
-        calls: How often it was sent.
-        failures: How often it failed by what may be its own fault.
-        failed_at: How often it failed, or was late, at each endpoint.
-        forbidden: When a server first forbade it; 0 if none did.
-        flights: Its requests in flight.
-        waits: Whether it waits to be sent again.
-        done: Whether its outcome was handed over.
+        endpoint: Where it is sent; None while it waits for room.
+        sent: When it was sent; 0 while it waits.
+        late: Whether it is so old that another was sent; it then takes no room any more.
     """
 
-    key: Hashable
-    fields: Mapping[str, Any]
-    calls: int = 0
-    failures: float = 0.0
-    failed_at: Counter[Endpoint] = field(default_factory=Counter)
-    forbidden: float = 0.0
-    flights: set[_Flight] = field(default_factory=set)
-    waits: bool = False
-    done: bool = False
+    endpoint: Endpoint | None
+    sent: float = 0.0
+    late: bool = False
+    task: asyncio.Task[Outcome] = field(init=False)
 
 
 @dataclass(eq=False)
-class _Flight:
-    """A request in flight; one that is late no longer counts towards its endpoint's limit."""
+class _Prompt:
+    """One prompt until it has an outcome.
 
-    job: _Job
-    endpoint: Endpoint
-    sent: float
-    late: bool = False
-    task: asyncio.Task[None] | None = None
+    Attributes:
+        fields: The fields of its requests.
+        failed_at: How often it failed, or was late, at each endpoint.
+        flights: Its requests that are open; all but the last are late.
+    """
+
+    fields: Mapping[str, Any]
+    failed_at: Counter[Endpoint] = field(default_factory=Counter)
+    flights: list[_Flight] = field(default_factory=list)
 
 
 class _Asking:
-    """One :meth:`Client.ask`, in one event loop."""
+    """One :meth:`Client.ask`, in one event loop: a task for each open prompt."""
 
     def __init__(
         self,
@@ -466,17 +670,20 @@ class _Asking:
         self.counts = counts
         self.endpoints = [Endpoint(one, client.max_concurrency) for one in client.addresses]
         self.fresh = iter(requests)
-        self.waiting: list[tuple[float, int, _Job]] = []  # a heap
-        self.order = itertools.count()  # breaks ties between jobs due at the same time
-        self.flights: dict[asyncio.Task[None], _Flight] = {}  # the oldest first
+        self.next: tuple[Hashable, Mapping[str, Any]] | None = None  # taken, but not yet open
+        self.loop = asyncio.get_running_loop()
+        self.now = self.loop.time
+        self.began = self.now()
+        self.open: set[asyncio.Task[None]] = set()
+        self.waiting: deque[asyncio.Future[None]] = deque()  # for room at an endpoint
+        self.in_air = 0  # requests
         self.latencies: deque[float] = deque(maxlen=1000)
-        self.error: BaseException | None = None
-        self.changed = asyncio.Event()
-        self.now = asyncio.get_running_loop().time
-        self.began = self.checked = self.now()
-        self.first_sent: float | None = None
         self.silent_since: float | None = None  # time of the first failure after the last reply
+        self.lost: Failure | None = None  # why no further reply can be expected
+        self.stopping = False  # whether no more is asked
+        self.broken = False  # whether the receiver failed
         self.told: set[Endpoint] = set()  # failing endpoints that the user was warned about
+        self.ended = self.loop.create_future()
 
     async def run(self) -> None:
         """Ask until every request has its outcome.
@@ -484,32 +691,226 @@ class _Asking:
         Raises:
             ClientError: If nothing can succeed.
         """
+        self.feeder = self._start(self._feed())
+        watch = self.loop.create_task(self._watch())
         try:
-            while not self.error:
-                now = self.now()
-                if lost := self._lost(now):
-                    await self._hand_over_rest(lost)
-                    return
-                self._look_after(now)
-                if self._start_one(now):
-                    await asyncio.sleep(0)  # let the request start before taking the next job
-                elif self._is_done():
-                    return
-                else:
-                    await self._wait()
-            if isinstance(self.error, ClientError) and self.flights:
-                # The requests in flight are paid for, so keep their replies.
-                await asyncio.wait(self.flights, timeout=GRACE, return_when=asyncio.FIRST_EXCEPTION)
-            raise self.error
+            await self.ended
+        except ClientError:
+            last = self.now() + GRACE
+            while self.in_air and self.now() < last:  # they are paid for, so keep their replies
+                await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK)
+            raise
         finally:
-            await self._cancel()
+            tasks = [watch, self.feeder, *self.open]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if self.lost:
+            for key, _ in itertools.chain([self.next] if self.next else [], self.fresh):
+                self._hand_over(key, self.lost)
 
-    def _lost(self, now: float) -> Failure | None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self.loop.create_task(work)
+        task.add_done_callback(self._end)
+        return task
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self.open.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if not self.ended.done():
+            if error:
+                self.ended.set_exception(error)
+            elif self.feeder.done() and not self.open:
+                self.ended.set_result(None)
+        self._wake(all_=not self.open)
+
+    async def _feed(self) -> None:
+        """Open a prompt whenever an endpoint has room for it."""
+        most = MOST_OPEN * self.client.max_concurrency * len(self.endpoints)
+        while True:
+            if not self.open and not self.next:  # the end is noticed though all endpoints rest
+                self.next = next(self.fresh, None)
+                if not self.next:
+                    return
+            endpoint = self._place() if len(self.open) < most else None
+            if endpoint is None:
+                await self._turn(first=False)
+                continue
+            job = self.next or next(self.fresh, None)
+            if not job:
+                endpoint.in_flight -= 1
+                return
+            self.next = None
+            self.open.add(self._start(self._ask(*job, endpoint)))
+
+    async def _ask(self, key: Hashable, fields: Mapping[str, Any], endpoint: Endpoint) -> None:
+        """Hand over the outcome of one prompt, and ask again if that is wished."""
+        try:
+            again = self._hand_over(key, await self._outcome(_Prompt(fields), endpoint))
+            while again:
+                again = self._hand_over(key, await self._outcome(_Prompt(fields)))
+        except asyncio.CancelledError:
+            if self.lost is None:
+                raise
+            self._hand_over(key, self.lost)
+
+    def _hand_over(self, key: Hashable, outcome: Outcome) -> bool:
+        if self.broken:
+            return False
+        try:
+            return self.receive(key, outcome)
+        except BaseException:
+            self.broken = True
+            raise
+
+    async def _outcome(self, prompt: _Prompt, endpoint: Endpoint | None = None) -> Outcome:
+        """Send requests until one gets a reply, or the prompt fails for good."""
+        first_failed, failures = 0.0, 0
+        flights = prompt.flights
+        self._launch(prompt, endpoint)
+        try:
+            while True:
+                done, _ = await asyncio.wait(
+                    [one.task for one in flights],
+                    timeout=self._patience(prompt),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if not done and self._patience(prompt) == 0.0:
+                    self._be_late(prompt)
+                    self._launch(prompt)
+                for flight in [one for one in flights if one.task in done]:
+                    flights.remove(flight)
+                    outcome, sent_to = flight.task.result(), flight.endpoint
+                    if isinstance(outcome, Reply) or outcome.permanent or sent_to is None:
+                        return outcome
+                    first_failed = first_failed or self.now()
+                    if outcome.kind == 'forbidden' and sent_to.answered > first_failed:
+                        # The key is still good for others, so it is the prompt.
+                        return Failure('refused', True, outcome.detail)
+                    # A failure is the prompt's own only if the server works for others.
+                    failures += outcome.reached and sent_to.answered >= 0
+                    hangs = outcome.kind == 'timeout' and len(flights) >= MOST_RACING - 1
+                    if failures > self.client.retries or hangs:
+                        return outcome
+                    if all(one.late for one in flights):
+                        pause = FIRST_BACKOFF * 2.0 ** max(failures - 1, 0)
+                        self._launch(prompt, pause=random.uniform(0, min(pause, LONGEST_BACKOFF)))
+        finally:
+            for flight in flights:
+                if flight.task.cancel() and flight.sent:
+                    self.counts.failures[self.lost.kind if self.lost else 'overtaken'] += 1
+
+    def _launch(
+        self, prompt: _Prompt, endpoint: Endpoint | None = None, *, pause: float = 0.0
+    ) -> None:
+        flight = _Flight(endpoint)
+        flight.task = self.loop.create_task(self._send(prompt, flight, pause))
+        prompt.flights.append(flight)
+
+    async def _send(self, prompt: _Prompt, flight: _Flight, pause: float) -> Outcome:
+        """Send a request once; after a pause and when an endpoint has room, if it has none yet."""
+        failed_at = prompt.failed_at
+        endpoint = flight.endpoint
+        if endpoint is None:
+            await asyncio.sleep(pause)
+            while (endpoint := self._place(failed_at)) is None:
+                await self._turn(first=True)
+            flight.endpoint = endpoint
+            self.counts.retries += 1
+        flight.sent = self.now()
+        self.counts.calls += 1
+        self.in_air += 1
+        try:
+            outcome, tokens = await self.client.send(self.session, endpoint.address, prompt.fields)
+            self.counts.prompt_tokens += tokens[0]
+            self.counts.completion_tokens += tokens[1]
+            if isinstance(outcome, Reply):
+                endpoint.replied(flight.sent)
+                self.latencies.append(self.now() - flight.sent)
+                self.silent_since = None
+                return outcome
+            self.counts.failures[outcome.kind] += 1
+            failed_at[endpoint] += 1
+            # Where an endpoint never replied, its settings may be at fault: ask the others first.
+            proven = endpoint.answered >= 0 or len(failed_at) == len(self.endpoints)
+            if outcome.permanent and (proven or outcome.kind == 'filtered'):
+                self.silent_since = None  # the server works
+                return outcome
+            if not flight.late:
+                self._note(endpoint, flight.sent, outcome, prompt.fields['model'])
+            return replace(outcome, permanent=False)
+        finally:
+            self.in_air -= 1
+            if not flight.late:
+                endpoint.in_flight -= 1
+                self._wake()
+
+    def _patience(self, prompt: _Prompt) -> float | None:
+        """Return the seconds until the last request is late; None if no other may be sent."""
+        if not self.client.race or len(prompt.flights) >= MOST_RACING:
+            return None
+        sent = prompt.flights[-1].sent
+        usual = STRAGGLING_MEDIANS * median(self.latencies) if self.latencies else 0.0
+        return max(sent + max(STRAGGLING, usual) - self.now(), 0.0) if sent else STRAGGLING
+
+    def _be_late(self, prompt: _Prompt) -> None:
+        """Let the last request, which takes far longer than others, take no room any more."""
+        flight = prompt.flights[-1]
+        if flight.endpoint:
+            prompt.failed_at[flight.endpoint] += 1
+            waited = Failure('timeout', False, f'no reply for {self.now() - flight.sent:.0f} s')
+            self._note(flight.endpoint, flight.sent, waited, prompt.fields['model'])
+            flight.endpoint.in_flight -= 1
+            flight.late = True
+            self._wake()
+
+    def _place(self, failed_at: Mapping[Endpoint, int] = MappingProxyType({})) -> Endpoint | None:
+        """Take a place at an endpoint: where the prompt failed least, then where most is free."""
+        now = self.now()
+        if self.stopping:
+            raise asyncio.CancelledError
+        free = [one for one in self.endpoints if one.room(now)]
+        if not free or self._is_silent(now):
+            return None
+        endpoint = min(free, key=lambda one: (failed_at.get(one, 0), one.in_flight / one.limit))
+        endpoint.in_flight += 1
+        return endpoint
+
+    async def _turn(self, *, first: bool) -> None:
+        """Wait until there may be room; prompts that failed come before new ones."""
+        turn = self.loop.create_future()
+        (self.waiting.appendleft if first else self.waiting.append)(turn)
+        await turn
+
+    def _wake(self, *, all_: bool = False) -> None:
+        now = self.now()
+        free = len(self.waiting) if all_ else sum(one.room(now) for one in self.endpoints)
+        while self.waiting and free > 0:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+    async def _watch(self) -> None:
+        """Look at the clock: rests end, users want to know, and patience is limited."""
+        while self.lost is None:
+            await asyncio.sleep(TICK)
+            now = self.now()
+            if now >= self.began + FIRST_WORD and not self.told and self._never_replied():
+                for endpoint in self.endpoints:
+                    self._tell(endpoint, 'has not replied yet')
+            self.lost = self._loss(now)
+            self._wake()
+        for task in (self.feeder, *self.open):
+            task.cancel()
+
+    def _loss(self, now: float) -> Failure | None:
         """Return why no further reply can be expected; None if one can."""
         deadline, patience = self.client.deadline, self.client.give_up_after
         if deadline is not None and now >= self.began + deadline:
             return Failure('deadline', False, f'{deadline:g} s are over')
-        if not self._is_silent(now) or self.flights:
+        if not self._is_silent(now) or self.in_air:
             return None
         failed = {one.address.name: one.last for one in self.endpoints if one.last}
         words = '; '.join(f'{name}: {failure.detail}' for name, failure in failed.items())
@@ -521,150 +922,25 @@ class _Asking:
         since = self.silent_since
         return since is not None and now >= since + self.client.give_up_after
 
-    def _look_after(self, now: float) -> None:
-        """Tell the user if nothing ever replied; ask again where a request is late."""
-        if now < self.checked + TICK:
-            return
-        self.checked = now
-        waited = now - (self.first_sent or now)
-        if waited >= FIRST_WORD and not self.told and self._never_replied():
-            for endpoint in self.endpoints:
-                self._tell(endpoint, 'has not replied yet')
-        oldest = next(iter(self.flights.values()), None)
-        if not self.client.race or oldest is None or now < oldest.sent + STRAGGLING:
-            return
-        usual = median(self.latencies) if self.latencies else 0.0
-        patience = max(STRAGGLING, STRAGGLING_MEDIANS * usual)
-        for flight in self.flights.values():
-            if now < flight.sent + patience:
-                break
-            if not flight.late:
-                flight.endpoint.end(flight.sent)
-                self._note(flight, now, Failure('timeout', False, f'no reply for {patience:g} s'))
-                flight.late = True
-                flight.job.failed_at[flight.endpoint] += 1
-                if len(flight.job.flights) < MOST_RACING:
-                    self._put_back(flight.job, now)
-
-    def _start_one(self, now: float) -> bool:
-        """Send a request if one is due and an endpoint has room; tell whether it did."""
-        free = [one for one in self.endpoints if one.has_room(now)]
-        if not free or self._is_silent(now):
-            return False
-        job = self._next(now)
-        if job is None:
-            return False
-        # Elsewhere than where it failed or is late, if there is room.
-        endpoint = min(free, key=lambda one: (job.failed_at[one], one.in_flight / one.limit))
-        endpoint.start(now)
-        self.first_sent = self.first_sent or now
-        self.counts.calls += 1
-        self.counts.retries += job.calls > 0
-        job.calls += 1
-        flight = _Flight(job, endpoint, now)
-        task = flight.task = asyncio.get_running_loop().create_task(self._ask(flight))
-        self.flights[task] = flight
-        job.flights.add(flight)
-        task.add_done_callback(self._ended)
-        return True
-
-    def _next(self, now: float) -> _Job | None:
-        """Return a job to send: one that is due again, else a new one."""
-        while self.waiting and (self.waiting[0][0] <= now or self.waiting[0][2].done):
-            job = heapq.heappop(self.waiting)[2]
-            job.waits = False
-            if not job.done:
-                return job
-        # In an outage jobs must not be taken that can't be sent.
-        if len(self.waiting) < 4 * self.client.max_concurrency * len(self.endpoints):
-            return next((_Job(*one) for one in self.fresh), None)
-        return None
-
-    def _put_back(self, job: _Job, until: float) -> None:
-        if not (job.done or job.waits):
-            job.waits = True
-            heapq.heappush(self.waiting, (until, next(self.order), job))
-
-    def _is_done(self) -> bool:
-        """Tell whether no job is left; a rest of all endpoints must not delay noticing it."""
-        if self.flights or self.waiting:
-            return False
-        job = next((_Job(*one) for one in self.fresh), None)
-        if job:
-            self._put_back(job, 0.0)
-        return job is None
-
-    async def _wait(self) -> None:
-        """Wait until a request ends, at most for a tick."""
-        self.changed.clear()
-        alarm = asyncio.get_running_loop().call_later(TICK, self.changed.set)
-        await self.changed.wait()
-        alarm.cancel()
-
-    async def _ask(self, flight: _Flight) -> None:
-        job, endpoint = flight.job, flight.endpoint
-        outcome, tokens = await self.client.send(self.session, endpoint.address, job.fields)
-        now = self.now()
-        self.counts.prompt_tokens += tokens[0]
-        self.counts.completion_tokens += tokens[1]
-        if isinstance(outcome, Reply):
-            endpoint.replied(flight.sent, now)
-            self.latencies.append(now - flight.sent)
-            self.silent_since = None
-            self._hand_over(job, outcome)
-            return
-        self.counts.failures[outcome.kind] += 1
-        job.failed_at[endpoint] += 1
-        # Where an endpoint never replied, its settings may be at fault: ask the others first.
-        proven = endpoint.replied_at >= self.began or len(job.failed_at) == len(self.endpoints)
-        if outcome.permanent and (proven or outcome.kind == 'filtered'):
-            self.silent_since = None  # the server works
-            self._hand_over(job, outcome)
-        else:
-            self._failed(flight, now, outcome)
-
-    def _failed(self, flight: _Flight, now: float, failure: Failure) -> None:
-        """Let a job that failed be sent again, or end it, or all."""
-        job, endpoint = flight.job, flight.endpoint
-        self._note(flight, now, failure)
-        if failure.kind == 'forbidden':
-            job.forbidden = job.forbidden or now
-            if endpoint.answered > job.forbidden:  # the key is still good, so it is the prompt
-                self._hand_over(job, Failure('refused', True, failure.detail))
-                return
-        blamed = (endpoint, failure) if failure.kind in FATAL else self._misplaced()
-        if blamed:
-            address, model = blamed[0].address, job.fields.get('model')
-            self.error = ClientError(self.client.explain(address, blamed[1], model))
-            return
-        # A failure is the prompt's own only if the server works for others; an overload rarely is.
-        if failure.reached and endpoint.replied_at >= self.began:
-            job.failures += 0.5 if failure.kind == 'overloaded' else 1.0
-        hangs = failure.kind == 'timeout' and len(job.flights) >= MOST_RACING
-        if job.failures > self.client.retries or hangs:
-            self._hand_over(job, Failure(failure.kind, False, failure.detail))
-        elif all(one.late for one in job.flights - {flight}):
-            longest = min(FIRST_BACKOFF * 2.0 ** max(job.failures - 1, 0), LONGEST_BACKOFF)
-            self._put_back(job, now + random.uniform(0, longest))
-
-    def _misplaced(self) -> tuple[Endpoint, Failure] | None:
-        """Return an endpoint to blame if none ever replied and all rest; else None."""
-        if not (self._never_replied() and all(one.rest for one in self.endpoints)):
-            return None
-        failed = ((one, one.last) for one in self.endpoints if one.last)
-        return next((pair for pair in failed if pair[1].kind in MISPLACED), None)
-
     def _never_replied(self) -> bool:
-        return all(one.replied_at < self.began for one in self.endpoints)
+        return all(one.answered < 0 for one in self.endpoints)
 
-    def _note(self, flight: _Flight, now: float, failure: Failure) -> None:
-        """Note a temporary failure at its endpoint, once for each request."""
-        if not flight.late:
-            flight.endpoint.failed(flight.sent, now, failure)
-        if self.silent_since is None:
-            self.silent_since = now
-        if flight.endpoint.rest:
-            self._tell(flight.endpoint, f'fails ({failure.kind}: {failure.detail})')
+    def _note(self, endpoint: Endpoint, sent: float, failure: Failure, model: Any) -> None:
+        """Note a temporary failure at its endpoint.
+
+        Raises:
+            ClientError: If it shows that nothing can succeed.
+        """
+        endpoint.failed(sent, self.now(), failure)
+        self.silent_since = self.silent_since or self.now()
+        if endpoint.rest:
+            self._tell(endpoint, f'fails ({failure.kind}: {failure.detail})')
+        blamed = [endpoint] if failure.kind in FATAL else []
+        if self._never_replied() and all(one.rest for one in self.endpoints):
+            blamed += [one for one in self.endpoints if one.last and one.last.kind in MISPLACED]
+        for one in blamed:
+            self.stopping = True
+            raise ClientError(self.client.explain(one.address, one.last or failure, model))
 
     def _tell(self, endpoint: Endpoint, what: str) -> None:
         """Warn the user of an endpoint, once."""
@@ -675,47 +951,3 @@ class _Asking:
                 'servers may take minutes to load a model',
                 *(endpoint.address.name, what, self.client.give_up_after),
             )
-
-    def _hand_over(self, job: _Job, outcome: Outcome) -> None:
-        """Hand over the outcome of a job; its other requests are overtaken."""
-        if self.error and not isinstance(self.error, ClientError):
-            return
-        job.done = True
-        for flight in job.flights:
-            if flight.task and flight.task is not asyncio.current_task():
-                self.counts.failures['overtaken'] += flight.task.cancel()
-        try:
-            again = self.receive(job.key, outcome)
-        except BaseException as error:
-            self.error = error
-            raise
-        if again:
-            job.done = False
-            job.failures = 0.0
-            self._put_back(job, 0.0)
-
-    async def _hand_over_rest(self, failure: Failure) -> None:
-        """Hand over the same failure for every remaining job; none is asked again."""
-        jobs = [flight.job for flight in self.flights.values()]
-        self.counts.failures[failure.kind] += await self._cancel()
-        jobs += [job for _, _, job in self.waiting]
-        for job in itertools.chain(jobs, (_Job(*one) for one in self.fresh)):
-            if not job.done:
-                self._hand_over(job, failure)
-
-    async def _cancel(self) -> int:
-        """Cancel the requests in flight; return how many ended without an outcome."""
-        tasks = list(self.flights)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        return sum(task.cancelled() for task in tasks)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        flight = self.flights.pop(task)
-        flight.job.flights.discard(flight)
-        if not flight.late:
-            flight.endpoint.end(flight.sent)
-        if not task.cancelled() and task.exception():
-            self.error = self.error or task.exception()
-        self.changed.set()

@@ -373,7 +373,7 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
         prompted = PromptedJudge(judge, settings, store)
         judged = prompted.recall(cases)
         pending = {triple: case for triple, case in cases.items() if triple not in judged}
-        judged |= prompted.ask(pending, ledger, progress=True).judgements
+        judged |= prompted.ask(pending, ledger, progress=True)
         found: Found = {
             triple: Opinion(said.verdict, said.reason) for triple, said in judged.items()
         }

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line, progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import Client, ClientError, Counts, Receive
-from opencompass_gpassk.inference.replies import Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import (
+    Client,
+    ClientError,
+    Counts,
+    Failure,
+    Outcome,
+    Receive,
+    Reply,
+)
 from opencompass_gpassk.judging.prompt import BUILT_IN
 
 if TYPE_CHECKING:
@@ -154,13 +161,6 @@ class Judge(Protocol):
         """End :meth:`ask` soon, from another thread, without waiting for a server."""
 
 
-OWN_FIELDS = {
-    'model': 'set model instead',
-    'messages': 'they hold the prompt',
-    'stream': 'replies are read whole',
-}
-
-
 class ServedJudge:
     """A judge behind one or many OpenAI-compatible endpoints.
 
@@ -173,11 +173,7 @@ class ServedJudge:
 
     def __init__(self, settings: JudgeSettings) -> None:
         self.model = settings.model_name
-        self.settings: Mapping[str, Any] = {
-            'temperature': settings.temperature,
-            'max_tokens': settings.max_tokens,
-            'extra_body': dict(settings.extra_body),
-        }
+        self.settings: Mapping[str, Any] = settings.decoding
         self._client = Client(
             settings.endpoints,
             key_env=settings.api_key_env,
@@ -188,18 +184,11 @@ class ServedJudge:
             give_up_after=settings.give_up_after,
             race=True,  # a judge's second reply is as valid as its first
         )
-        for name, reason in OWN_FIELDS.items():
-            if name in settings.extra_body:
-                raise ValueError(f'extra_body of judge sets {name!r}, which it must not: {reason}')
-        fields = {
-            'model': self.model,
-            'temperature': settings.temperature,
-            'max_tokens': settings.max_tokens,
-            **settings.extra_body,
-        }
+        fields = {'model': self.model, **self.settings, **settings.extra_body}
+        del fields['extra_body']
         self._fields = {name: value for name, value in fields.items() if value is not None}
         try:
-            shown = json.dumps(self._fields, allow_nan=False)
+            shown = json.dumps(fields, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ValueError(f'extra_body of judge does not fit into JSON: {error}') from None
         if self._client.hide_key(shown) != shown:
@@ -272,13 +261,8 @@ def make_judge(settings: JudgeSettings) -> Judge:
         ValueError: If they name no judge.
     """
     if settings.recorded:
-        decoding = {
-            'temperature': settings.temperature,
-            'max_tokens': settings.max_tokens,
-            'extra_body': dict(settings.extra_body),
-        }
         custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
-        return RecordedJudge(settings.model_name, decoding, custom=custom)
+        return RecordedJudge(settings.model_name, settings.decoding, custom=custom)
     if isinstance(settings.model, Mapping):
         from opencompass_gpassk.judging.local_judge import LocalJudge
 

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, UnknownBackend
-from opencompass_gpassk.inference.client import Counts, Receive
-from opencompass_gpassk.inference.replies import FILTERED, TOO_LONG, Failure, Reply
+from opencompass_gpassk.inference.client import FILTERED, TOO_LONG, Counts, Failure, Receive, Reply
 from opencompass_gpassk.inference.request_loop import draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling

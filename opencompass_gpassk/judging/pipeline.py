@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.replies import Reply
+from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import (
     Answer,
     Asker,
@@ -49,7 +48,6 @@ __all__ = [
     'Judged',
     'Pipeline',
     'PromptedJudge',
-    'Said',
     'Verdicts',
     'judge_responses',
     'require_coverage',
@@ -57,21 +55,6 @@ __all__ = [
 
 LANGUAGES = ('en', 'cn')
 MOST_PROMPTS = 30  # of a judge in the store, since every pair of prompts is tried
-
-
-@dataclass
-class Said:
-    """What a judge said about triples.
-
-    Attributes:
-        judgements: One for each triple.
-        transient: The triples left unjudged by a temporary failure, with its kind.
-        recalled: Number of triples whose verdict another task had stored meanwhile.
-    """
-
-    judgements: dict[Triple, Judgement] = field(default_factory=dict)
-    transient: dict[Triple, str] = field(default_factory=dict)
-    recalled: int = 0
 
 
 class PromptedJudge:
@@ -154,8 +137,8 @@ class PromptedJudge:
 
     def ask(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger, *, progress: bool = False
-    ) -> Said:
-        """Ask about triples, each with one of its candidates.
+    ) -> dict[Triple, Judgement]:
+        """Ask about triples, each with one of its candidates; return a judgement for each.
 
         Processes that share a store ask in random order, and look into it just before asking, so
         that they rarely ask about the same triple.
@@ -164,13 +147,13 @@ class PromptedJudge:
             JudgeError: If the judge can't be asked at all, or gives no readable verdict; its
                 earlier verdicts are in the store.
         """
-        said = Said()
+        judgements: dict[Triple, Judgement] = {}
 
         def jobs() -> Iterator[tuple[Triple, str | None]]:
             for triple in random.sample(list(cases), len(cases)):
                 known = self.recall({triple: cases[triple]}, ledger)
-                said.judgements |= known
-                said.recalled += len(known)
+                judgements.update(known)
+                ledger.saved['store'] += len(known)
                 prompt = self.prompts[_language(cases[triple])]
                 yield triple, None if known else prompt.fill(triple)
 
@@ -180,12 +163,12 @@ class PromptedJudge:
             given = StoredVerdict(
                 verdict, reason, reply.text, reply.prompt_tokens, reply.completion_tokens
             )
-            if answer.passing:
-                said.transient[triple] = reason.partition(':')[0]
-            elif self.store is not None:  # another process may have stored one meanwhile
+            if not answer.passing and self.store is not None:
+                # Another process may have stored one meanwhile.
                 identity = self.identities[_language(cases[triple])]
                 given = self.store.put(identity, triple, given)
-            said.judgements[triple] = _judgement_of(cases[triple], given, 'judge')
+            judgement = _judgement_of(cases[triple], given, 'judge')
+            judgements[triple] = replace(judgement, passing=answer.passing)
 
         asker = Asker(
             self.judge,
@@ -197,7 +180,7 @@ class PromptedJudge:
         )
         asker.ask(jobs(), len(cases), progress=progress)
         self.readable |= asker.readable
-        return said
+        return judgements
 
 
 def _language(case: Candidate) -> str:
@@ -220,12 +203,15 @@ class Judged:
     Attributes:
         judgements: One per candidate, in order.
         ledger: Costs, and calls saved.
-        transient: Number of candidates left unjudged by a temporary failure, by its kind.
     """
 
     judgements: list[Judgement]
     ledger: Ledger
-    transient: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def transient(self) -> Counter[str]:
+        """Number of candidates left unjudged by a temporary failure, by its kind."""
+        return Counter(one.reason.partition(':')[0] for one in self.judgements if one.passing)
 
 
 class Pipeline:
@@ -282,29 +268,25 @@ class Pipeline:
         silent = triples.count(None)
         ledger.saved.update({'no answer': silent, 'identity': len(triples) - silent - len(cases)})
         settled: dict[Triple, Judgement] = {}
-        for name, settle in (
-            ('human', self._by_human),
-            ('rule', self._by_rule),
-            ('store', partial(self._by_store, ledger=ledger)),
-        ):
-            found = settle({t: case for t, case in cases.items() if t not in settled})
-            ledger.saved[name] = len(found)
-            settled |= found
-        transient: dict[Triple, str] = {}
+
+        def pending() -> dict[Triple, Candidate]:
+            return {triple: case for triple, case in cases.items() if triple not in settled}
+
+        settled |= self._by_human(pending())
+        ledger.saved['human'] = len(settled)
+        ruled = self._by_rule(pending())
+        ledger.saved['rule'] = len(ruled)
+        settled |= ruled
         if self.judge:
-            pending = {t: case for t, case in cases.items() if t not in settled}
-            said = self.judge.ask(pending, ledger, progress=self.progress)
-            ledger.saved['store'] += said.recalled
-            settled |= said.judgements
-            transient = said.transient
-        return Judged(
-            [
-                _judgement(settled, triple, candidate)
-                for triple, candidate in zip(triples, candidates, strict=True)
-            ],
-            ledger,
-            Counter(transient[triple] for triple in triples if triple in transient),
-        )
+            stored = self.judge.recall(pending(), ledger)
+            ledger.saved['store'] = len(stored)
+            settled |= stored
+            settled |= self.judge.ask(pending(), ledger, progress=self.progress)
+        judgements = [
+            _judgement(settled, triple, candidate)
+            for triple, candidate in zip(triples, candidates, strict=True)
+        ]
+        return Judged(judgements, ledger)
 
     def describe(self, judged: Judged) -> dict[str, Any]:
         """Return the result's description of how its verdicts were reached."""
@@ -369,11 +351,6 @@ class Pipeline:
                 self.decided(case, judgement)
         return found
 
-    def _by_store(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger
-    ) -> dict[Triple, Judgement]:
-        return self.judge.recall(cases, ledger) if self.judge else {}
-
 
 def _kept_settings(settings: JudgeSettings) -> dict[str, Any]:
     """Return the settings for a later rescoring; {} if JSON can't hold a model's config."""
@@ -412,11 +389,7 @@ def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: s
     failed = judged.transient.total()
     if failed > (1 - min_coverage) * trials + ROUNDING:
         kinds = ', '.join(f'{kind} {count}' for kind, count in judged.transient.most_common())
-        first = next(
-            one.reason
-            for one in judged.judgements
-            if one.verdict is Verdict.UNJUDGED and one.reason.startswith(tuple(judged.transient))
-        )
+        first = next(one.reason for one in judged.judgements if one.passing)
         raise JudgeError(
             f'the judge gave no verdict of {failed} of {trials} responses ({kinds}), such as '
             f'{first}; {remedy}'

@@ -195,7 +195,14 @@ def named(value: Any) -> Any:
 
 MODES = ('rule', 'llm', 'cascade')
 MATCHES = ('value', 'exact')
-UNDECIDED = ('unjudged', 'incorrect')
+CHOICES = {
+    'mode': MODES,
+    'match': MATCHES,
+    'undecided': ('unjudged', 'incorrect'),
+    'menu': tuple(MENUS),
+    'candidate': ('answer', 'response'),
+    'no_answer': ('incorrect', 'tail'),
+}
 ABOVE_ZERO = (
     *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
     *('deadline', 'batch_size'),
@@ -206,6 +213,11 @@ OVER_HTTP = (
 )
 OF_RULES = ('mode', 'match', 'undecided')
 PLACE = ('model', 'api_base')
+OWN_FIELDS = {
+    'model': 'set model instead',
+    'messages': 'they hold the prompt',
+    'stream': 'replies are read whole',
+}
 VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
@@ -282,14 +294,7 @@ class JudgeSettings:
         for name, hint in get_type_hints(JudgeSettings).items():
             value = checked(f'{name} of judge', getattr(self, name), hint)
             object.__setattr__(self, name, value)
-        for name, choices in (
-            ('mode', MODES),
-            ('match', MATCHES),
-            ('undecided', UNDECIDED),
-            ('menu', tuple(MENUS)),
-            ('candidate', ('answer', 'response')),
-            ('no_answer', ('incorrect', 'tail')),
-        ):
+        for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(
                     f'{name} of judge is {getattr(self, name)!r}; choose one of '
@@ -313,7 +318,11 @@ class JudgeSettings:
             if not getattr(self, name) >= 0:
                 raise ValueError(f'{name} of judge is {getattr(self, name)!r}; give 0 or more')
         self.prices  # noqa: B018  a bad price is an error before anything is paid
-        self._check_secrets()
+        if not VARIABLE.fullmatch(self.api_key_env):
+            raise ValueError(
+                'api_key_env of judge is not the name of an environment variable; it names the '
+                'one that holds the key, such as OC_JUDGE_API_KEY, and is not the key itself'
+            )
         self._check_place()
         own = [name for name, menu in MENUS.items() if self.prompt in menu.prompts]
         if self.prompt in BUILT_IN and self.menu not in own:
@@ -323,22 +332,12 @@ class JudgeSettings:
                 'of your judge model: prompt=PATH'
             )
 
-    def _check_secrets(self) -> None:
-        """Refuse secret keys: a config is written to the work dir."""
-        if not VARIABLE.fullmatch(self.api_key_env):
-            raise ValueError(
-                'api_key_env of judge is not the name of an environment variable; it names the '
-                'one that holds the key, such as OC_JUDGE_API_KEY, and is not the key itself'
-            )
-        for name, value in (('extra_body', self.extra_body), ('model', self.model)):
-            if secret := secret_in(value):
-                raise ValueError(
-                    f'{name} of judge holds {secret!r}: a key must not stand in a config, which '
-                    'is written to the work dir; leave it to the environment'
-                )
-
     def _check_place(self) -> None:
         """Refuse settings that have no effect on this kind of judge."""
+        for name in OWN_FIELDS.keys() & self.extra_body.keys():
+            raise ValueError(
+                f'extra_body of judge sets {name!r}, which it must not: {OWN_FIELDS[name]}'
+            )
         default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
         if isinstance(self.model, Mapping):
             idle = [name for name in OVER_HTTP if getattr(self, name) != default[name]]
@@ -356,8 +355,7 @@ class JudgeSettings:
         Raises:
             ValueError: If a field is unknown or out of its range; it names the field.
         """
-        own = config if isinstance(config, Mapping) else {}
-        if secret := secret_in({k: v for k, v in own.items() if k not in ('model', 'extra_body')}):
+        if secret := secret_in(config):
             raise ValueError(
                 f'judge holds {secret!r}: a key must not stand in a config, which is written to '
                 'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
@@ -393,6 +391,15 @@ class JudgeSettings:
     def policy(self) -> list[Any]:
         """What verdicts depend on besides the judge: what it sees, and which answers it gets."""
         return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
+
+    @property
+    def decoding(self) -> dict[str, Any]:
+        """The settings that replies of a judge over HTTP depend on."""
+        return {
+            'temperature': self.temperature,
+            'max_tokens': self.max_tokens,
+            'extra_body': dict(self.extra_body),
+        }
 
     @property
     def model_name(self) -> str:

@@ -48,12 +48,14 @@ class Judgement:
         answer: The answer; None if the response gives none.
         reason: Why the trial is unjudged, or why the rules decided so.
         source: Who judged, as in a :class:`~opencompass_gpassk.trials.Trial`.
+        passing: Whether it is unjudged by a temporary failure of the judge.
     """
 
     verdict: Verdict
     answer: str | None = None
     reason: str = ''
     source: str = 'rule'
+    passing: bool = False
 
 
 @dataclass(frozen=True)
