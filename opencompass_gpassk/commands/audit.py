@@ -159,14 +159,14 @@ def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) 
     """Return the path of the store; print it if a source reads the store."""
     from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
     from opencompass_gpassk.judging.audit import is_asked, needs_store
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.store import VerdictStore
 
     if args.store:
         path = find_store(args.store)
         if any(map(is_asked, names)):
             require_beginnable(path)
     else:
-        path = store_path(folder) or folder / 'verdicts.sqlite'
+        path = VerdictStore.default_path(folder) or folder / VerdictStore.name
     if any(map(needs_store, names)):
         _note(f'verdict store: {path}')
     return path

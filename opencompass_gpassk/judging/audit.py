@@ -420,7 +420,7 @@ def look_up(
     """
     triples = {one.triple for one in trials}
     if judge is None:
-        return known(_opinions(store.human(triples, replies=True)), NOT_IN_STORE)
+        return known(_opinions(store.get(None, triples, replies=True)), NOT_IN_STORE)
     judges = store.judges()
     said: dict[Triple, list[StoredVerdict]] = {}
     for identity in judges:
