@@ -61,6 +61,7 @@ AT_ONCE = 900  # entries in a statement; every build of SQLite takes 999 paramet
 MOST_BYTES = 1 << 26  # of an unpacked value; a hostile file may hold a bomb
 ENCODING = ('utf-8', 'surrogatepass')  # texts may hold lone surrogates
 TRIES = 5  # at a file that others replace
+MOST_SALVAGED = 1 << 34  # bytes; a hostile file may consist of holes
 SALVAGED = 1 << 20  # bytes a second, at least; the rows of a hostile file may share its pages
 LEAF = b'\x0d'  # the first byte of a page with rows; see https://www.sqlite.org/fileformat2.html
 MOUNTS = Path('/proc/self/mountinfo')
@@ -434,16 +435,18 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
             connection.execute(TABLE)
         first = copy.read_bytes()[:PAGE]
         first = first[:28] + bytes(4) + first[32:]  # the number of pages is that of the file
-        size = 0
-        for ending in ('', '-wal', '-journal'):
-            if (old := _beside(path, ending)).exists():
-                shutil.copyfile(old, _beside(copy, ending))
-                size += _size(old)
+        old = {end: _beside(path, end) for end in ('', '-wal', '-journal')}
+        size = sum(map(_size, old.values()))
+        if size > MOST_SALVAGED:
+            raise ValueError(f'{path}: it is damaged, and too large to be salvaged; move it away')
+        for end in old:
+            if old[end].exists():
+                shutil.copyfile(old[end], _beside(copy, end))
         with copy.open('r+b') as file:
             file.write(first)
         with suppress(*DAMAGE), closing(_connect(copy)) as connection:
             connection.execute('SELECT 1 FROM sqlite_master')  # puts the log into the file
-        latest = time.monotonic() + 60 + size / SALVAGED
+        latest = time.monotonic() + 10 + size / SALVAGED
         with copy.open('r+b') as file:
             # A hostile log may have made the copy far longer than what it was made of.
             for start in range(PAGE, min(_size(copy), size), PAGE):
