@@ -357,6 +357,34 @@ def test_flipped_bits(full: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert max(lost) < SIZE / 4 and sum(lost) / len(lost) < 8
 
 
+def test_what_was_deleted_is_not_found_again(full: Path) -> None:
+    """Pages that are no longer used may hold it when a damaged file is salvaged."""
+    with VerdictStore(full) as store:
+        kept = [one.triple for one in store.records()][:20]
+        store._connection.execute('DELETE FROM entries WHERE id > 21')
+    other_header(full)
+    with VerdictStore(full) as store:
+        assert [one.triple for one in store.records()] == kept and store.damage
+
+
+def test_rows_that_share_a_chain_of_pages(full: Path) -> None:
+    """A hostile file may have many; what else is in it is read."""
+    changed_rows(full)
+    data = bytearray(full.read_bytes())
+    pages, last = len(data) // 4096, 40
+    leaf = bytearray(4096)
+    leaf[0], leaf[3:5] = 13, (500).to_bytes(2, 'big')
+    leaf[8 : 8 + 2 * 500] = (1100).to_bytes(2, 'big') * 500
+    leaf[1100:1104] = b'\x81\x80\x00\x01'  # a row of 16,384 bytes, and its id
+    leaf[1104:1110] = b'\x06\x00\x4c\x4c\x82\x0c'
+    for number in range(pages, pages + last):
+        leaf[-4:] = (pages + number % last + 1).to_bytes(4, 'big')
+        data += leaf
+    full.write_bytes(data)
+    with VerdictStore(full) as store:
+        assert len(list(store.records())) == SIZE * 9 // 10 and store.lost > 10_000
+
+
 def test_bits_that_are_flipped_in_use(full: Path) -> None:
     """The damage is found when it is read; whoever has the store open goes on with the new file."""
     with VerdictStore(full) as store, VerdictStore(full) as other:

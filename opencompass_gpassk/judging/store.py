@@ -54,7 +54,8 @@ INSERT = 'INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT'
 # A replaced entry keeps its id, so that a reader of all entries sees it once.
 REPLACE = '(source, subject) DO UPDATE SET value = excluded.value, checksum = excluded.checksum'
 DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
-SIDECARS = ('-wal', '-shm', '-journal')
+SIDECARS = ('-wal', '-shm', '-journal')  # endings of SQLite's files beside a database
+CONTENT = ('', '-wal', '-journal')  # endings of those that hold entries
 PAGE = 4096  # bytes
 BUSY_SECONDS = 60.0
 AT_ONCE = 900  # entries in a statement; every build of SQLite takes 999 parameters
@@ -91,7 +92,8 @@ class Store:
 
     Args:
         path: The file; it is created if it doesn't exist. If it is damaged, a new file with what
-            can be read of it takes its place. Standard error says so.
+            can be read of it takes its place, and standard error says so. A store of an earlier
+            version counts as damaged.
         read_only: Change nothing: no file is created, locked, replaced or written to. Read access
             to the file is enough.
 
@@ -100,7 +102,7 @@ class Store:
         lost: Number of entries that were found damaged; whole pages of others may be lost too.
 
     Raises:
-        ValueError: If the file belongs to another program or another version of this one; or if
+        ValueError: If the file belongs to another program or a later version of this one; or if
             ``read_only`` is set and the file doesn't exist.
         StoreError: If it can't be opened. Every method raises it if the file can't be read or
             written.
@@ -231,14 +233,16 @@ class Store:
         return (found.st_ino, found.st_size, found.st_mtime_ns) if self._still else (found.st_ino,)
 
     def _require_current(self) -> None:
+        if not self.path.exists():
+            raise StoreError(
+                f'{self.path}: the {self.noun} was removed while it was in use; start again'
+            )
         if self._state() != self._opened_state:
             raise DamageError('it was replaced')
 
     def _failed(self, error: Exception) -> StoreError:
         remedy = f'may you write to it and its folder? Else set {self.variable} to another file'
-        if isinstance(error, FileNotFoundError):
-            remedy = 'it was removed while it was in use; start again'
-        elif 'locked' in str(error):
+        if 'locked' in str(error):
             remedy = 'another process has been writing to it for a minute; does it hang?'
         elif 'full' in str(error) or 'No space' in str(error):
             remedy = f'make room, or name a file on another disk in {self.variable}'
@@ -274,7 +278,7 @@ class Store:
 
     def _opened_to_write(self) -> sqlite3.Connection:
         orphan = _size(_beside(self.path, '-wal')) and not _size(self.path)
-        _create(self.path)
+        _create_file(self.path)
         try:
             if orphan:
                 raise DamageError('its main file is gone, its log is not')
@@ -295,7 +299,7 @@ class Store:
         """Return a connection to a sound store; begin one in an empty file.
 
         Raises:
-            ValueError: If it belongs to another program or another version of this one.
+            ValueError: If it belongs to another program or a later version of this one.
             DamageError: If it must be salvaged.
         """
         connection = _connect(place)
@@ -316,7 +320,7 @@ class Store:
         if not application and not tables:
             if self.read_only:
                 raise ValueError(f'{self.path}: an empty database, no {self.noun}')
-            self._begin(connection)
+            self._create_table(connection)
             return
         if application != int.from_bytes(self.application, 'big') or version > VERSION:
             raise ValueError(
@@ -334,7 +338,7 @@ class Store:
         if not all(map(self._is_sound, connection.execute(f'{SELECT} NOT INDEXED'))):
             raise DamageError(NOT_WRITTEN)
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
+    def _create_table(self, connection: sqlite3.Connection) -> None:
         with connection:
             connection.execute('BEGIN IMMEDIATE')
             connection.execute(TABLE)
@@ -350,10 +354,10 @@ class Store:
             with suppress(*DAMAGE):
                 old.execute('BEGIN IMMEDIATE')
             with written_whole(self.path) as part:
-                _create(part)
+                _create_file(part)
                 with closing(_connect(part)) as new:
                     told = self._salvage(new, damage)
-                for ending in ('-wal', '-journal', ''):
+                for ending in CONTENT:
                     if _beside(self.path, ending).exists():
                         with written_whole(_beside(aside, ending)) as copy:
                             shutil.copy2(_beside(self.path, ending), copy)
@@ -367,7 +371,7 @@ class Store:
         Raises:
             ValueError: If the file is no database and has never been a store.
         """
-        self._begin(new)
+        self._create_table(new)
         kept = self.lost = 0
         with new:
             new.execute('BEGIN')
@@ -435,13 +439,12 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
             connection.execute(TABLE)
         first = copy.read_bytes()[:PAGE]
         first = first[:28] + bytes(4) + first[32:]  # the number of pages is that of the file
-        old = {end: _beside(path, end) for end in ('', '-wal', '-journal')}
-        size = sum(map(_size, old.values()))
+        size = sum(_size(_beside(path, ending)) for ending in CONTENT)
         if size > MOST_SALVAGED:
             raise ValueError(f'{path}: it is damaged, and too large to be salvaged; move it away')
-        for end in old:
-            if old[end].exists():
-                shutil.copyfile(old[end], _beside(copy, end))
+        for ending in CONTENT:
+            if _beside(path, ending).exists():
+                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
         with copy.open('r+b') as file:
             file.write(first)
         with suppress(*DAMAGE), closing(_connect(copy)) as connection:
@@ -489,13 +492,13 @@ def _locked(path: Path) -> Iterator[None]:
     """Make processes open or salvage a store one after the other."""
     # Never lock the store itself: closing a file drops this process's own SQLite locks on it.
     beside = _beside(path, '.lock')
-    _create(beside)
+    _create_file(beside)
     with beside.open('r+b') as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _create(path: Path) -> None:
+def _create_file(path: Path) -> None:
     """Create a file if there is none; a group that may write to its folder may write to it."""
     if path.exists():
         return
@@ -658,7 +661,7 @@ class VerdictStore(Store):
             connection.execute(f'{one} NOT IN (SELECT source FROM entries)', (JUDGE,))
 
         self._write(delete)
-        with suppress(sqlite3.OperationalError):  # others use it, or the disk is full
+        with self._turn, suppress(*DAMAGE):  # others write to it, or the disk is full
             self._connection.execute('VACUUM')
 
     def _record(self, value: Mapping[str, Any], judge: JudgeIdentity | None) -> Record:
