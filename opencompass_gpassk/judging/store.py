@@ -227,7 +227,7 @@ class Store:
                     self._connection = self._opened()
         raise StoreError(f'{self.path}: the {self.noun} changes again and again; start again')
 
-    def _state(self) -> tuple[int, ...]:
+    def _file_state(self) -> tuple[int, ...]:
         """Return what changes if the file is replaced; while it is read as still, or changed."""
         found = self.path.stat()
         return (found.st_ino, found.st_size, found.st_mtime_ns) if self._still else (found.st_ino,)
@@ -237,7 +237,7 @@ class Store:
             raise StoreError(
                 f'{self.path}: the {self.noun} was removed while it was in use; start again'
             )
-        if self._state() != self._opened_state:
+        if self._file_state() != self._opened_state:
             raise DamageError('it was replaced')
 
     def _failed(self, error: Exception) -> StoreError:
@@ -267,7 +267,7 @@ class Store:
         # To read a file in WAL mode SQLite creates files beside it, unless told that nobody writes
         # to it. If somebody does, its state changes, and it is opened again.
         self._still = not any(_beside(self.path, one).exists() for one in ('-wal', '-journal'))
-        self._opened_state = self._state()
+        self._opened_state = self._file_state()
         uri = f'file:{quote(str(self.path.absolute()))}?mode=ro{"&immutable=1" * self._still}'
         try:
             return self._checked(uri)
@@ -286,7 +286,7 @@ class Store:
         except DamageError as error:
             self._renew(str(error))
             connection = self._checked(self.path)
-        self._opened_state = self._state()
+        self._opened_state = self._file_state()
         wal = not is_network(self.path)
         connection.execute(f'PRAGMA journal_mode = {"wal" if wal else "delete"}')
         # In WAL mode a power cut can lose the last entries but does not damage earlier ones.
@@ -618,7 +618,10 @@ class VerdictStore(Store):
         return found
 
     def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
-        """Store a judge's verdict durably; return the one in the store, which may be another's."""
+        """Store a judge's verdict durably; return the one in the store.
+
+        If two processes judged the same triple, that is the first one's.
+        """
         written = self.restore([Record(triple, judge, verdict, time.time())])
         return verdict if written else self.get(judge, [triple]).get(triple, verdict)
 
