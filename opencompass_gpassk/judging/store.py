@@ -440,8 +440,9 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
         first = copy.read_bytes()[:PAGE]
         first = first[:28] + bytes(4) + first[32:]  # the number of pages is that of the file
         size = sum(_size(_beside(path, ending)) for ending in CONTENT)
+        endless = ValueError(f'{path}: damaged, and no end of what is in it; move it away')
         if size > MOST_SALVAGED:
-            raise ValueError(f'{path}: it is damaged, and too large to be salvaged; move it away')
+            raise endless
         for ending in CONTENT:
             if _beside(path, ending).exists():
                 shutil.copyfile(_beside(path, ending), _beside(copy, ending))
@@ -462,7 +463,7 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
                     for row in _rows_of_table(copy):
                         yield row
                         if time.monotonic() > latest:
-                            return
+                            raise endless
 
 
 def _rows_of_table(path: Path) -> Iterator[Row | None]:
