@@ -15,7 +15,7 @@ from opencompass_gpassk.answered_task import CLUSTER, AnsweredTask, TaskSettings
 from opencompass_gpassk.judging.evaluators import judge_by_replica
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import store_path
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
@@ -180,7 +180,7 @@ class GPassKEvaluator(BaseEvaluator):
             task.problems,
             task.responses,
             self.judge_settings,
-            store_path(task.run),
+            VerdictStore.default_path(task.run),
             min_coverage=task.min_coverage,
             again=task.again,
             after='gpassk rescore RUN',

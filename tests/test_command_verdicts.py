@@ -164,7 +164,9 @@ def test_people_overrule(store: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     assert '2 verdicts imported' in told and '2 rows without a verdict' in told
     with VerdictStore(store) as opened:
-        found = opened.human([SUM, Triple('1 + 1 = ?', '2', '2'), Triple('1 + 1 = ?', '2', '2.0')])
+        found = opened.get(
+            None, [SUM, Triple('1 + 1 = ?', '2', '2'), Triple('1 + 1 = ?', '2', '2.0')]
+        )
     assert {triple.answer: said.verdict for triple, said in found.items()} == {
         'two': Verdict.CORRECT,
         '2': Verdict.CORRECT,

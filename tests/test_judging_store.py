@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,15 +23,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_writer import JUDGE, put_human, triple
 
-from opencompass_gpassk.judging import sqlite as store_files
+from opencompass_gpassk.judging import store as store_files
 from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.sqlite import is_network
 from opencompass_gpassk.judging.store import (
     Record,
     StoredVerdict,
     StoreError,
     VerdictStore,
-    store_path,
+    is_network,
 )
 from opencompass_gpassk.trials import Verdict
 
@@ -57,7 +57,8 @@ def verdict_of(about: Triple) -> StoredVerdict:
 def full(path: Path) -> Path:
     """A closed store of many verdicts."""
     with VerdictStore(path) as store:
-        store.put_all(JUDGE, {about: verdict_of(about) for about in map(triple, range(SIZE))})
+        abouts = map(triple, range(SIZE))
+        store.restore([Record(about, JUDGE, verdict_of(about), 1.0) for about in abouts])
     return path
 
 
@@ -164,9 +165,7 @@ def test_the_first_verdict_stands(path: Path) -> None:
         assert store.put(JUDGE, triple(1), RIGHT) == RIGHT
         assert other.put(JUDGE, triple(1), WRONG).verdict is Verdict.CORRECT
         assert [record.said.verdict for record in store.records()] == [Verdict.CORRECT]
-        about = [triple(1), triple(2)]
-        stands = other.put_all(JUDGE, dict.fromkeys(about, WRONG))
-        assert [stands[one].verdict for one in about] == [Verdict.CORRECT, Verdict.INCORRECT]
+        assert other.put(JUDGE, triple(2), WRONG) == WRONG
 
 
 def test_many_triples_at_once(path: Path) -> None:
@@ -184,10 +183,10 @@ def test_a_person_outranks_and_may_change_their_mind(path: Path) -> None:
         store.put(JUDGE, triple(1), RIGHT)
         put_human(store, triple(1), Verdict.CORRECT)
         put_human(store, triple(1), Verdict.INCORRECT, 'no unit')
-        assert store.human([triple(1), triple(2)]) == {triple(1): WRONG}
+        assert store.get(None, [triple(1), triple(2)]) == {triple(1): WRONG}
         assert store.get(JUDGE, [triple(1)])[triple(1)].verdict is Verdict.CORRECT
         assert [r.said.reply for r in store.records() if r.judge is None] == ['no unit']
-        assert store.human([triple(1)], replies=True)[triple(1)].reply == 'no unit'
+        assert store.get(None, [triple(1)], replies=True)[triple(1)].reply == 'no unit'
 
 
 def test_pruning_keeps_the_others(full: Path) -> None:
@@ -196,7 +195,7 @@ def test_pruning_keeps_the_others(full: Path) -> None:
     with VerdictStore(full) as store:
         put_human(store, triple(0), Verdict.CORRECT)
         store.prune([record for record in store.records() if record.judge])
-        assert store.human([triple(0)]) and not store.get(JUDGE, map(triple, range(100)))
+        assert store.get(None, [triple(0)]) and not store.get(JUDGE, map(triple, range(100)))
         assert [record.triple for record in store.records()] == [triple(0)]
         assert store.judges() == []
     assert full.stat().st_size < before / 2
@@ -359,11 +358,43 @@ def test_flipped_bits(full: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert max(lost) < SIZE / 4 and sum(lost) / len(lost) < 8
 
 
-def test_bits_that_are_flipped_in_use(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large file is not checked when it is opened: its damage is found when it is read."""
-    monkeypatch.setattr(store_files, 'CHECKED_WHOLE', 0)
+def test_what_was_deleted_is_not_found_again(full: Path) -> None:
+    """Pages that are no longer used may hold it when a damaged file is salvaged."""
+    with VerdictStore(full) as store:
+        kept = [one.triple for one in store.records()][:20]
+        store._connection.execute('DELETE FROM entries WHERE id > 21')
+    other_header(full)
+    with VerdictStore(full) as store:
+        assert [one.triple for one in store.records()] == kept and store.damage
+
+
+def test_rows_that_share_a_chain_of_pages(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile file may have many; what else is in it is read, unless that takes far too long."""
     changed_rows(full)
+    data = bytearray(full.read_bytes())
+    pages, last = len(data) // 4096, 40
+    leaf = bytearray(4096)
+    leaf[0], leaf[3:5] = 13, (500).to_bytes(2, 'big')
+    leaf[8 : 8 + 2 * 500] = (1100).to_bytes(2, 'big') * 500
+    leaf[1100:1104] = b'\x81\x80\x00\x01'  # a row of 16,384 bytes, and its id
+    leaf[1104:1110] = b'\x06\x00\x4c\x4c\x82\x0c'
+    for number in range(pages, pages + last):
+        leaf[-4:] = (pages + number % last + 1).to_bytes(4, 'big')
+        data += leaf
+    full.write_bytes(data)
+    with VerdictStore(full) as store:
+        assert len(list(store.records())) == SIZE * 9 // 10 and store.lost > 10_000
+    full.write_bytes(data)
+    monkeypatch.setattr(store_files, 'time', SimpleNamespace(monotonic=count(step=10).__next__))
+    with pytest.raises(ValueError, match='no end of what is in it; move it away'):
+        VerdictStore(full)
+    assert full.read_bytes() == data
+
+
+def test_bits_that_are_flipped_in_use(full: Path) -> None:
+    """The damage is found when it is read; whoever has the store open goes on with the new file."""
     with VerdictStore(full) as store, VerdictStore(full) as other:
+        changed_rows(full)
         found = store.get(JUDGE, map(triple, range(SIZE)), replies=True)
         assert SIZE * 4 // 5 < len(found) < SIZE and store.damage
         assert all(said == verdict_of(about) for about, said in found.items())
@@ -386,7 +417,7 @@ def test_a_kill_while_a_file_is_salvaged(full: Path, monkeypatch: pytest.MonkeyP
     with VerdictStore(full, read_only=True) as store:
         sound = len(list(store.records()))
     assert sound == SIZE * 9 // 10
-    for step in ('link', 'replace', 'rename'):
+    for owner, step in ((shutil, 'copyfile'), (shutil, 'copy2'), (Path, 'replace')):
         folder = full.parent.with_name(step)
         shutil.copytree(full.parent, folder)
 
@@ -394,7 +425,7 @@ def test_a_kill_while_a_file_is_salvaged(full: Path, monkeypatch: pytest.MonkeyP
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(*{'link': (os, 'link', killed)}.get(step, (Path, step, killed)))
+            patch.setattr(owner, step, killed)
             VerdictStore(folder / full.name)
         with VerdictStore(folder / full.name) as store:
             assert len(list(store.records())) == sound
@@ -413,54 +444,18 @@ def test_a_store_that_is_replaced_or_removed_in_use(full: Path) -> None:
             store.put(JUDGE, triple(1), RIGHT)
 
 
-def case_of_version_1(path: Path) -> list[Record]:
-    """Write the store that an earlier version made, and return what is in it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def test_a_store_of_an_earlier_version(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is set aside, not read, and the user is told."""
+    path.parent.mkdir(parents=True)
     path.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
-    verdicts = [Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED]
-    given = [
-        Record(
-            triple(n),
-            JUDGE,
-            StoredVerdict(
-                verdicts[n % 3],
-                'too long' if n % 3 == 2 else '',
-                'They agree: \ud800' + '\\boxed{yes} ' * (n if n < 99 else 900),
-                n,
-                20,
-            ),
-            1 + n / 2,
-        )
-        for n in range(100)
-    ]
-    by_hand = Record(triple(1), None, StoredVerdict(Verdict.CORRECT, reply='a note'), 99.5)
-    return [*given, by_hand]
-
-
-def test_a_store_of_version_1(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is read as it is, and converted when it is opened to be written; the old file is kept."""
-    given = case_of_version_1(path)
     before = path.read_bytes()
-    with VerdictStore(path, read_only=True) as store:
-        assert list(store.records()) == given
-    assert not capsys.readouterr().err
-    for _ in range(2):
-        with VerdictStore(path) as store:
-            assert list(store.records()) == given
-            assert store.get(JUDGE, [triple(7)]) and store.judges() == [JUDGE]
-            assert not store.damage
-    assert capsys.readouterr().err.count('converted') == 1
-    assert path.with_name('verdicts.old-1.sqlite').read_bytes() == before
-
-
-def test_a_damaged_store_of_version_1(path: Path) -> None:
-    """Sound verdicts are in the new file, and no other."""
-    given = {record.triple: record for record in case_of_version_1(path) if record.judge}
-    garbage_page(path)
     with VerdictStore(path) as store:
-        found = [record for record in store.records() if record.judge]
-        assert len(given) / 2 < len(found) < len(given) and store.damage
-        assert all(record == given[record.triple] for record in found)
+        assert not list(store.records())
+        store.put(JUDGE, triple(1), RIGHT)
+    told = capsys.readouterr().err
+    aside = path.with_name('verdicts.damaged-1.sqlite')
+    assert 'it has version 1, and this package reads 2' in told and str(aside) in told
+    assert aside.read_bytes() == before and len(standing(path)) == 1
 
 
 @pytest.mark.parametrize('shared', [True, False])
@@ -489,7 +484,7 @@ def test_others_files_are_left_alone(tmp_path: Path) -> None:
     text.write_text('{"question": "1 + 1"}\n' * 100)
     for path, told in (
         (foreign, 'another program'),
-        (later, 'version 7'),
+        (later, r'later version \(7'),
         (text, 'no SQLite database'),
     ):
         before = path.read_bytes()
@@ -515,37 +510,48 @@ def test_no_room_and_no_place(path: Path) -> None:
 
 
 def test_where_stores_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment comes before the run; a folder is refused."""
+    """The environment comes before the run; links out of a run are refused."""
     monkeypatch.delenv('GPASSK_VERDICT_STORE', raising=False)
-    assert store_path(None) is None
-    assert store_path(tmp_path) == tmp_path / 'verdicts.sqlite'
+    where = VerdictStore.default_path
+    assert where(None) is None
+    run = tmp_path / 'run'
+    assert where(run) == run / 'verdicts.sqlite'
+    run.mkdir()
+    for ending in ('', '.lock', '-wal', '-shm', '-journal'):
+        link = run / f'verdicts.sqlite{ending}'
+        link.symlink_to(tmp_path / 'important')
+        with pytest.raises(ValueError, match='leads out of the run'):
+            where(run)
+        link.unlink()
     monkeypatch.setenv('GPASSK_VERDICT_STORE', '~/shared.sqlite')
     monkeypatch.setenv('HOME', str(tmp_path))
-    assert store_path(Path('run')) == tmp_path / 'shared.sqlite'
-    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(tmp_path))
-    with pytest.raises(ValueError, match='a folder; name a file'):
-        store_path(None)
+    assert where(run) == tmp_path / 'shared.sqlite'
 
 
 def test_network_file_systems(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The longest mount decides; there the store does without shared memory, and back."""
+    """The device of the folder decides; there the store does without shared memory, and back."""
+    path.parent.mkdir(parents=True)
     mounts = path.with_name('mounts')
-    mounts.parent.mkdir(parents=True)
-    mounts.write_text(
-        'a / ext4 rw 0 0\nb /data nfs4 rw 0 0\nc /data/local\\040disk xfs rw 0 0\n'
-        'd /s3 fuse.sshfs rw 0 0\n'
-    )
-    kinds = ['/home/v', '/data/x/v', '/data/local disk/v', '/s3/v', '/database/v']
     monkeypatch.setattr(store_files, 'MOUNTS', mounts)
-    assert [is_network(Path(p)) for p in kinds] == [False, True, False, True, False]
-    for network in (True, False, True):
-        monkeypatch.setattr(store_files, 'is_network', lambda path, found=network: found)
+    device = path.parent.stat().st_dev
+    here = f'{os.major(device)}:{os.minor(device)}'
+    lines = '1 0 0:99999 / / rw - nfs4 a:/ rw\n2 1 {} / /data\\040disk rw shared:1 - {} b rw\n'
+    for kind, network in (
+        ('nfs4', True),
+        ('ext4', False),
+        ('fuse.sshfs', True),
+        ('fuseblk', False),
+    ):
+        mounts.write_text(lines.format(here, kind))
+        assert is_network(path) is network
         with VerdictStore(path) as store:
-            store.put(JUDGE, triple(int(network)), RIGHT)
+            store.put(JUDGE, triple(len(kind)), RIGHT)
             assert path.with_name('verdicts.sqlite-wal').exists() is not network
             mode = 2 if network else 1  # FULL, NORMAL
             assert store._connection.execute('PRAGMA synchronous').fetchone() == (mode,)
-    assert len(standing(path)) == 2
+    mounts.unlink()
+    assert not is_network(path)  # such as on macOS
+    assert len(standing(path)) == 3
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -660,7 +666,7 @@ def test_a_store_that_others_write_to(full: Path) -> None:
 def test_a_replaced_verdict_keeps_its_place(full: Path) -> None:
     """Who reads all while others replace meets each verdict once."""
     with VerdictStore(full) as store, VerdictStore(full) as other:
-        other.put_all(JUDGE, {triple(number): RIGHT for number in range(SIZE, 2000)})
+        other.restore([Record(triple(number), JUDGE, RIGHT, 2.0) for number in range(SIZE, 2000)])
         reading = store.records()
         first = [next(reading) for _ in range(5)]
         other.restore([Record(one.triple, JUDGE, RIGHT, 9.0) for one in first], replace=True)
@@ -670,7 +676,7 @@ def test_a_replaced_verdict_keeps_its_place(full: Path) -> None:
 
 def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are written some thousands at a time: others see the first before the last."""
-    monkeypatch.setattr('opencompass_gpassk.judging.store.AT_ONCE', 10)
+    monkeypatch.setattr('opencompass_gpassk.judging.store.WRITTEN_AT_ONCE', 10)
     new = range(SIZE, SIZE + 20)
     with VerdictStore(full) as store, VerdictStore(full) as other:
         seen = []
@@ -680,7 +686,7 @@ def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.Mo
                 seen.append(len(other.get(JUDGE, map(triple, new))))
                 yield Record(triple(number), JUDGE, RIGHT, 1.0)
 
-        assert store.restore(given()) == (20, 0)
+        assert store.restore(given()) == 20
     assert seen == [0] * 10 + [10] * 10
 
 
@@ -693,7 +699,7 @@ def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.Mo
         {'created': 1e300},
         {'created': 'now'},
         {'prompt_tokens': '9'},
-        {'more': 1},
+        {'settings': 1, 'gold': None},
     ],
     ids=str,
 )
@@ -702,9 +708,9 @@ def test_what_no_store_of_ours_holds(path: Path, value: dict[str, Any]) -> None:
     good = {**triple(1)._asdict(), **vars(RIGHT), 'verdict': 'correct', 'created': 1.0}
     with VerdictStore(path) as store:
         store.put(JUDGE, triple(1), RIGHT)
-        (mine,) = (entry for entry in store.entries() if entry.source != b'judge')
-        store.keep([mine._replace(value=good | value if value else {})], replace=True)
-        store.keep([mine._replace(source=b'judge', value={'model': 5})])
+        (mine,) = (entry for entry in store.entries() if entry[0] != b'judge')
+        store.keep([(*mine[:2], good | value if value else {})], replace=True)
+        store.keep([(b'judge', mine[1], {'model': 5})])
         assert store.judges() == [JUDGE]
         with pytest.raises(StoreError, match='no verdict of this package'):
             list(store.records())

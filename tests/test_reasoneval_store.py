@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-import tarfile
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -113,32 +109,13 @@ def test_a_damaged_file_is_salvaged(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (tmp_path / 'scores.damaged-1.sqlite').read_bytes() == data
 
 
-def test_scores_of_version_1(tmp_path: Path) -> None:
-    """The store of an earlier version's run holds the same scores when it is converted."""
-    with tarfile.open(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz') as packed:
-        packed.extractall(tmp_path, filter='data')
-    path = tmp_path / '20260101_000000/step_scores.sqlite'
-    with closing(sqlite3.connect(path)) as connection:
-        ((settings,),) = connection.execute('SELECT settings FROM scorers').fetchall()
-        rows = connection.execute('SELECT solution, numbers, refusal, tokens FROM scores')
-        before = {row[0]: row[1:] for row in rows.fetchall()}
-    with ScoreStore(path, json.loads(settings)) as store:
-        found = {one.subject: one.value for one in store.look_up(store.scorer, before)}
-        assert not store.damage
-    assert len(found) == len(before) > 10
-    for key, (numbers, refusal, tokens) in before.items():
-        assert (found[key]['refusal'], found[key]['tokens']) == (refusal, tokens)
-        given = np.frombuffer(numbers, '<f8')
-        np.testing.assert_array_equal(np.array(found[key]['numbers']).ravel(), given)
-
-
 def test_other_files_are_left_alone(tmp_path: Path) -> None:
     """A verdict store, a folder and what is no database are refused, not written to."""
     verdicts, text = tmp_path / 'verdicts.sqlite', tmp_path / 'notes.txt'
     VerdictStore(verdicts).close()
     text.write_text('notes\n' * 100)
     for path, message in (
-        (verdicts, 'name another file for the score store, such as step_scores.sqlite'),
+        (verdicts, 'another store, .* name another file for the score store'),
         (text, 'no SQLite database; name another file for the score store'),
         (tmp_path, 'a folder; name a file in it'),
     ):
@@ -178,7 +155,7 @@ def test_a_store_that_is_gone_is_told(tmp_path: Path) -> None:
     path = tmp_path / 'scores.sqlite'
     with ScoreStore(path, SETTINGS) as store:
         path.unlink()
-        with pytest.raises(StoreError, match='the score store was removed'):
+        with pytest.raises(StoreError, match='removed while it was in use'):
             store.add(solution(1), StepScores(scores(1)))
 
 
@@ -356,7 +333,7 @@ def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
         assert len(score(solutions[:3])) == 3
         with pytest.raises(StoreError, match=r'1 of 4 .* not in it; set GPASSK_SCORE_STORE to a f'):
             score(solutions)
-        with pytest.raises(StoreError, match=r'can not be begun; set GPASSK_SCORE_STORE'):
+        with pytest.raises(StoreError, match='set GPASSK_SCORE_STORE'):
             score(solutions, folder / 'new' / 'scores.sqlite')
         assert scorer.scored == []
 
@@ -372,7 +349,7 @@ def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
 
 
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the run, or where the environment says, which is no folder."""
+    """In the run, or where the environment says."""
     monkeypatch.delenv('GPASSK_SCORE_STORE', raising=False)
     assert ScoreStore.default_path(None) is None
     assert ScoreStore.default_path(tmp_path) == tmp_path / 'step_scores.sqlite'
@@ -382,6 +359,3 @@ def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         == ScoreStore.default_path(tmp_path / 'run')
         == tmp_path / 'all.sqlite'
     )
-    monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path))
-    with pytest.raises(ValueError, match=r'GPASSK_SCORE_STORE is .* a folder'):
-        ScoreStore.default_path(None)

@@ -163,14 +163,14 @@ def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) 
     """Return the path of the store."""
     from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
     from opencompass_gpassk.judging.audit import is_asked
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.store import VerdictStore
 
     if args.store:
         path = find_store(args.store)
         if any(map(is_asked, names)):
             require_beginnable(path)
         return path
-    return store_path(folder) or folder / 'verdicts.sqlite'
+    return VerdictStore.default_path(folder) or folder / VerdictStore.name
 
 
 def _beside(path: Path | None, ending: str) -> Any:

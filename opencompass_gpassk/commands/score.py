@@ -182,9 +182,9 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
     """Return the file of verdicts; people's verdicts in it also count without a judge."""
     from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
-    from opencompass_gpassk.judging.store import VerdictStore, store_path
+    from opencompass_gpassk.judging.store import VerdictStore
 
-    default = store_path(folder) or folder / VerdictStore.name
+    default = VerdictStore.default_path(folder) or folder / VerdictStore.name
     path = find_store(args.store) if args.store else default
     if settings.mode != 'rule':
         require_beginnable(path)

@@ -110,11 +110,11 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and run the action; return 1 if damaged verdicts were left out."""
-    from opencompass_gpassk.judging.store import store_path
+    from opencompass_gpassk.judging.store import VerdictStore
 
     _check(args)
     path = find_store(args.store)
-    shared = store_path(None)
+    shared = VerdictStore.default_path(None)
     if args.store and args.store.is_dir():
         _note(f'verdict store: {path}')
     elif shared and shared != path.absolute():
@@ -134,10 +134,10 @@ def find_store(given: Path | None) -> Path:
     Raises:
         ValueError: If no store is named, or there is no run in a folder.
     """
-    from opencompass_gpassk.judging.store import VerdictStore, store_path
+    from opencompass_gpassk.judging.store import VerdictStore
     from opencompass_gpassk.runs.config import find_run
 
-    path = given or store_path(None)
+    path = given or VerdictStore.default_path(None)
     if path is None:
         raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
     if given is None or not path.is_dir():
@@ -148,7 +148,7 @@ def find_store(given: Path | None) -> Path:
         if not (path / VerdictStore.name).is_file():  # else the store of scored samples
             raise
         run = path
-    return store_path(run) or run / VerdictStore.name
+    return VerdictStore.default_path(run) or run / VerdictStore.name
 
 
 def require_beginnable(path: Path) -> None:
@@ -159,7 +159,7 @@ def require_beginnable(path: Path) -> None:
     Raises:
         ValueError: If there is no store and its name isn't a database's, or runs lie beside it.
     """
-    from opencompass_gpassk.judging.sqlite import DATABASE_NAMES
+    from opencompass_gpassk.judging.store import DATABASE_NAMES
 
     if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
         return
@@ -223,7 +223,8 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     if given:
         require_beginnable(path)
         with VerdictStore(path) as store:
-            written, kept = store.restore(given, replace=args.replace)
+            written = store.restore(given, replace=args.replace)
+        kept = len(given) - written
         human = sum(record.judge is None for record in given)
         told = f'{human} in the files are by people'
         print(f'{_counted(written, "verdict")} imported to {path}; {told}')

@@ -393,7 +393,7 @@ def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report)
     triples = {one.triple for one in drawn}
     with VerdictStore(path, read_only=True) as store:
         if not judge:
-            return _opinions(store.human(triples, replies=True))
+            return _opinions(store.get(None, triples, replies=True))
         judges = store.judges()
         found = [store.get(one, triples, replies=True) for one in judges if one.model == judge]
     if not found:

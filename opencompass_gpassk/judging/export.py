@@ -142,11 +142,10 @@ def read_verdict_rows(
 
 def _record(row: dict[str, Any]) -> Record | None:
     """Return the record in a row; None if a person left its label empty."""
-    triple = Triple(*(_text(row, name, numbers=True) for name in Triple._fields))
+    triple = Triple(*(_text(row, name) for name in Triple._fields))
     created = row.get('created', time.time())
-    known = isinstance(created, (int, float)) and not isinstance(created, bool)
-    if not known or not 0 <= created < LATEST:
-        raise ValueError(f'field created is {_shown(created)}; give seconds since 1970')
+    if type(created) not in (int, float) or not 0 <= created < LATEST:
+        raise _bad('created', created, 'give seconds since 1970')
     if 'human' in row or not any(name in row for name in JUDGE_FIELDS):
         label = read_label(row)
         if label is None or label is Verdict.UNJUDGED:
@@ -156,59 +155,42 @@ def _record(row: dict[str, Any]) -> Record | None:
                 'field answer is empty: a response without a final answer is wrong by rule, '
                 "whatever its label; leave the row's label empty"
             )
-        said = StoredVerdict(label, reply=_text(row, 'note', default=''))
+        said = StoredVerdict(label, reply=_text(row, 'note', ''))
         return Record(triple, None, said, float(created))
-    settings = row.get('settings')
+    settings, verdict = row.get('settings'), row.get('verdict')
     if not isinstance(settings, dict):
-        raise ValueError(
-            f"field settings is {_shown(settings)}; a judge's row has model, prompt and settings, "
-            'an object, as gpassk verdicts export writes them'
+        remedy = (
+            "a judge's row has model, prompt and settings, an object, as gpassk verdicts export"
         )
+        raise _bad('settings', settings, f'{remedy} writes them')
     try:
         json.dumps(settings, allow_nan=False)
     except ValueError:
         raise ValueError(
             'field settings holds a number that is too large; give one below 1e308'
         ) from None
+    word = str(verdict).strip().lower()
+    if word not in list(Verdict):
+        raise _bad('verdict', verdict, f'give one of {", ".join(Verdict)}')
+    tokens = {name: row.get(name, 0) for name in ('prompt_tokens', 'completion_tokens')}
+    for name, count in tokens.items():
+        if type(count) is not int or count < 0:
+            raise _bad(name, count, 'give a whole number, 0 or more')
     judge = JudgeIdentity(_text(row, 'model'), _text(row, 'prompt'), settings)
-    said = StoredVerdict(
-        _verdict(row),
-        _text(row, 'reason', default=''),
-        _text(row, 'reply', default=''),
-        _tokens(row, 'prompt_tokens'),
-        _tokens(row, 'completion_tokens'),
-    )
+    said = StoredVerdict(Verdict(word), _text(row, 'reason', ''), _text(row, 'reply', ''), **tokens)
     return Record(triple, judge, said, float(created))
 
 
-def _text(
-    row: dict[str, Any], name: str, *, default: str | None = None, numbers: bool = False
-) -> str:
-    if name not in row and default is None:
-        raise ValueError(f'field {name} is missing; give a text in quotes')
+def _text(row: dict[str, Any], name: str, default: str | None = None) -> str:
+    """Return a text of a row; a number in a triple means its digits."""
     value = row.get(name, default)
-    if numbers and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if name in Triple._fields and type(value) in (int, float):
         return str(value)
     if not isinstance(value, str):
-        raise ValueError(f'field {name} is {_shown(value)}; give a text in quotes')
+        raise _bad(name, value, 'give a text in quotes')
     return value
 
 
-def _verdict(row: dict[str, Any]) -> Verdict:
-    value = row.get('verdict')
-    for verdict in Verdict:
-        if isinstance(value, str) and value.strip().lower() == verdict.value:
-            return verdict
-    told = f'is {_shown(value)}' if 'verdict' in row else 'is missing'
-    raise ValueError(f'field verdict {told}; give one of {", ".join(v.value for v in Verdict)}')
-
-
-def _tokens(row: dict[str, Any], name: str) -> int:
-    value = row.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f'field {name} is {_shown(value)}; give a whole number, 0 or more')
-    return value
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value)[:60]
+def _bad(name: str, value: Any, remedy: str) -> ValueError:
+    told = 'is missing' if value is None else f'is {json.dumps(value)[:60]}'
+    return ValueError(f'field {name} {told}; {remedy}')

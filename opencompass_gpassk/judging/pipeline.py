@@ -323,7 +323,7 @@ class Pipeline:
             triple: triple if case.answer is None else triple._replace(answer=case.answer)
             for triple, case in cases.items()
         }
-        found = self.store.human({*final, *final.values()})
+        found = self.store.get(None, {*final, *final.values()})
         return {
             triple: _judgement_of(cases[triple], said, 'human')
             for triple, other in final.items()

@@ -1,28 +1,540 @@
-"""The verdict store: verdicts of judges and people on (question, gold, answer) triples."""
+"""Stores: files that keep what was paid for, so that no judge or scorer is asked twice.
+
+A store is an SQLite file with one table, which any number of processes may have open at once. An
+entry is found by its source (a judge, people, a scorer) and its subject (an answer, a solution),
+whatever run it came from. Each has a checksum, since most flipped bits escape SQLite's own check.
+What can still be read of a damaged file is put into a new one; the old one is kept beside it.
+
+The file is in WAL mode. On a network file system, where WAL does not work between machines, it has
+a rollback journal, which is slower.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import itertools
 import json
+import os
+import shutil
+import sqlite3
+import sys
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, TypeVar
+from urllib.parse import quote
 
-from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
-from opencompass_gpassk.judging.salvage import Rows
-from opencompass_gpassk.judging.sqlite import ENCODING, Entry, Store, StoreError, unpacked
+from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['LATEST', 'Record', 'StoreError', 'StoredVerdict', 'VerdictStore', 'store_path']
+__all__ = [
+    'DATABASE_NAMES',
+    'LATEST',
+    'Record',
+    'Store',
+    'StoreError',
+    'StoredVerdict',
+    'VerdictStore',
+]
+
+VERSION = 2
+TABLE = """CREATE TABLE entries (
+    id INTEGER PRIMARY KEY, source BLOB NOT NULL, subject BLOB NOT NULL, value BLOB NOT NULL,
+    checksum BLOB NOT NULL, UNIQUE (source, subject)
+)"""
+SELECT = 'SELECT id, source, subject, value, checksum FROM entries'
+INSERT = 'INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT'
+# A replaced entry keeps its id, so that a reader of all entries sees it once.
+REPLACE = '(source, subject) DO UPDATE SET value = excluded.value, checksum = excluded.checksum'
+DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
+SIDECARS = ('-wal', '-shm', '-journal')  # endings of SQLite's files beside a database
+CONTENT = ('', '-wal', '-journal')  # endings of those that hold entries
+PAGE = 4096  # bytes
+BUSY_SECONDS = 60.0
+AT_ONCE = 900  # entries in a statement; every build of SQLite takes 999 parameters
+MOST_BYTES = 1 << 26  # of an unpacked value; a hostile file may hold a bomb
+ENCODING = ('utf-8', 'surrogatepass')  # texts may hold lone surrogates
+TRIES = 5  # at a file that others replace
+MOST_SALVAGED = 1 << 34  # bytes; a hostile file may consist of holes
+SALVAGED = 1 << 20  # bytes a second, at least; the rows of a hostile file may share its pages
+LEAF = b'\x0d'  # the first byte of a page with rows; see https://www.sqlite.org/fileformat2.html
+MOUNTS = Path('/proc/self/mountinfo')
+NETWORK = {
+    '9p', 'afs', 'beegfs', 'ceph', 'cifs', 'gfs2', 'glusterfs', 'gpfs', 'lustre', 'ncpfs', 'nfs',
+    'nfs4', 'ocfs2', 'orangefs', 'panfs', 'pvfs2', 'quobyte', 'smb3', 'smbfs', 'virtiofs', 'wekafs',
+}  # fmt: skip
+NOT_WRITTEN = 'an entry is not the one that was written'
+# SQLite's messages about a damaged file may not be UTF-8.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+
+Entry = tuple[bytes, bytes, Mapping[str, Any]]  # source, subject and value, in JSON values
+Row = tuple[int | None, bytes, bytes, bytes, bytes]  # as it is in the table
+T = TypeVar('T')
+
+
+class StoreError(JudgeError):
+    """A store can't be used; entries stored before are kept."""
+
+
+class DamageError(StoreError):
+    """A store's file is damaged, or is no longer the one that was opened."""
+
+
+class Store:
+    """Entries in a file. A context manager; its methods may be called from any thread.
+
+    Args:
+        path: The file; it is created if it doesn't exist. If it is damaged, a new file with what
+            can be read of it takes its place, and standard error says so. A store of an earlier
+            version counts as damaged.
+        read_only: Change nothing: no file is created, locked, replaced or written to. Read access
+            to the file is enough.
+
+    Attributes:
+        damage: What was found damaged, and what was saved; '' if nothing was.
+        lost: Number of entries that were found damaged; whole pages of others may be lost too.
+
+    Raises:
+        ValueError: If the file belongs to another program or a later version of this one; or if
+            ``read_only`` is set and the file doesn't exist.
+        StoreError: If it can't be opened. Every method raises it if the file can't be read or
+            written.
+    """
+
+    noun: ClassVar[str]  # its name in messages
+    application: ClassVar[bytes]  # four bytes that distinguish its files from other programs'
+    variable: ClassVar[str]  # the environment variable that names the file
+    name: ClassVar[str]  # the file's default name
+    loss: ClassVar[str]  # what becomes of lost entries
+    replaced: ClassVar[tuple[bytes, ...]] = ()  # sources whose last entry counts, not the first
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.damage = ''
+        self.lost = 0
+        self._turn = threading.RLock()
+        self._still = False  # whether it is read as if nobody wrote to it
+        self._connection = self._opened()
+
+    def __enter__(self: StoreT) -> StoreT:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            self._connection.close()
+
+    @classmethod
+    def default_path(cls, run: Path | None) -> Path | None:
+        """Return the file that the environment names, else the one in a run, if any.
+
+        Raises:
+            ValueError: If a link in the run leads out of the run.
+        """
+        if given := os.environ.get(cls.variable, '').strip():
+            return Path(given).expanduser().absolute()
+        if run is None:
+            return None
+        path = run / cls.name
+        for file in (_beside(path, ending) for ending in ('', '.lock', *SIDECARS)):
+            if not file.resolve().is_relative_to(run.resolve()):
+                raise ValueError(f'{file} leads out of the run; set {cls.variable} to the file')
+        return path
+
+    def look_up(self, source: bytes, subjects: Iterable[bytes]) -> Iterator[Entry]:
+        """Yield a source's entries about those subjects that have one.
+
+        Entries that other processes stored meanwhile are among them.
+        """
+        pending = iter(subjects)
+        while chunk := list(itertools.islice(pending, AT_ONCE)):
+            marks = ', '.join('?' * len(chunk))
+            for row in self._read(f'source = ? AND subject IN ({marks})', source, *chunk):
+                yield self._entry(row)
+
+    def entries(self, source: bytes | None = None) -> Iterator[Entry]:
+        """Yield all entries, or those of a source, in the order in which they were stored."""
+        last = -(1 << 63)
+        where = 'id > ? AND source IS ifnull(?, source) ORDER BY id LIMIT ?'
+        while rows := self._read(where, last, source, AT_ONCE):
+            yield from map(self._entry, rows)
+            last = rows[-1][0]
+
+    def keep(self, entries: Iterable[Entry], *, replace: bool = False) -> list[bool]:
+        """Store entries durably, all in one transaction; return which were written.
+
+        Args:
+            entries: The entries.
+            replace: Whether one replaces the same source's entry about the same subject.
+        """
+        rows = [self._row(entry) for entry in entries]
+
+        def write(connection: sqlite3.Connection) -> list[bool]:
+            found = []
+            for row in rows:
+                then = REPLACE if replace or row[1] in self.replaced else 'DO NOTHING'
+                found.append(connection.execute(f'{INSERT} {then}', row).rowcount > 0)
+            return found
+
+        return self._write(write)
+
+    def _read(self, where: str, *values: Any) -> list[Any]:
+        """Return the rows that meet a condition."""
+
+        def read(connection: sqlite3.Connection) -> list[Any]:
+            rows = connection.execute(f'{SELECT} WHERE {where}', values).fetchall()
+            if not all(map(self._is_sound, rows)):
+                raise DamageError(NOT_WRITTEN)
+            return rows
+
+        return self._transact('BEGIN', read)
+
+    def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if self.read_only:
+            raise ValueError(f'{self.path}: the {self.noun} was opened to be read only')
+        return self._transact('BEGIN IMMEDIATE', work)
+
+    def _transact(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what ``work`` gives in a transaction, which is undone on an error.
+
+        A file that was replaced or is found damaged is opened again, which salvages it. Then
+        ``work`` is called again.
+        """
+        with self._turn:
+            for _ in range(TRIES):
+                try:
+                    with self._connection as connection:
+                        self._require_current()
+                        connection.execute(begin)
+                        found = work(connection)
+                        self._require_current()
+                    return found
+                except (OSError, sqlite3.OperationalError) as error:
+                    raise self._failed(error) from error
+                except (DamageError, *DAMAGE):
+                    self._connection.close()
+                    self._connection = self._opened()
+        raise StoreError(f'{self.path}: the {self.noun} changes again and again; start again')
+
+    def _file_state(self) -> tuple[int, ...]:
+        """Return what changes if the file is replaced; while it is read as still, or changed."""
+        found = self.path.stat()
+        return (found.st_ino, found.st_size, found.st_mtime_ns) if self._still else (found.st_ino,)
+
+    def _require_current(self) -> None:
+        if not self.path.exists():
+            raise StoreError(
+                f'{self.path}: the {self.noun} was removed while it was in use; start again'
+            )
+        if self._file_state() != self._opened_state:
+            raise DamageError('it was replaced')
+
+    def _failed(self, error: Exception) -> StoreError:
+        remedy = f'may you write to it and its folder? Else set {self.variable} to another file'
+        if 'locked' in str(error):
+            remedy = 'another process has been writing to it for a minute; does it hang?'
+        elif 'full' in str(error) or 'No space' in str(error):
+            remedy = f'make room, or name a file on another disk in {self.variable}'
+        return StoreError(f'{self.path}: the {self.noun} can not be used: {error}; {remedy}')
+
+    def _opened(self) -> sqlite3.Connection:
+        """Open the file; if it is damaged, salvage it first."""
+        if self.path.is_dir():
+            raise ValueError(f'{self.path}: a folder; name a file in it, such as {self.name}')
+        try:
+            if self.read_only:
+                return self._opened_to_read()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with _locked(self.path):
+                return self._opened_to_write()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise self._failed(error) from error
+
+    def _opened_to_read(self) -> sqlite3.Connection:
+        if not self.path.is_file() or not _size(self.path):
+            raise ValueError(f'{self.path}: there is no {self.noun}; name the file of one')
+        # To read a file in WAL mode SQLite creates files beside it, unless told that nobody writes
+        # to it. If somebody does, its state changes, and it is opened again.
+        self._still = not any(_beside(self.path, one).exists() for one in ('-wal', '-journal'))
+        self._opened_state = self._file_state()
+        uri = f'file:{quote(str(self.path.absolute()))}?mode=ro{"&immutable=1" * self._still}'
+        try:
+            return self._checked(uri)
+        except DamageError as error:
+            copy = _connect('')  # in memory, and in a temporary file if it is large
+            self._tell(f'{self._salvage(copy, str(error))} The file stays as it is.')
+            return copy
+
+    def _opened_to_write(self) -> sqlite3.Connection:
+        orphan = _size(_beside(self.path, '-wal')) and not _size(self.path)
+        _create_file(self.path)
+        try:
+            if orphan:
+                raise DamageError('its main file is gone, its log is not')
+            connection = self._checked(self.path)
+        except DamageError as error:
+            self._renew(str(error))
+            connection = self._checked(self.path)
+        self._opened_state = self._file_state()
+        wal = not is_network(self.path)
+        connection.execute(f'PRAGMA journal_mode = {"wal" if wal else "delete"}')
+        # In WAL mode a power cut can lose the last entries but does not damage earlier ones.
+        connection.execute(f'PRAGMA synchronous = {"normal" if wal else "full"}')
+        # What was deleted is not found again when a damaged file is salvaged.
+        connection.execute('PRAGMA secure_delete = on')
+        return connection
+
+    def _checked(self, place: Path | str) -> sqlite3.Connection:
+        """Return a connection to a sound store; begin one in an empty file.
+
+        Raises:
+            ValueError: If it belongs to another program or a later version of this one.
+            DamageError: If it must be salvaged.
+        """
+        connection = _connect(place)
+        try:
+            self._check(connection)
+        except BaseException as error:
+            connection.close()
+            damaged = isinstance(error, DAMAGE) and not isinstance(error, sqlite3.OperationalError)
+            if damaged or 'unsupported file format' in str(error):
+                raise DamageError(str(error)) from error
+            raise
+        return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        ((application,),) = connection.execute('PRAGMA application_id')
+        ((version,),) = connection.execute('PRAGMA user_version')
+        tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql != ''").fetchall()
+        if not application and not tables:
+            if self.read_only:
+                raise ValueError(f'{self.path}: an empty database, no {self.noun}')
+            self._create_table(connection)
+            return
+        if application != int.from_bytes(self.application, 'big') or version > VERSION:
+            raise ValueError(
+                f'{self.path}: this database belongs to another program, or is another store, or '
+                f'one of a later version ({version}; this package reads {VERSION}); name another '
+                f'file for the {self.noun}, or upgrade opencompass-gpassk'
+            )
+        if version < VERSION:
+            raise DamageError(f'it has version {version}, and this package reads {VERSION}')
+        if tables != [(TABLE.encode(),)]:
+            raise DamageError(f'its tables are not those of a {self.noun}')
+        ((found,),) = connection.execute('PRAGMA integrity_check(1)')
+        if found != b'ok':
+            raise DamageError(found.decode('utf-8', 'replace'))
+        if not all(map(self._is_sound, connection.execute(f'{SELECT} NOT INDEXED'))):
+            raise DamageError(NOT_WRITTEN)
+
+    def _create_table(self, connection: sqlite3.Connection) -> None:
+        with connection:
+            connection.execute('BEGIN IMMEDIATE')
+            connection.execute(TABLE)
+            connection.execute(f'PRAGMA application_id = {int.from_bytes(self.application, "big")}')
+            connection.execute(f'PRAGMA user_version = {VERSION}')
+
+    def _renew(self, damage: str) -> None:
+        """Put what can be read of the file into a new one; keep the old one beside it."""
+        names = (f'{self.path.stem}.damaged-{n}{self.path.suffix}' for n in itertools.count(1))
+        aside = next(path for path in map(self.path.with_name, names) if not path.exists())
+        # Others may not write to it meanwhile. SQLite would delete the log of an empty file.
+        with closing(_connect(self.path if _size(self.path) else '')) as old:
+            with suppress(*DAMAGE):
+                old.execute('BEGIN IMMEDIATE')
+            with written_whole(self.path) as part:
+                _create_file(part)
+                with closing(_connect(part)) as new:
+                    told = self._salvage(new, damage)
+                for ending in CONTENT:
+                    if _beside(self.path, ending).exists():
+                        with written_whole(_beside(aside, ending)) as copy:
+                            shutil.copy2(_beside(self.path, ending), copy)
+                for ending in SIDECARS:
+                    _beside(self.path, ending).unlink(missing_ok=True)
+        self._tell(f'{told} It is kept as {aside}; a new file has the rest. {self.loss}')
+
+    def _salvage(self, new: sqlite3.Connection, damage: str) -> str:
+        """Write what can be read of the file into a new store; return a message.
+
+        Raises:
+            ValueError: If the file is no database and has never been a store.
+        """
+        self._create_table(new)
+        kept = self.lost = 0
+        with new:
+            new.execute('BEGIN')
+            for row in _rows_left(self.path):
+                if row is None or not self._is_sound(row):
+                    self.lost += 1
+                    continue
+                added = new.execute(f'{INSERT} DO NOTHING', row).rowcount
+                # A damaged id may be that of another row.
+                kept += added or new.execute(f'{INSERT} DO NOTHING', (None, *row[1:])).rowcount
+        owned = self.path.suffix in DATABASE_NAMES and not self.read_only
+        if 'not a database' in damage and not kept and not owned:
+            raise ValueError(
+                f'{self.path}: this is no SQLite database; name another file for the {self.noun}, '
+                'or delete this one if it was a store'
+            )
+        return (
+            f'{self.path}: this {self.noun} is damaged ({" ".join(damage.split())}): {kept} of its '
+            f'entries can be read, {self.lost} were found damaged.'
+        )
+
+    def _tell(self, damage: str) -> None:
+        self.damage = damage
+        print(damage, file=sys.stderr)
+
+    def _row(self, entry: Entry) -> Row:
+        source, subject, value = entry
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        parts = (source, subject, zlib.compress(text.encode(*ENCODING), 1))
+        return (None, *parts, self._checksum(*parts))
+
+    def _entry(self, row: Row) -> Entry:
+        _, source, subject, value, _ = row
+        try:
+            unpacking = zlib.decompressobj()
+            text = unpacking.decompress(value, MOST_BYTES)
+            if not unpacking.eof:
+                raise ValueError('it is too long')
+            return source, subject, json.loads(text.decode(*ENCODING))
+        except (RecursionError, ValueError, zlib.error) as error:
+            # Its checksum is right: somebody made it, in a folder that may not be the user's own.
+            raise StoreError(f'{self.path}: an entry is not one of this package: {error}') from None
+
+    def _is_sound(self, row: Row) -> bool:
+        _, *parts, checksum = row
+        return all(isinstance(one, bytes) for one in parts) and self._checksum(*parts) == checksum
+
+    def _checksum(self, source: bytes, subject: bytes, value: bytes) -> bytes:
+        data = b'%d:%b%b%b' % (len(source), source, subject, value)
+        return hashlib.blake2b(data, digest_size=8, person=self.application).digest()
+
+
+StoreT = TypeVar('StoreT', bound=Store)
+
+
+def _rows_left(path: Path) -> Iterator[Row | None]:
+    """Yield the rows that can be read of a damaged file, which must be checked; None for others.
+
+    SQLite gives up all rows below a damaged page. So a copy is made in which one page with rows
+    after another is the whole table. Its first page, which describes the table, is made anew.
+    """
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / 'copy.sqlite'
+        with closing(_connect(copy)) as connection:
+            connection.execute(TABLE)
+        first = copy.read_bytes()[:PAGE]
+        first = first[:28] + bytes(4) + first[32:]  # the number of pages is that of the file
+        size = sum(_size(_beside(path, ending)) for ending in CONTENT)
+        endless = ValueError(f'{path}: damaged, and no end of what is in it; move it away')
+        if size > MOST_SALVAGED:
+            raise endless
+        for ending in CONTENT:
+            if _beside(path, ending).exists():
+                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
+        with copy.open('r+b') as file:
+            file.write(first)
+        with suppress(*DAMAGE), closing(_connect(copy)) as connection:
+            connection.execute('SELECT 1 FROM sqlite_master')  # puts the log into the file
+        latest = time.monotonic() + 10 + size / SALVAGED
+        with copy.open('r+b') as file:
+            # A hostile log may have made the copy far longer than what it was made of.
+            for start in range(PAGE, min(_size(copy), size), PAGE):
+                file.seek(start)
+                page = file.read(PAGE)
+                if page[:1] == LEAF:
+                    file.seek(0)
+                    file.write(first + page.ljust(PAGE, b'\0'))
+                    file.flush()
+                    for row in _rows_of_table(copy):
+                        yield row
+                        if time.monotonic() > latest:
+                            raise endless
+
+
+def _rows_of_table(path: Path) -> Iterator[Row | None]:
+    """Yield the rows of a table of one page; None for those that can't be read."""
+    with closing(_connect(f'file:{quote(str(path))}?mode=ro&immutable=1')) as connection:
+        rows = 0
+        with suppress(*DAMAGE):
+            ((rows,),) = connection.execute('SELECT count(*) FROM entries NOT INDEXED')
+        for number in range(rows):
+            row = None
+            with suppress(*DAMAGE):
+                (row,) = connection.execute(f'{SELECT} NOT INDEXED LIMIT 1 OFFSET {number}')
+            yield row
+
+
+def _connect(path: Path | str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=isinstance(path, str)
+    )
+    connection.text_factory = bytes  # a damaged text may not be UTF-8
+    connection.execute(f'PRAGMA page_size = {PAGE}')
+    return connection
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Make processes open or salvage a store one after the other."""
+    # Never lock the store itself: closing a file drops this process's own SQLite locks on it.
+    beside = _beside(path, '.lock')
+    _create_file(beside)
+    with beside.open('r+b') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _create_file(path: Path) -> None:
+    """Create a file if there is none; a group that may write to its folder may write to it."""
+    if path.exists():
+        return
+    path.touch()
+    folder, file = path.parent.stat(), path.stat()
+    if folder.st_mode & 0o020 and folder.st_gid == file.st_gid and file.st_uid == os.geteuid():
+        path.chmod(file.st_mode | 0o060)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(f'{path.name}{ending}')
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def is_network(path: Path) -> bool:
+    """Tell whether other machines may have an existing file open."""
+    # Files may have another device than their folder, as on an overlay.
+    device = path.resolve().parent.stat().st_dev
+    number = f'{os.major(device)}:{os.minor(device)}'
+    try:
+        lines = MOUNTS.read_text('utf-8', errors='surrogateescape').splitlines()
+    except OSError:  # such as on macOS
+        return False
+    kinds = [line.partition(' - ')[2] for line in lines if line.split(' ')[2] == number]
+    # Files served by FUSE are mostly on another machine, and may not support memory maps.
+    return any(kind.split(' ')[0] in NETWORK or kind.startswith('fuse.') for kind in kinds)
+
 
 HUMAN = b'human'  # the source of people's verdicts
 JUDGE = b'judge'  # the source of judges' descriptions
 LATEST = 2.5e11  # seconds since 1970, in the year 9892
-AT_ONCE = 5000  # records written in a transaction, so that others need not wait long
+WRITTEN_AT_ONCE = 5000  # records in a transaction, so that others need not wait long
 
 
 @dataclass(frozen=True)
@@ -64,7 +576,7 @@ class Record:
 
 
 class VerdictStore(Store):
-    """Verdicts in a file; see :class:`~opencompass_gpassk.judging.sqlite.Store`.
+    """Verdicts of judges and people on (question, gold, answer) triples, in a :class:`Store`.
 
     A verdict is found by its judge (model, prompt template and settings) and triple.
     """
@@ -76,88 +588,60 @@ class VerdictStore(Store):
     loss = "Lost verdicts of judges are asked for again; import people's again."
     replaced = (HUMAN,)
 
-    @cached_property
-    def _described(self) -> set[bytes]:
-        """The judges whose description can't be among what a damaged file lost."""
-        return set()
-
     def get(
-        self, judge: JudgeIdentity, triples: Iterable[Triple], *, replies: bool = False
+        self, judge: JudgeIdentity | None, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
-        """Return a judge's verdicts on those triples that it judged, in this process or another.
+        """Return the verdicts on those triples that were judged, in this process or another.
 
         About a few triples this takes some hundredths of a millisecond.
 
         Args:
-            judge: The judge.
+            judge: The judge; None for people, whose verdicts outrank any judge's.
             triples: The triples.
-            replies: Whether to return its replies too, which may be long.
+            replies: Whether to return replies and notes too, which may be long.
         """
-        key = judge_key(judge)
-        if self.lost and not self.read_only and key not in self._described:
-            self.keep([_description(judge)])
-            self._described.add(key)
-        return self._verdicts(key, triples, replies)
-
-    def human(
-        self, triples: Iterable[Triple], *, replies: bool = False
-    ) -> dict[Triple, StoredVerdict]:
-        """Return people's verdicts on those triples that they judged; they outrank any judge's.
-
-        Args:
-            triples: The triples.
-            replies: Whether to return their notes too.
-        """
-        return self._verdicts(HUMAN, triples, replies)
+        if judge and self.lost and not self.read_only:
+            self.keep([_description(judge)])  # it may be among what was lost
+        keys = {triple_key(triple): triple for triple in triples}
+        found = {}
+        for _, subject, value in self.look_up(judge_key(judge) if judge else HUMAN, keys):
+            said = self._record(value, judge).said
+            found[keys[subject]] = said if replies else replace(said, reply='')
+        return found
 
     def judges(self) -> list[JudgeIdentity]:
         """Return the judges in the store."""
         found = []
-        for entry in self.entries(JUDGE):
-            match entry.value:
+        for _, _, value in self.entries(JUDGE):
+            match value:
                 case {'model': str(model), 'prompt': str(prompt), 'settings': dict(settings)}:
                     found.append(JudgeIdentity(model, prompt, settings))
         return found
 
     def put(self, judge: JudgeIdentity, triple: Triple, verdict: StoredVerdict) -> StoredVerdict:
-        """Store a judge's verdict as :meth:`put_all` does; return the one in the store."""
-        return self.put_all(judge, {triple: verdict})[triple]
+        """Store a judge's verdict durably; return the one in the store.
 
-    def put_all(
-        self, judge: JudgeIdentity, verdicts: Mapping[Triple, StoredVerdict]
-    ) -> dict[Triple, StoredVerdict]:
-        """Store a judge's verdicts durably, all in one transaction.
-
-        Returns:
-            The verdicts in the store: if two processes judged the same triple, the first one's.
+        If two processes judged the same triple, that is the first one's.
         """
-        now = time.time()
-        given = [_entry(Record(triple, judge, said, now)) for triple, said in verdicts.items()]
-        new = self.keep([_description(judge), *given])[1:]
-        others = [triple for triple, is_new in zip(verdicts, new, strict=True) if not is_new]
-        return {**verdicts, **self.get(judge, others)}
+        written = self.restore([Record(triple, judge, verdict, time.time())])
+        return verdict if written else self.get(judge, [triple]).get(triple, verdict)
 
-    def restore(self, records: Iterable[Record], *, replace: bool = False) -> tuple[int, int]:
-        """Store records; a person's verdict replaces an earlier one.
+    def restore(self, records: Iterable[Record], *, replace: bool = False) -> int:
+        """Store records durably, some thousands at a time, so that others can write in between.
 
-        They are written some thousands at a time, so that other processes can write in between.
+        A person's verdict replaces an earlier one; if ``replace`` is set, a judge's does so too.
         After an interruption, call it again for the rest.
 
-        Args:
-            records: The records.
-            replace: Whether a judge's verdict replaces an earlier one too.
-
         Returns:
-            The number of records written, and of those left out because the store has a verdict.
+            The number of records written. Of the others the store has a verdict.
         """
-        written = total = 0
+        written = 0
         pending = iter(records)
-        while chunk := list(itertools.islice(pending, AT_ONCE)):
+        while chunk := list(itertools.islice(pending, WRITTEN_AT_ONCE)):
             judges = {record.judge.digest: record.judge for record in chunk if record.judge}
             entries = [*map(_description, judges.values()), *map(_entry, chunk)]
             written += sum(self.keep(entries, replace=replace)[len(judges) :])
-            total += len(chunk)
-        return written, total - written
+        return written
 
     def records(self) -> Iterator[Record]:
         """Yield all verdicts in the order in which they were stored.
@@ -165,62 +649,42 @@ class VerdictStore(Store):
         Those whose judge was lost in a damaged file are left out, and counted as lost.
         """
         judges = {judge_key(judge): judge for judge in self.judges()}
-        for entry in self.entries():
-            if entry.source == HUMAN or entry.source in judges:
-                yield self._record(entry, judges.get(entry.source))
-            elif entry.source != JUDGE:
+        for source, _, value in self.entries():
+            if source == HUMAN or source in judges:
+                yield self._record(value, judges.get(source))
+            elif source != JUDGE:
                 self.lost += 1
 
     def prune(self, records: Iterable[Record]) -> None:
-        """Delete verdicts, and the descriptions of judges that have none left."""
-        self.remove((entry.source, entry.subject) for entry in map(_entry, records))
-        unused = 'source = ? AND subject NOT IN (SELECT source FROM entries)'
-        self._write(lambda one: one.execute(f'DELETE FROM entries WHERE {unused}', (JUDGE,)))
+        """Delete verdicts, and the judges that have none left, and shrink the file."""
+        keys = [_entry(record)[:2] for record in records]
 
-    def _verdicts(
-        self, source: bytes, triples: Iterable[Triple], replies: bool
-    ) -> dict[Triple, StoredVerdict]:
-        keys = {triple_key(triple): triple for triple in triples}
-        found = {}
-        for entry in self.look_up(source, keys):
-            said = self._record(entry, None).said
-            found[keys[entry.subject]] = said if replies else replace(said, reply='')
-        return found
+        def delete(connection: sqlite3.Connection) -> None:
+            one = 'DELETE FROM entries WHERE source = ? AND subject'
+            connection.executemany(f'{one} = ?', keys)
+            connection.execute(f'{one} NOT IN (SELECT source FROM entries)', (JUDGE,))
 
-    def _record(self, entry: Entry, judge: JudgeIdentity | None) -> Record:
-        try:
-            rest = dict(entry.value)
-            triple = Triple(*(rest.pop(name) for name in Triple._fields))
-            said = StoredVerdict(Verdict(rest.pop('verdict')), **rest)
-            created = float(rest['created'])
-            texts = (*triple, said.reason, said.reply)
-            counts = (said.prompt_tokens, said.completion_tokens)
-            fits = all(isinstance(one, str) for one in texts) and 0 <= created < LATEST
-            if fits and all(isinstance(one, int) for one in counts):
-                return Record(triple, judge, said, created)
-        except (KeyError, TypeError, ValueError):
-            pass
+        self._write(delete)
+        with self._turn, suppress(*DAMAGE):  # others write to it, or the disk is full
+            self._connection.execute('VACUUM')
+
+    def _record(self, value: Mapping[str, Any], judge: JudgeIdentity | None) -> Record:
+        match value:
+            case {
+                'question': str(question),
+                'gold': str(gold),
+                'answer': str(answer),
+                'verdict': 'correct' | 'incorrect' | 'unjudged' as verdict,
+                'reason': str(reason),
+                'reply': str(reply),
+                'prompt_tokens': int(prompt),
+                'completion_tokens': int(completion),
+                'created': int() | float() as created,
+            } if 0 <= created < LATEST:
+                said = StoredVerdict(Verdict(verdict), reason, reply, prompt, completion, created)
+                return Record(Triple(question, gold, answer), judge, said, created)
         # Its checksum is right: somebody made it, in a folder that may not be the user's own.
         raise StoreError(f'{self.path}: an entry is no verdict of this package')
-
-    def entries_of_version_1(self, rows: Rows) -> Iterator[tuple[int | None, Entry | None]]:
-        """Yield the entries of a file that had a table each of verdicts, triples and judges."""
-        triples = {row[0]: row[1:] for _, row in rows() if len(row) == 4 and _is_bytes(row)}
-        for number, row in rows():
-            if len(row) == 10:
-                yield number, _verdict_of_version_1(row, triples)
-        for _, row in rows():  # after the verdicts, which keep their ids
-            if len(row) == 4 and not _is_bytes(row):
-                yield None, _judge_of_version_1(row)
-
-
-def store_path(run: Path | None) -> Path | None:
-    """Return the verdict store's path: ``GPASSK_VERDICT_STORE``, else a run's ``verdicts.sqlite``.
-
-    Raises:
-        ValueError: If ``GPASSK_VERDICT_STORE`` is a folder.
-    """
-    return VerdictStore.default_path(run)
 
 
 def triple_key(triple: Triple) -> bytes:
@@ -231,53 +695,19 @@ def triple_key(triple: Triple) -> bytes:
 
 def judge_key(judge: JudgeIdentity) -> bytes:
     """Return 32 bytes that name a judge."""
-    return bytes.fromhex(_plain(judge).digest)
-
-
-def _plain(judge: JudgeIdentity) -> JudgeIdentity:
-    """Return a judge whose settings survive a round trip through JSON: keys become texts."""
-    settings = json.loads(json.dumps(dict(judge.settings), default=str))
-    return JudgeIdentity(judge.model, judge.prompt, settings)
+    return _description(judge)[1]
 
 
 def _description(judge: JudgeIdentity) -> Entry:
-    plain = _plain(judge)
-    value = {'model': plain.model, 'prompt': plain.prompt, 'settings': dict(plain.settings)}
-    return Entry(JUDGE, bytes.fromhex(plain.digest), value)
+    """Return a judge's own entry; its settings survive JSON, in which keys are texts."""
+    settings = json.loads(json.dumps(dict(judge.settings), default=str))
+    digest = JudgeIdentity(judge.model, judge.prompt, settings).digest
+    value = {'model': judge.model, 'prompt': judge.prompt, 'settings': settings}
+    return JUDGE, bytes.fromhex(digest), value
 
 
 def _entry(record: Record) -> Entry:
     value = record.triple._asdict() | vars(record.said)
     value |= {'verdict': record.said.verdict.value, 'created': record.created}
     source = HUMAN if record.judge is None else judge_key(record.judge)
-    return Entry(source, triple_key(record.triple), value)
-
-
-def _is_bytes(row: Sequence[Any]) -> bool:
-    return all(isinstance(column, bytes) for column in row)
-
-
-def _verdict_of_version_1(
-    row: Sequence[Any], triples: Mapping[bytes, Sequence[bytes]]
-) -> Entry | None:
-    """Return the verdict in a row; None if the row or that of its triple is damaged."""
-    _, source, subject, verdict, reason, *tokens, created, checksum, packed = row
-    try:
-        signed = repr((source, subject, verdict, reason, *tokens, float(created))).encode()
-        texts = [text.decode(*ENCODING) for text in (*triples[subject], reason)]
-        said = StoredVerdict(Verdict(verdict), texts.pop(), unpacked(packed), *tokens)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
-    entry = _entry(Record(Triple(*texts), None, said, float(created)))
-    sound = hashlib.blake2b(signed, digest_size=8).digest() == checksum
-    return entry._replace(source=source) if sound and entry.subject == subject else None
-
-
-def _judge_of_version_1(row: Sequence[Any]) -> Entry | None:
-    try:
-        key, *texts, settings = row
-        model, prompt = (text.decode(*ENCODING) for text in texts)
-        entry = _description(JudgeIdentity(model, prompt, json.loads(settings)))
-    except (AttributeError, TypeError, ValueError):
-        return None
-    return entry if entry.subject == key else None
+    return source, triple_key(record.triple), value

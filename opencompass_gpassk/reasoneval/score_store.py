@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.salvage import Rows
-from opencompass_gpassk.judging.sqlite import Entry, Store, StoreError
+from opencompass_gpassk.judging.store import Store, StoreError
 from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
@@ -23,14 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ['ScoreStore', 'StoreError', 'score_solutions']
 
-ELSEWHERE = 'set GPASSK_SCORE_STORE to a file that you may write'
-
 
 class ScoreStore(Store):
     """Scores in a file, found by the scorer's settings and the solution's texts.
 
     Args:
-        path: The file; see :class:`~opencompass_gpassk.judging.sqlite.Store`.
+        path: The file; see :class:`~opencompass_gpassk.judging.store.Store`.
         settings: What scores depend on besides the solution, as JSON values.
         read_only: Change nothing in the file's folder; the file must exist.
     """
@@ -43,41 +38,26 @@ class ScoreStore(Store):
 
     def __init__(self, path: Path, settings: Mapping[str, Any], *, read_only: bool = False) -> None:
         super().__init__(path, read_only=read_only)
-        self.scorer = hashlib.sha256(
-            json.dumps(dict(settings), sort_keys=True, default=str).encode()
-        ).digest()
+        self.scorer = bytes.fromhex(stable_hash(dict(settings)))
 
     def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
-        """Return the stored scores of these solutions.
-
-        Raises:
-            StoreError: If the file can't be read.
-        """
+        """Return the stored scores of these solutions; raise a StoreError if they can't be read."""
         wanted = {solution_key(solution): solution for solution in solutions}
-        found = ((wanted[one.subject], one.value) for one in self.look_up(self.scorer, wanted))
-        restored = {one: _scores(value, len(one.steps)) for one, value in found}
+        found = {wanted[key]: value for _, key, value in self.look_up(self.scorer, wanted)}
+        restored = {one: _scores(value, len(one.steps)) for one, value in found.items()}
         return {one: scores for one, scores in restored.items() if scores}
 
     def add(self, solution: Solution, scores: StepScores) -> None:
-        """Store the scores of a solution durably.
+        """Store the scores of a solution durably; raise a StoreError if they can't be written.
 
         Temporary refusals, such as a lack of memory, are not stored.
-
-        Raises:
-            StoreError: If they can't be written.
         """
         if scores.refusal and scores.refusal.may_pass:
             return
         refusal = scores.refusal.name if scores.refusal else ''
         numbers = [] if refusal else scores.probabilities.tolist()
         value = {'numbers': numbers, 'refusal': refusal, 'tokens': int(scores.tokens)}
-        self.keep([Entry(self.scorer, solution_key(solution), value)], replace=True)
-
-    def entries_of_version_1(self, rows: Rows) -> Iterator[tuple[int | None, Entry | None]]:
-        """Yield the entries of a file whose table had a column for each part of the scores."""
-        for number, row in rows():
-            if len(row) == 8:
-                yield number, _entry_of_version_1(row)
+        self.keep([(self.scorer, solution_key(solution), value)], replace=True)
 
 
 def solution_key(solution: Solution) -> bytes:
@@ -95,18 +75,6 @@ def _scores(value: Mapping[str, Any], steps: int) -> StepScores | None:
         return StepScores(numbers, tokens=int(value['tokens'])) if fits else None
     except (KeyError, TypeError, ValueError):  # a refusal of a later version, or somebody's file
         return None
-
-
-def _entry_of_version_1(row: Sequence[Any]) -> Entry | None:
-    *columns, checksum = row[1:]
-    if hashlib.blake2b(repr(tuple(columns)).encode(), digest_size=8).digest() != checksum:
-        return None
-    scorer, solution, steps, data, refusal, tokens = columns
-    try:
-        numbers = [] if refusal else np.frombuffer(data, '<f8').reshape(steps, -1).tolist()
-    except (TypeError, ValueError):
-        return None
-    return Entry(scorer, solution, {'numbers': numbers, 'refusal': refusal, 'tokens': tokens})
 
 
 def score_solutions(
@@ -138,21 +106,19 @@ def score_solutions(
         kept = None
         scores: dict[Solution, StepScores] = {}
         if store is not None:
-            writable = _may_write(store)
-            if not (writable or store.is_file()):
-                raise StoreError(f'{store}: the score store can not be begun; {ELSEWHERE}')
-            kept = stack.enter_context(
-                ScoreStore(store, identity_of(scorer), read_only=not writable)
+            writable = all(os.access(path, os.W_OK) for path in (store, store.parent))
+            kept = ScoreStore(
+                store, identity_of(scorer), read_only=store.is_file() and not writable
             )
-            scores = kept.restore(distinct)
+            scores = stack.enter_context(kept).restore(distinct)
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
         missing = [one for one in distinct if one not in scores]
         if missing and kept is not None and kept.read_only:
             raise StoreError(
                 f'{store}: the score store may be read but not written, and {len(missing)} of '
-                f'{len(distinct)} distinct solutions are not in it; {ELSEWHERE}, such as a copy '
-                'of this file and of those beside it whose names begin with its name'
+                f'{len(distinct)} distinct solutions are not in it; set GPASSK_SCORE_STORE to a '
+                'file that you may write, such as a copy'
             )
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # so that a judge is not asked in vain
@@ -174,11 +140,3 @@ def score_solutions(
             'stream() must give scores or a refusal of each'
         )
     return scores
-
-
-def _may_write(store: Path) -> bool:
-    """Tell whether a file, and SQLite's files beside it, may be written or created."""
-    if store.exists():
-        return os.access(store, os.W_OK) and os.access(store.parent, os.W_OK)
-    folder = next((one for one in store.absolute().parents if one.exists()), store.parent)
-    return os.access(folder, os.W_OK)
