@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,9 @@ from opencompass_gpassk.reasoneval.tokens import Encoded
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel
+    from typing_extensions import Self
 
-__all__ = [
-    'Batch',
-    'BatchedScorer',
-    'Passage',
-    'Passes',
-    'Prepared',
-    'Rows',
-    'StepReader',
-    'like_lengths',
-    'pad',
-    'passages',
-]
+__all__ = ['BatchedScorer', 'Passage', 'pad', 'passages']
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +41,7 @@ class Passage:
 
 
 def passages(
-    encoded: Encoded, *, shift: int, limit: int | None, window: bool
+    encoded: Encoded, *, limit: int | None, shift: int, window: bool
 ) -> list[Passage] | Refusal:
     """Return a solution whole if it fits; else the prompt with windows of the steps, or a refusal.
 
@@ -62,8 +52,8 @@ def passages(
 
     Args:
         encoded: The solution.
-        shift: How many tokens before its last token a step is read.
         limit: Greatest number of tokens that the model takes; None for any number.
+        shift: How many tokens before its last token a step is read.
         window: Whether to make windows of a solution that is too long, or to refuse it.
     """
     if limit is None or len(encoded.ids) <= limit:
@@ -92,22 +82,6 @@ def _windows(encoded: Encoded, shift: int, room: int) -> Iterator[Passage]:
         start = int(fitting[0]) if len(fitting) else earliest
 
 
-class Batch(NamedTuple):
-    """The model's input for B passages, padded to T tokens.
-
-    Attributes:
-        input_ids: Token ids, shape (B, T).
-        attention_mask: 1 for tokens, 0 for padding that tokens would see, shape (B, T).
-        position_ids: Shape (B, T), or None if each row begins at 0.
-        reads: Row and column of each step, shape (R, 2), passage after passage.
-    """
-
-    input_ids: torch.Tensor
-    attention_mask: torch.Tensor
-    position_ids: torch.Tensor | None
-    reads: torch.Tensor
-
-
 def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[list[int]]:
     """Yield batches of indexes, the longest first, so that a lack of memory shows at once.
 
@@ -126,36 +100,22 @@ def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[lis
         yield batch
 
 
-def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
-    """Return passages as tensors on a device, padded on the ``left`` or ``right``.
+def pad(passages: Sequence[Passage]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return B passages as token ids, shape (B, T), and where their R steps are read, (R, 2).
 
-    Padding on the right needs no mask, since a decoder's tokens don't see what follows them. The
-    mask is full of ones: transformers then uses plain causal attention, which is fast; without a
-    mask it would look for packed sequences. On the left, mask and positions hide the padding.
+    The places are pairs of row and column, passage after passage. Passages are padded on the
+    right: a decoder's tokens don't see what follows them, so that no mask is needed.
     """
     import torch
 
-    width = max(len(passage.ids) for passage in passages)
-    ids = np.zeros((len(passages), width), np.int64)
-    mask = np.zeros_like(ids)
-    reads = []
+    ids = np.zeros((len(passages), max(len(passage.ids) for passage in passages)), np.int64)
     for row, passage in enumerate(passages):
-        start = width - len(passage.ids) if side == 'left' else 0
-        ids[row, start : start + len(passage.ids)] = passage.ids
-        mask[row, start : start + len(passage.ids)] = 1
-        reads.append(np.stack([np.full_like(passage.reads, row), passage.reads + start], axis=1))
-
-    def tensor(array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array).to(device)
-
-    columns = tensor(np.concatenate(reads))
-    if side == 'right':
-        return Batch(tensor(ids), tensor(np.ones_like(mask)), None, columns)
-    positions = np.maximum(mask.cumsum(axis=1) - 1, 0)
-    return Batch(tensor(ids), tensor(mask), tensor(positions), columns)
+        ids[row, : len(passage.ids)] = passage.ids
+    rows = np.repeat(np.arange(len(passages)), [len(passage.reads) for passage in passages])
+    columns = np.concatenate([passage.reads for passage in passages])
+    return torch.from_numpy(ids), torch.from_numpy(np.stack([rows, columns], axis=1))
 
 
-Rows = NDArray[np.float64]
 # Messages of errors without a class of their own that mean exhausted memory: PyTorch's allocator on
 # the CPU, and libraries of CUDA.
 EXHAUSTED = re.compile(
@@ -163,144 +123,129 @@ EXHAUSTED = re.compile(
     r'|bad_alloc',
     re.IGNORECASE,
 )
-
-
-class StepReader(Protocol):
-    """A model that gives logits at chosen tokens, such as :class:`~.model.StepClassifier`."""
-
-    @property
-    def model(self) -> PreTrainedModel:
-        """The model of ``transformers``."""
-
-    @property
-    def device(self) -> torch.device:
-        """The device that takes the input."""
-
-    def eval(self) -> Any:
-        """Put the model into evaluation mode."""
-
-    def __call__(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        position_ids: torch.Tensor | None,
-        reads: torch.Tensor,
-    ) -> torch.Tensor:
-        """Return the logits of C classes at R pairs of row and column, shape (R, C)."""
-
-
-class Passes:
-    """Runs a model on batches. A batch that runs out of memory is run again in halves.
-
-    Args:
-        reader: The model.
-        padding_side: ``left`` or ``right``.
-    """
-
-    def __init__(self, reader: StepReader, padding_side: str) -> None:
-        self.reader = reader
-        self.padding_side = padding_side
-        self.positions = 'position_ids' in inspect.signature(reader.model.forward).parameters
-
-    def run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
-        """Return the probabilities of each passage's steps, shape (R, C), or a refusal."""
-        rows = self._try(passages)
-        if rows is not None:
-            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
-        if len(passages) == 1:
-            return [Refusal.OUT_OF_MEMORY]
-        half = len(passages) // 2
-        return [*self.run(passages[:half]), *self.run(passages[half:])]
-
-    def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
-        """Return None if memory runs out; the memory of the failed pass is free then."""
-        import torch
-
-        try:
-            return self._probabilities(passages)
-        except MemoryError:
-            pass
-        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
-            if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
-                raise
-        torch.cuda.empty_cache()
-        return None
-
-    def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
-        import torch
-
-        batch = pad(passages, self.padding_side, self.reader.device)
-        with torch.inference_mode():
-            logits = self.reader(
-                batch.input_ids,
-                batch.attention_mask,
-                batch.position_ids if self.positions else None,
-                batch.reads,
-            )
-            rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
-        borders = np.cumsum([len(passage.reads) for passage in passages])[:-1]
-        return np.split(rows, borders)
-
-
 POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
-SIDES = ('left', 'right')
 
-Prepared = tuple[int, list[Passage] | Refusal]  # number of tokens of the steps, and passages
+Rows = NDArray[np.float64]
 
 
 class BatchedScorer(ABC):
     """Scores solutions with a model that reads many of them in one forward pass.
 
     Args:
-        reader: The model; it is put into evaluation mode.
+        model: The model; it is put into evaluation mode.
+        tokenizer: The checkpoint's own.
         batch_size: Greatest number of solutions in a forward pass.
         batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
             By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
         max_tokens: Greatest number of tokens of prompt and steps together; by default the number
             of the model's positions.
-        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
 
     Raises:
         ValueError: If a setting is out of its range.
     """
 
+    shift = 0  # how many tokens before its last token a step is read
+    window = False  # whether solutions that are too long are read in windows
+
     def __init__(
         self,
-        reader: StepReader,
+        model: Any,
+        tokenizer: Any,
         *,
         batch_size: int = 64,
         batch_tokens: int | None = None,
         max_tokens: int | None = None,
-        padding_side: str = 'right',
     ) -> None:
         name = type(self).__name__
-        if padding_side not in SIDES:
-            raise ValueError(
-                f'padding_side of {name}: {padding_side!r} is unknown; give {", ".join(SIDES)}'
-            )
         counts = {'batch_size': batch_size, 'batch_tokens': batch_tokens, 'max_tokens': max_tokens}
         for field, count in counts.items():
             if count is not None and count < 1:
                 raise ValueError(f'{field} of {name}: {count!r} is too few; give at least 1')
-        positions = getattr(reader.model.config.get_text_config(), 'max_position_embeddings', None)
+        positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
         if positions and max_tokens and max_tokens > positions:
             raise ValueError(
                 f'max_tokens of {name}: {max_tokens} is more than the {positions} positions that '
                 'the model has; give less'
             )
+        self.model = model
+        self.tokenizer = tokenizer
+        # A model that is offloaded to the disk takes its input on the CPU.
+        self.device = 'cpu' if model.device.type == 'meta' else str(model.device)
         self.batch_size = batch_size
-        self.batch_tokens = batch_tokens or (2048 if reader.device.type == 'cpu' else 16384)
+        self.batch_tokens = batch_tokens or (2048 if self.device == 'cpu' else 16384)
         self.max_tokens: int | None = max_tokens or positions
-        self.passes = Passes(reader, padding_side)
+
+    @classmethod
+    def load(
+        cls, source: str | Path, *, model: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Load model and tokenizer from a folder or the hub.
+
+        Args:
+            source: The folder, or an id such as ``GAIR/ReasonEval-7B``.
+            model: Arguments of ``from_pretrained``: ``dtype``, by default the checkpoint's,
+                ``device_map``, ``attn_implementation``, ``quantization_config``, and so on.
+            settings: Arguments of this class.
+
+        Raises:
+            ValueError: If a setting is out of its range, or the checkpoint is not whole.
+            OSError: If there is no such checkpoint.
+        """
+        from transformers import AutoTokenizer
+
+        from opencompass_gpassk.reasoneval.model import WHERE
+
+        model = model or {}
+        where = {name: model[name] for name in WHERE if name in model}
+        tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
+        return cls(cls.load_model(str(source), **model), tokenizer, **settings)
+
+    @staticmethod
+    @abstractmethod
+    def load_model(source: str, **settings: Any) -> Any:
+        """Load the model alone, as :meth:`load` does."""
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What scores depend on besides the solution, as JSON values."""
+        from opencompass_gpassk.reasoneval.model import (
+            model_name,
+            tokenizer_fingerprint,
+            weights_fingerprint,
+        )
+
+        config = self.model.config
+        return {
+            'model': model_name(config.name_or_path),
+            'revision': getattr(config, '_commit_hash', None),
+            'weights': weights_fingerprint(self.model),
+            'tokenizer': tokenizer_fingerprint(self.tokenizer),
+            'dtype': str(self.model.dtype).removeprefix('torch.'),
+            'max_tokens': self.max_tokens,
+            **self.own_settings(),
+        }
 
     @abstractmethod
-    def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield the passages of each solution, or a refusal."""
+    def own_settings(self) -> dict[str, Any]:
+        """Return what scores of this kind depend on besides model and tokenizer."""
 
     @abstractmethod
-    def scores_of(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the scores of steps, from the classes' probabilities at each step."""
+    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
+        """Return the tokens of each solution, or a refusal."""
+
+    @abstractmethod
+    def read(self, input_ids: torch.Tensor, reads: torch.Tensor) -> torch.Tensor:
+        """Return the logits of C classes at R tokens, shape (R, C).
+
+        Args:
+            input_ids: Token ids, shape (B, T).
+            reads: Row and column of each of the tokens, shape (R, 2).
+        """
+
+    def scores_of(self, rows: Rows) -> Rows:
+        """Return the scores of S steps, from the classes' probabilities at each, shape (S, C)."""
+        return rows
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
         """Return the scores of each solution, in order.
@@ -324,10 +269,8 @@ class BatchedScorer(ABC):
             solutions: The solutions; equal ones are scored once.
             progress: Show a bar on standard error.
         """
-        places: dict[Solution, list[int]] = {}
-        for index, solution in enumerate(solutions):
-            places.setdefault(solution, []).append(index)
-        self.passes.reader.eval()
+        places = indexes(solutions)
+        self.model.eval()
         pending = iter(places)
         refused = 0
         with progress_bar(len(places), 'scoring', 'solution', shown=progress) as bar:
@@ -343,19 +286,27 @@ class BatchedScorer(ABC):
         work: list[tuple[int, Passage]] = []
         tokens: list[int] = []
         for start in range(0, len(solutions), AT_ONCE):
-            for counted, found in self.prepare(solutions[start : start + AT_ONCE]):
+            for encoded in self.encode(solutions[start : start + AT_ONCE]):
                 index = len(tokens)
-                tokens.append(counted)
+                found: list[Passage] | Refusal
+                if isinstance(encoded, Encoded):
+                    found = passages(
+                        encoded, limit=self.max_tokens, shift=self.shift, window=self.window
+                    )
+                    tokens.append(encoded.tokens)
+                else:
+                    found = encoded
+                    tokens.append(0)
                 if isinstance(found, Refusal):
                     steps = len(solutions[index].steps)
-                    yield solutions[index], StepScores.refused(steps, found, counted)
+                    yield solutions[index], StepScores.refused(steps, found, tokens[index])
                 else:
                     work += [(index, passage) for passage in found]
         parts: dict[int, list[tuple[int, Rows | Refusal]]] = {}
         left = np.bincount([index for index, _ in work], minlength=len(solutions))
         lengths = [len(passage.ids) for _, passage in work]
         for batch in like_lengths(lengths, self.batch_size, self.batch_tokens):
-            results = self.passes.run([work[item][1] for item in batch])
+            results = self._run([work[item][1] for item in batch])
             for item, rows in zip(batch, results, strict=True):
                 index, passage = work[item]
                 parts.setdefault(index, []).append((passage.first, rows))
@@ -371,3 +322,48 @@ class BatchedScorer(ABC):
                 return StepScores.refused(steps, part)
             rows.append(part)
         return StepScores(self.scores_of(np.concatenate(rows)))
+
+    def _run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
+        """Return the probabilities of each passage's steps, shape (R, C), or a refusal.
+
+        A batch that runs out of memory is run again in halves.
+        """
+        rows = self._try(passages)
+        if rows is not None:
+            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
+        if len(passages) == 1:
+            return [Refusal.OUT_OF_MEMORY]
+        half = len(passages) // 2
+        return [*self._run(passages[:half]), *self._run(passages[half:])]
+
+    def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
+        """Return None if memory runs out; the memory of the failed pass is free then."""
+        import torch
+
+        try:
+            return self._probabilities(passages)
+        except MemoryError:
+            pass
+        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
+            if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
+                raise
+        torch.cuda.empty_cache()
+        return None
+
+    def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
+        import torch
+
+        input_ids, reads = (tensor.to(self.device) for tensor in pad(passages))
+        with torch.inference_mode():
+            logits = self.read(input_ids, reads)
+            rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
+        borders = np.cumsum([len(passage.reads) for passage in passages])[:-1]
+        return np.split(rows, borders)
+
+
+def indexes(solutions: Iterable[Solution]) -> dict[Solution, list[int]]:
+    """Return the indexes of each distinct solution."""
+    places: dict[Solution, list[int]] = {}
+    for index, solution in enumerate(solutions):
+        places.setdefault(solution, []).append(index)
+    return places

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,6 @@ __all__ = [
     'find_layout',
     'head_weights',
     'model_name',
-    'save',
     'tokenizer_fingerprint',
     'weights_fingerprint',
 ]
@@ -156,46 +156,6 @@ def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Te
     raise OSError(f'{source} holds neither {" nor ".join(WEIGHTS)}, whole or in parts')
 
 
-def save(
-    backbone: PreTrainedModel,
-    head: Mapping[str, torch.Tensor],
-    folder: str | Path,
-    layout: Layout,
-    position: str,
-) -> None:
-    """Write a backbone and its head in a published layout, as safetensors in parts of 5 GB.
-
-    Args:
-        backbone: Written under its own prefix, ``model.`` for Mistral and Llama.
-        head: ``weight`` and perhaps ``bias``.
-        folder: The folder; it is created if needed.
-        layout: The layout whose config keys are written; the other's are left out.
-        position: Where steps are read by default when the checkpoint is loaded again.
-    """
-    from copy import deepcopy
-
-    from huggingface_hub import save_torch_state_dict
-
-    config = deepcopy(backbone.config)
-    for other in LAYOUTS.values():
-        if other != layout and hasattr(config, other.classes_key):
-            for key in (other.classes_key, other.bias_key):
-                config.__dict__.pop(key, None)
-    setattr(config, layout.classes_key, len(CLASSES))
-    setattr(config, layout.bias_key, 'bias' in head)
-    setattr(config, POSITION_KEY, position)
-    prefix = f'{backbone.base_model_prefix}.' if backbone.base_model_prefix else ''
-    tensors = {f'{prefix}{key}': tensor for key, tensor in backbone.state_dict().items()}
-    tensors |= {f'{HEAD}{key}': tensor for key, tensor in head.items()}
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    config.save_pretrained(folder)
-    # `save_pretrained` names the backbone's class, which has no head.
-    path = Path(folder) / 'config.json'
-    written = json.loads(path.read_text('utf-8')) | {'architectures': [layout.architecture]}
-    path.write_text(json.dumps(written, indent=2, sort_keys=True) + '\n', 'utf-8')
-    save_torch_state_dict(tensors, folder)
-
-
 def _read(file: Path, key: str | None) -> dict[str, torch.Tensor]:
     """Return one tensor of a file, or all tensors of the head in it."""
     if file.suffix == '.safetensors':
@@ -223,13 +183,14 @@ class StepClassifier(torch.nn.Module):
     Args:
         backbone: A model from ``AutoModel``, with H hidden units.
         bias: Whether the head has a bias.
-        position: Where a step is read by default: ``last``, at its last token, or ``published``,
-            one token before it. By default as the config says; ``published`` only for the
-            published 7B model.
         generator: Draws the head's weights; by default they are zero, and all classes equal.
 
+    Attributes:
+        position: Where a step is read by default: ``last``, at its last token, or ``published``,
+            one token before it.
+
     Raises:
-        ValueError: If the position is unknown.
+        ValueError: If the backbone's config names an unknown position.
     """
 
     def __init__(
@@ -237,15 +198,12 @@ class StepClassifier(torch.nn.Module):
         backbone: PreTrainedModel,
         *,
         bias: bool = False,
-        position: str | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if position not in (None, *POSITIONS):
-            raise ValueError(f'position: {position!r} is unknown; give one of {POSITIONS}')
         self.model = backbone
         self.config = backbone.config
-        self.position: str = position or default_position(self.config)
+        self.position = default_position(self.config)
         hidden = self.config.get_text_config().hidden_size
         self.score_head = torch.nn.utils.skip_init(
             torch.nn.Linear, hidden, len(CLASSES), bias=bias, dtype=backbone.dtype
@@ -256,28 +214,21 @@ class StepClassifier(torch.nn.Module):
                 parameter.zero_()
             if generator is not None:
                 self.score_head.weight.normal_(0.0, deviation, generator=generator)
-        self.score_head.to(self.device)
+        if backbone.device.type != 'meta':  # as one that is offloaded to the disk
+            self.score_head.to(backbone.device)
 
     @classmethod
     def load(
-        cls,
-        source: str | Path,
-        *,
-        dtype: str | torch.dtype = 'auto',
-        device_map: Any = None,
-        attn_implementation: str | None = None,
-        quantization_config: Any = None,
-        **settings: Any,
+        cls, source: str | Path, *, dtype: str | torch.dtype = 'auto', **settings: Any
     ) -> Self:
         """Load a checkpoint of either published layout, or any decoder with a ``score_head``.
 
         Args:
             source: A folder, or an id on the hub such as ``GAIR/ReasonEval-7B``.
             dtype: ``auto`` for the checkpoint's, or ``bfloat16``, ``float32`` and so on.
-            device_map: Where its parts go: ``auto``, ``cuda``, a mapping; by default the CPU.
-            attn_implementation: ``sdpa``, ``eager``, ``flash_attention_2``, …
-            quantization_config: How the backbone is quantised; the head never is.
-            settings: Other arguments of ``AutoModel.from_pretrained``, such as ``revision``.
+            settings: Other arguments of ``AutoModel.from_pretrained``, such as ``device_map`` (by
+                default the CPU), ``attn_implementation``, ``revision``, or
+                ``quantization_config``, which is for the backbone: the head is never quantised.
 
         Raises:
             ValueError: If weights are missing, or the model has no place for some; or if the head
@@ -288,12 +239,6 @@ class StepClassifier(torch.nn.Module):
 
         source = str(source)
         head = head_weights(source, settings)
-        named = {
-            'device_map': device_map,
-            'attn_implementation': attn_implementation,
-            'quantization_config': quantization_config,
-        }
-        settings |= {name: value for name, value in named.items() if value is not None}
         settings[dtype_keyword()] = dtype
         backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **settings)
         layout = find_layout(backbone.config)
@@ -320,9 +265,13 @@ class StepClassifier(torch.nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """The device that takes the backbone's input."""
-        device = self.model.device
-        return torch.device('cpu') if device.type == 'meta' else device
+        """The backbone's device."""
+        return self.model.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the backbone's weights."""
+        return self.model.dtype
 
     @property
     def fingerprint(self) -> str:
@@ -332,30 +281,21 @@ class StepClassifier(torch.nn.Module):
             digest.update(tensor.detach().to('cpu', torch.float32).numpy().tobytes())
         return digest.hexdigest()[:16]
 
-    def forward(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor | None = None,
-        position_ids: torch.Tensor | None = None,
-        reads: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+    def forward(self, input_ids: torch.Tensor, reads: torch.Tensor | None = None) -> torch.Tensor:
         """Return the classes' logits at some tokens or at all tokens.
 
         Args:
-            input_ids: B rows of T token ids.
-            attention_mask: 1 for tokens, 0 for padding, shape (B, T). Rows padded on the right can
-                have 1 throughout: a decoder's tokens don't see what follows, and ``transformers``
-                is slower without any mask.
-            position_ids: Positions of the tokens, shape (B, T); by default each row begins at 0.
+            input_ids: B rows of T token ids, padded on the right: a decoder's tokens don't see
+                what follows them.
             reads: R pairs of row and column, shape (R, 2); by default every token is read.
 
         Returns:
             Shape (R, 3), or (B, T, 3) without ``reads``.
         """
-        places = {} if position_ids is None else {'position_ids': position_ids}
-        hidden = self.model(
-            input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **places
-        )[0]
+        # With a mask of ones transformers uses plain causal attention, which is fast; without a
+        # mask it would look for packed sequences.
+        mask = torch.ones_like(input_ids)
+        hidden = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False)[0]
         if reads is not None:
             hidden = hidden[reads[:, 0], reads[:, 1]]
         weight = self.score_head.weight
@@ -366,8 +306,8 @@ class StepClassifier(torch.nn.Module):
     ) -> None:
         """Write a checkpoint that this class and the authors' classes can load.
 
-        The authors' 7B class loads Mistral backbones, their 34B class Llama ones. The tokenizer
-        must be saved separately.
+        The weights are safetensors in parts of 5 GB. The authors' 7B class loads Mistral
+        backbones, their 34B class Llama ones. The tokenizer must be saved separately.
 
         Args:
             folder: The folder; it is created if needed.
@@ -377,19 +317,34 @@ class StepClassifier(torch.nn.Module):
                 ``last`` for a head that was trained at the last token of each step.
 
         Raises:
-            ValueError: If layout or position is unknown.
+            ValueError: If the layout is unknown.
         """
+        from huggingface_hub import save_torch_state_dict
+
         if layout not in (None, *LAYOUTS):
             raise ValueError(f'layout: {layout!r} is unknown; give one of {tuple(LAYOUTS)}')
-        if position not in (None, *POSITIONS):
-            raise ValueError(f'position: {position!r} is unknown; give one of {POSITIONS}')
-        usual = (
-            find_layout(self.config)
-            or LAYOUTS['34b' if self.config.model_type == 'llama' else '7b']
-        )
-        chosen = LAYOUTS[layout] if layout else usual
+        usual = LAYOUTS['34b' if self.config.model_type == 'llama' else '7b']
+        chosen = LAYOUTS[layout] if layout else find_layout(self.config) or usual
+        config = deepcopy(self.config)
+        for other in LAYOUTS.values():
+            if other != chosen and hasattr(config, other.classes_key):
+                for key in (other.classes_key, other.bias_key):
+                    config.__dict__.pop(key, None)
         head = self.score_head.state_dict()
-        save(self.model, head, folder, chosen, position or self.position)
+        setattr(config, chosen.classes_key, len(CLASSES))
+        setattr(config, chosen.bias_key, 'bias' in head)
+        setattr(config, POSITION_KEY, position or self.position)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        config.save_pretrained(folder)
+        # `save_pretrained` names the backbone's class, which has no head.
+        path = Path(folder) / 'config.json'
+        written = json.loads(path.read_text('utf-8')) | {'architectures': [chosen.architecture]}
+        path.write_text(json.dumps(written, indent=2, sort_keys=True) + '\n', 'utf-8')
+        # The backbone's own prefix is `model.` for Mistral and Llama.
+        prefix = f'{self.model.base_model_prefix}.' if self.model.base_model_prefix else ''
+        tensors = {f'{prefix}{key}': tensor for key, tensor in self.model.state_dict().items()}
+        tensors |= {f'{HEAD}{key}': tensor for key, tensor in head.items()}
+        save_torch_state_dict(tensors, folder)
 
 
 def _some(keys: set[str]) -> str:

@@ -8,7 +8,7 @@ model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
-__all__ = ['PROMPT', 'SURROGATES', 'Encoded', 'StepTokenizer', 'prefix_ids', 'special_ids', 'unfit']
+__all__ = [
+    'PROMPT',
+    'SURROGATES',
+    'Encoded',
+    'StepTokenizer',
+    'prefix_ids',
+    'special_ids',
+    'tokenised',
+    'unfit',
+]
 
 PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
 PROBE = 'a'
@@ -30,18 +39,15 @@ class Encoded:
 
     Attributes:
         ids: The tokens of prompt and steps, int32, shape (T,).
-        prompt: Number of the prompt's tokens.
-        ends: Index of the last token of each step, rising, shape (S,).
+        ends: Index of the token at which each step is read, rising, shape (S,).
+        tokens: Number of the steps' tokens.
+        prompt: Number of the prompt's tokens, if the steps follow them and nothing else does.
     """
 
     ids: NDArray[np.int32]
-    prompt: int
     ends: NDArray[np.int64]
-
-    @property
-    def tokens(self) -> int:
-        """Number of the steps' tokens."""
-        return len(self.ids) - self.prompt
+    tokens: int
+    prompt: int = 0
 
 
 class StepTokenizer:
@@ -67,21 +73,11 @@ class StepTokenizer:
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
         """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
-        encoded: list[Encoded | Refusal | None] = [unfit(solution) for solution in solutions]
-        wanted = [index for index, refusal in enumerate(encoded) if refusal is None]
-        if wanted:
-            parts = [self._parts(solutions[index]) for index in wanted]
-            texts = [self.separator.join([*texts, '']) for texts, _ in parts]
-            tokenised = self.tokenizer(
-                texts,
-                add_special_tokens=False,
-                return_attention_mask=False,
-                return_token_type_ids=False,
-                verbose=False,  # else it warns of long texts, which are handled later
-            )['input_ids']
-            for index, ids, (_, closes) in zip(wanted, tokenised, parts, strict=True):
-                encoded[index] = self._without_separators(ids, closes)
-        return [item for item in encoded if item is not None]
+        parts = [self._parts(solution) for solution in solutions if not unfit(solution)]
+        rows = tokenised(self.tokenizer, [self.separator.join([*texts, '']) for texts, _ in parts])
+        closes = (closing for _, closing in parts)
+        found = iter(map(self._without_separators, rows['input_ids'], closes))
+        return [unfit(solution) or next(found) for solution in solutions]
 
     def _parts(self, solution: Solution) -> tuple[list[str], list[bool]]:
         """Return the texts before each separator, and which of them end the prompt or a step.
@@ -114,7 +110,23 @@ class StepTokenizer:
         if np.any(np.diff(lasts) == 0):
             return Refusal.BLANK_STEP
         whole = np.concatenate([np.array(self.prefix, np.int32), kept])
-        return Encoded(whole, int(lasts[0]) + 1, lasts[1:])
+        prompt = int(lasts[0]) + 1
+        return Encoded(whole, lasts[1:], len(whole) - prompt, prompt)
+
+
+def tokenised(tokenizer: Any, texts: list[str], **settings: Any) -> Mapping[str, list[Any]]:
+    """Return what a tokenizer makes of texts, without the tokens that it puts around each."""
+    if not texts:
+        return {'input_ids': [], 'offset_mapping': []}
+    found: Mapping[str, list[Any]] = tokenizer(
+        texts,
+        add_special_tokens=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,  # else it warns of long texts, which are handled later
+        **settings,
+    )
+    return found
 
 
 def special_ids(tokenizer: Any) -> dict[str, int]:

@@ -278,21 +278,17 @@ def _example(
 
 
 def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
-    """Return B examples as ``input_ids``, ``attention_mask`` and ``labels``, each of shape (B, T).
+    """Return B examples as ``input_ids`` and ``labels``, each of shape (B, T).
 
     Each row has its own labels, so that batches can be split and gathered between processes.
     """
     import torch
 
-    batch = pad([example.passage for example in examples], 'right', torch.device('cpu'))
-    labels = torch.full_like(batch.input_ids, IGNORED)
+    input_ids, reads = pad([example.passage for example in examples])
+    labels = torch.full_like(input_ids, IGNORED)
     targets = np.concatenate([example.targets for example in examples])
-    labels[batch.reads[:, 0], batch.reads[:, 1]] = torch.from_numpy(targets)
-    return {
-        'input_ids': batch.input_ids,
-        'attention_mask': batch.attention_mask,
-        'labels': labels,
-    }
+    labels[reads[:, 0], reads[:, 1]] = torch.from_numpy(targets)
+    return {'input_ids': input_ids, 'labels': labels}
 
 
 def step_loss(logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None) -> Any:
