@@ -481,7 +481,7 @@ def test_bad_setting_is_refused(
 
 @pytest.mark.parametrize(
     ('question', 'steps', 'message'),
-    [('q', 'a text', 'split it'), ('q', ['a', None], r'steps\[1\]'), (None, ['a'], 'question')],
+    [('q', 'a text', 'split it'), ('q', ['a', 5], 'holds 5'), (None, ['a'], 'holds None')],
 )
 def test_solution_that_is_none_is_refused(question: Any, steps: Any, message: str) -> None:
     """Texts in the wrong place are found before anything is scored."""

@@ -137,18 +137,16 @@ def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Te
         return Path(found) if found else None
 
     for name in WEIGHTS:
-        if file := find(name):
-            tensors = _read(file, None)
-        elif index := find(f'{name}.index.json'):
+        files = [find(name)]
+        if files == [None]:
+            if not (index := find(f'{name}.index.json')):
+                continue
             places = json.loads(index.read_text('utf-8'))['weight_map']
-            tensors = {}
-            for key, shard in places.items():
-                if key.startswith(HEAD) and (file := find(shard)):
-                    tensors |= _read(file, key)
-        else:
-            continue
-        if f'{HEAD}weight' in tensors:
-            return {key.removeprefix(HEAD): tensor for key, tensor in tensors.items()}
+            shards = {shard for key, shard in places.items() if key.startswith(HEAD)}
+            files = [find(shard) for shard in sorted(shards)]
+        tensors = {key: one for file in files if file for key, one in _head_in(file).items()}
+        if 'weight' in tensors:
+            return tensors
         raise ValueError(
             f'{source}: the checkpoint has no {HEAD}weight, so that it can score no steps; name a '
             'ReasonEval model, or train a head on this one first'
@@ -156,22 +154,16 @@ def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Te
     raise OSError(f'{source} holds neither {" nor ".join(WEIGHTS)}, whole or in parts')
 
 
-def _read(file: Path, key: str | None) -> dict[str, torch.Tensor]:
-    """Return one tensor of a file, or all tensors of the head in it."""
+def _head_in(file: Path) -> dict[str, torch.Tensor]:
+    """Return the head's tensors in a file of weights."""
     if file.suffix == '.safetensors':
         from safetensors import safe_open
 
-        with safe_open(file, framework='pt') as tensors:
-            names = [name for name in tensors.keys() if name.startswith(HEAD)]  # noqa: SIM118
-            return {name: tensors.get_tensor(name) for name in names if key in (None, name)}
-    import torch
-
-    held = torch.load(file, map_location='cpu', weights_only=True)
-    return {
-        name: tensor
-        for name, tensor in held.items()
-        if name.startswith(HEAD) and key in (None, name)
-    }
+        with safe_open(file, framework='pt') as held:
+            tensors = {name: held.get_tensor(name) for name in held.keys() if name.startswith(HEAD)}  # noqa: SIM118
+    else:
+        tensors = torch.load(file, map_location='cpu', weights_only=True)
+    return {name.removeprefix(HEAD): one for name, one in tensors.items() if name.startswith(HEAD)}
 
 
 class StepClassifier(torch.nn.Module):

@@ -17,7 +17,7 @@ from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_v
 from opencompass_gpassk.reasoneval.score_store import score_solutions
 from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.reasoneval.solution_files import SolutionRow, scored_row
+from opencompass_gpassk.reasoneval.solution_files import scored_row
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.runs.predictions import Response
@@ -207,7 +207,8 @@ def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) 
                 'question': scored.solution.question,
             }
             row = scored_row(
-                SolutionRow(about, scored.solution),
+                about,
+                scored.solution,
                 scored.scores,
                 validity_by=settings.validity_by,
                 redundancy_by=settings.redundancy_by,

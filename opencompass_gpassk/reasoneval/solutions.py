@@ -56,15 +56,10 @@ class Solution:
     steps: Sequence[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.question, str):
-            raise ValueError(f'question of Solution: {self.question!r} is not a text')
         if isinstance(self.steps, str):
-            raise ValueError(
-                'steps of Solution: a text was given; split it into a list of steps first'
-            )
-        for index, step in enumerate(self.steps):
-            if not isinstance(step, str):
-                raise ValueError(f'steps[{index}] of Solution: {step!r} is not a text')
+            raise ValueError('steps of Solution: a text was given; split it into a list of steps')
+        if strange := [one for one in (self.question, *self.steps) if not isinstance(one, str)]:
+            raise ValueError(f'Solution holds {strange[0]!r}; give question and steps as texts')
         object.__setattr__(self, 'steps', tuple(self.steps))  # a tuple is hashable
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.markers import marked_steps
 
-__all__ = ['Protected', 'joined', 'parted', 'sentence_starts', 'split_steps']
+__all__ = ['Protected', 'split_steps']
 
 Span = tuple[int, int]
 
@@ -87,14 +88,17 @@ class _Mathematics:
         """Find the closed spans; return the positions of openings that are never closed."""
         unclosed: list[int] = []
         tokens = list(_outside(code, TOKEN.finditer(self.text)))
-        displays = _Displays(tokens)
+        displays = _displays(tokens)
         for token in tokens:
             position = token.start()
             kind = token.lastgroup
             if kind == 'blank':
                 self.blanks.append(position)
                 self.dollar = None
-                if self.display is not None and not displays.goes_on(len(self.blanks)):
+                # A display is closed nearby unless the next ones form pairs in their paragraph.
+                near = (displays[len(self.blanks) + offset] for offset in range(PARAGRAPHS))
+                pairs = next((count for count in near if count), 0) % 2 == 0
+                if self.display is not None and pairs:
                     unclosed.append(self.display)
                     self.display = None
             elif kind == 'dollars':
@@ -155,25 +159,14 @@ class _Mathematics:
         return before, after
 
 
-class _Displays:
-    """The number of ``$$`` in each paragraph, which shows one that is never closed."""
-
-    def __init__(self, tokens: Iterable[re.Match[str]]) -> None:
-        paragraph = 0
-        self.counts: dict[int, int] = {}
-        for token in tokens:
-            if token.lastgroup == 'blank':
-                paragraph += 1
-            elif token.lastgroup == 'dollars' and _is_display(token):
-                self.counts[paragraph] = self.counts.get(paragraph, 0) + 1
-
-    def goes_on(self, paragraph: int) -> bool:
-        """Tell whether a formula that is open at the start of a paragraph is closed nearby.
-
-        It isn't if the next ``$$`` form pairs within their paragraph.
-        """
-        near = (self.counts.get(paragraph + offset, 0) for offset in range(PARAGRAPHS))
-        return next((count for count in near if count), 0) % 2 == 1
+def _displays(tokens: Iterable[re.Match[str]]) -> Counter[int]:
+    """Return the number of ``$$`` in each paragraph."""
+    paragraph = 0
+    counts: Counter[int] = Counter()
+    for token in tokens:
+        paragraph += token.lastgroup == 'blank'
+        counts[paragraph] += token.lastgroup == 'dollars' and _is_display(token)
+    return counts
 
 
 def _is_display(token: re.Match[str]) -> bool:
@@ -348,21 +341,13 @@ def split_steps(
 
 def _all_parts(response: str) -> list[str]:
     """Return thoughts and the rest of a response as separate texts, without tags."""
-    tags = (
-        [THINK_TAG, CHANNEL, REPLY_START, CHANNEL_END] if CHANNEL.search(response) else [THINK_TAG]
-    )
+    tags = [THINK_TAG]
+    if CHANNEL.search(response):
+        tags += [CHANNEL, REPLY_START, CHANNEL_END]
     parts = [response]
-    for tag in tags:
-        parts = [piece for part in parts for piece in _pieces(part, tag)]
+    for tag in tags:  # splitting gives a tag's groups, too
+        parts = [piece for part in parts for piece in tag.split(part)[:: tag.groups + 1]]
     return parts
-
-
-def _pieces(text: str, separator: re.Pattern[str]) -> Iterator[str]:
-    start = 0
-    for match in separator.finditer(text):
-        yield text[start : match.start()]
-        start = match.end()
-    yield text[start:]
 
 
 def _by_delimiter(text: str, delimiter: str) -> list[str]:

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.reasoneval.batching import Passage, pad
-from opencompass_gpassk.reasoneval.mr_math import FIRST_ERROR, STEPS, ErrorKind, read_set
+from opencompass_gpassk.reasoneval.mr_math import (
+    FIRST_ERROR,
+    STEPS,
+    ErrorKind,
+    field_error,
+    read_set,
+)
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
 
@@ -39,7 +45,6 @@ __all__ = [
 
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
 BAD_PROBLEM = 'bad_problem'
-WANTED = {'dict': 'an object', 'list': 'a list', 'str': 'a text'}
 
 
 @dataclass(frozen=True)
@@ -56,21 +61,6 @@ class LabelledSteps:
     question: str
     steps: tuple[str, ...]
     labels: tuple[int | None, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.labels) != len(self.steps):
-            raise ValueError(
-                f'labels of LabelledSteps: {len(self.labels)} for {len(self.steps)} steps; give '
-                'one per step, None where there is no label'
-            )
-        for index, label in enumerate(self.labels):
-            if label is not None and (isinstance(label, bool) or label not in LABELS):
-                raise ValueError(
-                    f'labels[{index}] of LabelledSteps: {label!r} is no label; {KNOWN}'
-                )
-
-
-KNOWN = 'give -1 for a wrong step, 0 for an idle one, 1 for a good one'
 
 
 def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[LabelledSteps]:
@@ -129,6 +119,8 @@ def _mr_math_labels(
 
 
 Choice = tuple[str, 'int | None']  # a step and its label
+WANTED: dict[type, str] = {dict: 'an object', list: 'a list', str: 'a text'}
+RATINGS = '-1 for a wrong step, 0 for an idle one, 1 for a good one, null for no label'
 
 
 def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]:
@@ -141,7 +133,7 @@ def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]
     for index, step in enumerate(_typed(label, 'steps', list, 'label.')):
         where = f'label.steps[{index}]'
         if not isinstance(step, dict):
-            raise ValueError(f'field {where} is {_shown(step)}; give an object')
+            raise field_error(where, step, 'an object')
         completions = _completions(step, where)
         chosen, goes_on = _chosen(step, completions, where)
         others += [(index, each) for i, each in enumerate(completions) if i != chosen]
@@ -162,20 +154,17 @@ def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]
 
 
 def _completions(step: dict[str, Any], where: str) -> list[Choice]:
-    given = step.get('completions')
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise ValueError(f'field {where}.completions is {_shown(given)}; give a list')
     found: list[Choice] = []
-    for index, one in enumerate(given):
+    if step.get('completions') is None:
+        return found
+    for index, one in enumerate(_typed(step, 'completions', list, f'{where}.')):
         name = f'{where}.completions[{index}]'
         if not isinstance(one, dict):
-            raise ValueError(f'field {name} is {_shown(one)}; give an object')
+            raise field_error(name, one, 'an object')
         text = _typed(one, 'text', str, f'{name}.')
         rating = one.get('rating')
-        if rating is not None and (isinstance(rating, bool) or rating not in LABELS):
-            raise ValueError(f'field {name}.rating is {_shown(rating)}; {KNOWN}, null for no label')
+        if isinstance(rating, bool) or rating not in (None, *LABELS):
+            raise field_error(f'{name}.rating', rating, RATINGS)
         found.append((text, None if rating is None or one.get('flagged') else int(rating)))
     return found
 
@@ -187,10 +176,8 @@ def _chosen(
     index = step.get('chosen_completion')
     if index is not None:
         if type(index) is not int or not 0 <= index < len(completions):
-            raise ValueError(
-                f'field {where}.chosen_completion is {_shown(index)}; give the index of one of '
-                f'{len(completions)} completions, or null'
-            )
+            wanted = f'the index of one of {len(completions)} completions, or null'
+            raise field_error(f'{where}.chosen_completion', index, wanted)
         return index, True
     human = step.get('human_completion')
     if human is None:
@@ -207,14 +194,8 @@ def _solution(question: str, path: list[Choice]) -> LabelledSteps:
 def _typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
     value = row.get(name)
     if not isinstance(value, kind):
-        wanted = WANTED[kind.__name__]
-        raise ValueError(f'field {before}{name} is {_shown(value)}; give {wanted}')
+        raise field_error(f'{before}{name}', value, WANTED[kind])
     return value
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f'{text[:60]}…'
 
 
 IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
