@@ -12,10 +12,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PrinterCallback,
+    ProgressCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
+from opencompass_gpassk.reasoneval.model import WHERE, StepClassifier, dtype_keyword, find_layout
 from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import (
     Example,
@@ -26,29 +37,21 @@ from opencompass_gpassk.reasoneval.training_data import (
 )
 from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
 
-if TYPE_CHECKING:
-    from transformers import Trainer
-
-    from opencompass_gpassk.reasoneval.model import StepClassifier
-
 __all__ = [
     'Trained',
     'TrainingSettings',
     'is_first',
-    'last_checkpoint',
     'load_for_training',
     'load_tokenizer',
-    'make_trainer',
     'train',
 ]
 
+CHECKPOINTS = 'checkpoints'
 SIGNATURE = 'run.txt'  # the settings that a resumed run must share with the interrupted one
 
 
 def load_tokenizer(source: str | Path) -> Any:
     """Load the tokenizer of a backbone from a folder or from the hub."""
-    from transformers import AutoTokenizer
-
     return AutoTokenizer.from_pretrained(source)
 
 
@@ -66,11 +69,6 @@ def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> 
         ValueError: If the checkpoint lacks weights of the backbone.
         OSError: If there is no such checkpoint.
     """
-    import torch
-    from transformers import AutoConfig, AutoModel
-
-    from opencompass_gpassk.reasoneval.model import StepClassifier
-
     dtype = settings.pop('dtype', 'float32')
     where = {name: settings[name] for name in WHERE if name in settings}
     if find_layout(AutoConfig.from_pretrained(str(source), **where)):
@@ -83,6 +81,15 @@ def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> 
             'backbone; the files may be cut short, or of another model'
         )
     return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+
+
+class QuietBar(ProgressCallback):
+    """A progress bar with the loss behind it; the base class writes a line for each loss."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """Show the loss."""
+        if self.training_bar is not None and logs and 'loss' in logs:
+            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
 
 
 def make_trainer(
@@ -100,9 +107,6 @@ def make_trainer(
     """
     if find_spec('accelerate') is None:
         raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
-    import torch
-    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
-
     can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     arguments = TrainingArguments(
         output_dir=str(folder),
@@ -140,27 +144,16 @@ def make_trainer(
         data_collator=collate,
         compute_loss_func=step_loss,
     )
-    # Both write a line to standard output for each loss.
-    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(PrinterCallback)  # it prints each loss
     if progress:
         trainer.remove_callback(ProgressCallback)
-        trainer.add_callback(_quiet(ProgressCallback))
+        trainer.add_callback(QuietBar)
     if str(trainer.accelerator.distributed_type).split('.')[-1] in ('FSDP', 'DEEPSPEED'):
         raise ValueError(
             'accelerate is configured to split the model among the GPUs (FSDP or DeepSpeed); '
             'configure it for plain multi-GPU training'
         )
     return trainer
-
-
-def _quiet(bar: type) -> type:
-    """Return a progress bar that shows the losses after the bar."""
-
-    def on_log(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        if getattr(self, 'training_bar', None) is not None and logs and 'loss' in logs:
-            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
-
-    return type('QuietBar', (bar,), {'on_log': on_log})
 
 
 def last_checkpoint(folder: Path, signature: str) -> Path | None:
@@ -186,7 +179,6 @@ def last_checkpoint(folder: Path, signature: str) -> Path | None:
     return found[max(found)] if found else None
 
 
-CHECKPOINTS = 'checkpoints'
 RECENT = 10  # last updates over which the final loss is averaged
 
 
