@@ -153,11 +153,11 @@ def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path)
 @pytest.mark.parametrize(
     ('settings', 'message'),
     [
-        ({'step_tag': 'нет'}, "step_tag of ProcessRewardScorer: 'нет' is no token"),
-        ({'step_tag': 'xyz'}, "step_tag of ProcessRewardScorer: 'xyz' is no token"),
+        ({'step_tag': 'нет'}, "step_tag of ProcessRewardScorer: 'нет' is not one token"),
+        ({'step_tag': 'xyz'}, "step_tag of ProcessRewardScorer: 'xyz' is not one token"),
         ({'step_tag': ' '}, 'step_tag of ProcessRewardScorer'),
-        ({'good': 'right'}, "good of ProcessRewardScorer: 'right' is 5 tokens"),
-        ({'bad': 'ж'}, "bad of ProcessRewardScorer: 'ж' is no token"),
+        ({'good': 'right'}, "good of ProcessRewardScorer: 'right' is not one token"),
+        ({'bad': 'ж'}, "bad of ProcessRewardScorer: 'ж' is not one token"),
         ({'bad': '+'}, 'is the token of bad'),
         ({'template': '{question}'}, 'needs one {steps}'),
         ({'batch_size': 0}, 'batch_size of ProcessRewardScorer: 0'),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ class Passage:
 
 
 def passages(
-    encoded: Encoded, *, limit: int | None, shift: int, window: bool
+    encoded: Encoded, limit: int | None, shift: int, window: bool
 ) -> list[Passage] | Refusal:
     """Return a solution whole if it fits; else the prompt with windows of the steps, or a refusal.
 
@@ -283,72 +284,60 @@ class BatchedScorer(ABC):
                         yield index, scores
 
     def _pool(self, solutions: Sequence[Solution]) -> Iterator[tuple[Solution, StepScores]]:
+        chunks = (solutions[start : start + AT_ONCE] for start in range(0, len(solutions), AT_ONCE))
+        encoded = [one for chunk in chunks for one in self.encode(chunk)]
+        tokens = [one.tokens if isinstance(one, Encoded) else 0 for one in encoded]
+        limit, shift, window = self.max_tokens, self.shift, self.window
         work: list[tuple[int, Passage]] = []
-        tokens: list[int] = []
-        for start in range(0, len(solutions), AT_ONCE):
-            for encoded in self.encode(solutions[start : start + AT_ONCE]):
-                index = len(tokens)
-                found: list[Passage] | Refusal
-                if isinstance(encoded, Encoded):
-                    found = passages(
-                        encoded, limit=self.max_tokens, shift=self.shift, window=self.window
-                    )
-                    tokens.append(encoded.tokens)
-                else:
-                    found = encoded
-                    tokens.append(0)
-                if isinstance(found, Refusal):
-                    steps = len(solutions[index].steps)
-                    yield solutions[index], StepScores.refused(steps, found, tokens[index])
-                else:
-                    work += [(index, passage) for passage in found]
-        parts: dict[int, list[tuple[int, Rows | Refusal]]] = {}
-        left = np.bincount([index for index, _ in work], minlength=len(solutions))
+        for index, one in enumerate(encoded):
+            found: list[Passage] | Refusal
+            found = one if isinstance(one, Refusal) else passages(one, limit, shift, window)
+            if isinstance(found, Refusal):
+                steps = len(solutions[index].steps)
+                yield solutions[index], StepScores.refused(steps, found, tokens[index])
+            else:
+                work += [(index, passage) for passage in found]
+        wanted = Counter(index for index, _ in work)
+        parts: dict[int, dict[int, Rows | Refusal]] = defaultdict(dict)
         lengths = [len(passage.ids) for _, passage in work]
         for batch in like_lengths(lengths, self.batch_size, self.batch_tokens):
             results = self._run([work[item][1] for item in batch])
             for item, rows in zip(batch, results, strict=True):
                 index, passage = work[item]
-                parts.setdefault(index, []).append((passage.first, rows))
-                left[index] -= 1
-                if not left[index]:
-                    whole = self._joined(parts.pop(index), len(solutions[index].steps))
-                    yield solutions[index], replace(whole, tokens=tokens[index])
+                parts[index][passage.first] = rows
+                if len(parts[index]) == wanted[index]:
+                    solution = solutions[index]
+                    read = [rows for _, rows in sorted(parts.pop(index).items())]
+                    yield solution, self._joined(read, len(solution.steps), tokens[index])
 
-    def _joined(self, parts: Sequence[tuple[int, Rows | Refusal]], steps: int) -> StepScores:
+    def _joined(self, parts: Sequence[Rows | Refusal], steps: int, tokens: int) -> StepScores:
         rows = []
-        for _, part in sorted(parts, key=lambda part: part[0]):
+        for part in parts:
             if isinstance(part, Refusal):
-                return StepScores.refused(steps, part)
+                return StepScores.refused(steps, part, tokens)
             rows.append(part)
-        return StepScores(self.scores_of(np.concatenate(rows)))
+        return StepScores(self.scores_of(np.concatenate(rows)), tokens=tokens)
 
     def _run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
         """Return the probabilities of each passage's steps, shape (R, C), or a refusal.
 
         A batch that runs out of memory is run again in halves.
         """
-        rows = self._try(passages)
-        if rows is not None:
-            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
-        if len(passages) == 1:
-            return [Refusal.OUT_OF_MEMORY]
-        half = len(passages) // 2
-        return [*self._run(passages[:half]), *self._run(passages[half:])]
-
-    def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
-        """Return None if memory runs out; the memory of the failed pass is free then."""
         import torch
 
         try:
-            return self._probabilities(passages)
+            rows = self._probabilities(passages)
+            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
         except MemoryError:
             pass
         except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
             if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
                 raise
-        torch.cuda.empty_cache()
-        return None
+        torch.cuda.empty_cache()  # the memory of the failed pass is free here, behind the handlers
+        if len(passages) == 1:
+            return [Refusal.OUT_OF_MEMORY]
+        half = len(passages) // 2
+        return [*self._run(passages[:half]), *self._run(passages[half:])]
 
     def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
         import torch

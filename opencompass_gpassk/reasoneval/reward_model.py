@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from opencompass_gpassk.reasoneval.batching import BatchedScorer, Rows
 from opencompass_gpassk.reasoneval.model import dtype_keyword
@@ -28,146 +29,20 @@ from opencompass_gpassk.reasoneval.tokens import (
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-__all__ = ['ProcessRewardScorer', 'StepTags']
-
-
-class StepTags:
-    """Tokenizes solutions, and finds the tags among the tokens by their positions in the text.
-
-    So questions and steps may contain the tag's text. A special token's text in a solution is read
-    as text; but if the tag itself is a special token, a solution with a special token's text is
-    refused.
-
-    Args:
-        tokenizer: A fast tokenizer of ``transformers``. Tokens that it puts before a text, such as
-            BOS, are put before the question.
-        tag: Follows each step, after a space.
-        template: A text with {question} and {steps}.
-
-    Raises:
-        ValueError: If the tokenizer is slow, the tag isn't one of its tokens, or the template lacks
-            a part.
-    """
-
-    def __init__(self, tokenizer: Any, tag: str, template: str) -> None:
-        if not getattr(tokenizer, 'is_fast', False):
-            raise ValueError(
-                f'{type(tokenizer).__name__} is no fast tokenizer, so the positions of its tokens '
-                'are unknown; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
-            )
-        for part in ('{question}', '{steps}'):
-            if template.count(part) != 1:
-                raise ValueError(f'template of ProcessRewardScorer: {template!r} needs one {part}')
-        self.tokenizer = tokenizer
-        self.tag = tag
-        self.template = template
-        self.tag_id = self._tag_id()
-        self.prefix = prefix_ids(tokenizer)
-        self.special = set(special_ids(tokenizer).values()) - {tokenizer.unk_token_id}
-        self.parts_special = self.tag_id not in self.special
-
-    def token(self, field: str, text: str) -> int:
-        """Return the single token of a text, with or without a space before it.
-
-        Args:
-            field: The setting's name, for the error message.
-            text: The text, such as ``+``.
-
-        Raises:
-            ValueError: If the text is no token, or several.
-        """
-        ids = self.tokenizer(text, add_special_tokens=False, verbose=False)['input_ids']
-        # Llama's tokenizers separate a space from what follows, and put one before a text.
-        pieces = [self.tokenizer.decode([one]) for one in ids]
-        telling = [one for one, piece in zip(ids, pieces, strict=True) if piece.strip()]
-        known = telling and telling[0] != self.tokenizer.unk_token_id
-        if len(telling) != 1 or not known:
-            count = len(telling) if known else 'no'
-            raise ValueError(
-                f'{field} of ProcessRewardScorer: {text!r} is {count} token{"s" * (count != 1)} of '
-                'the tokenizer, not one; give one that the model was trained with'
-            )
-        return int(telling[0])
-
-    def _tag_id(self) -> int:
-        """Return the token of the tag after a step."""
-        text = f'1 {self.tag}\n1'
-        found = self.tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )
-        end = len(text) - 2
-        for number, (_, stop) in zip(found['input_ids'], found['offset_mapping'], strict=True):
-            said = self.tokenizer.decode([number]).strip()
-            if stop == end and said == self.tag.strip() != '':
-                return int(number)
-        raise ValueError(
-            f'step_tag of ProcessRewardScorer: {self.tag!r} is no token of the tokenizer; give the '
-            'one that the model was trained with'
-        )
-
-    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
-        """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
-        texts = [self._text(solution) for solution in solutions if not unfit(solution)]
-        rows = tokenised(
-            self.tokenizer,
-            [text for text, _, _ in texts],
-            return_offsets_mapping=True,
-            split_special_tokens=self.parts_special,
-        )
-        spans = ((starts, ends) for _, starts, ends in texts)
-        found = iter(map(self._located, rows['input_ids'], rows['offset_mapping'], spans))
-        return [unfit(solution) or next(found) for solution in solutions]
-
-    def _text(self, solution: Solution) -> tuple[str, list[int], list[int]]:
-        """Return the whole text, the start of each step, and the end of its tag."""
-        before, after = self.template.split('{steps}')
-        before = before.replace('{question}', solution.question)
-        after = after.replace('{question}', solution.question)
-        pieces = [before]
-        starts: list[int] = []
-        ends: list[int] = []
-        position = len(before)
-        for step in solution.steps:
-            position += bool(ends)  # the line end after the previous tag
-            piece = f'{step} {self.tag}'
-            pieces.append(f'\n{piece}' if ends else piece)
-            starts.append(position)
-            position += len(piece)
-            ends.append(position)
-        # Replace single characters by single characters, so that positions don't change.
-        return SURROGATES.sub('\ufffd', ''.join([*pieces, after])), starts, ends
-
-    def _located(
-        self,
-        ids: Sequence[int],
-        offsets: Sequence[tuple[int, int]],
-        spans: tuple[Sequence[int], Sequence[int]],
-    ) -> Encoded | Refusal:
-        """Find the token at the end of each tag, and count the tokens of the steps."""
-        row = np.array(ids, np.int32)
-        begins, stops = np.array(offsets).T
-        starts, ends = spans
-        at = np.searchsorted(stops, ends, side='right') - 1
-        if np.any(stops[at] != ends) or np.any(row[at] != self.tag_id):
-            return Refusal.TAG
-        others = np.delete(row, at)
-        if self.special.intersection(others.tolist()):
-            return Refusal.SPECIAL_TOKENS
-        # A token with any character of a step belongs to it; the blank and the tag do not.
-        closes = np.array(ends) - len(f' {self.tag}')
-        step = np.searchsorted(starts, stops) - 1  # the last that begins before the token ends
-        own = (step >= 0) & (begins < closes[step])
-        own[at] = False
-        whole = np.concatenate([np.array(self.prefix, np.int32), row])
-        return Encoded(whole, at + len(self.prefix), int(own.sum()))
+__all__ = ['ProcessRewardScorer']
 
 
 class ProcessRewardScorer(BatchedScorer):
     """Scores solutions step by step with a causal language model, one number per step.
 
+    Tags are found among the tokens by their positions in the text, so that questions and steps may
+    contain the tag's text. A special token's text in a solution is read as text; but if the tag
+    itself is a special token, a solution with a special token's text is refused.
+
     Args:
         model: A ``transformers`` model with a language-model head; put into evaluation mode.
-        tokenizer: The checkpoint's own, a fast one.
+        tokenizer: The checkpoint's own, a fast one. Tokens that it puts before a text, such as BOS,
+            are put before the question.
         step_tag: The tag after each step, preceded by a space; one token.
         good: The token that the model predicts at the tag of a good step.
         bad: The token that it predicts at the tag of a bad step.
@@ -177,8 +52,8 @@ class ProcessRewardScorer(BatchedScorer):
             and ``max_tokens``. Longer solutions are refused.
 
     Raises:
-        ValueError: If a setting is out of its range, or the tag, ``good`` or ``bad`` isn't a token
-            of the tokenizer.
+        ValueError: If a setting is out of its range, the tokenizer is slow, the tag, ``good`` or
+            ``bad`` isn't one of its tokens, or the template lacks a part.
     """
 
     def __init__(
@@ -193,10 +68,44 @@ class ProcessRewardScorer(BatchedScorer):
         **batching: Any,
     ) -> None:
         super().__init__(model, tokenizer, **batching)
-        self.tags = StepTags(tokenizer, step_tag, template)
-        self.candidates = [self.tags.token('bad', bad), self.tags.token('good', good)]
+        if not getattr(tokenizer, 'is_fast', False):
+            raise ValueError(
+                f'{type(tokenizer).__name__} is no fast tokenizer, so the positions of its tokens '
+                'are unknown; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
+            )
+        for part in ('{question}', '{steps}'):
+            if template.count(part) != 1:
+                raise ValueError(f'template of ProcessRewardScorer: {template!r} needs one {part}')
+        self.step_tag = step_tag
+        self.template = template
+        self.tag_id = self._tag_id()
+        self.candidates = [self._token('bad', bad), self._token('good', good)]
         if self.candidates[0] == self.candidates[1]:
             raise ValueError(f'good of ProcessRewardScorer: {good!r} is the token of bad, {bad!r}')
+        self.prefix = prefix_ids(tokenizer)
+        self.special = set(special_ids(tokenizer).values()) - {tokenizer.unk_token_id}
+
+    def _tag_id(self) -> int:
+        """Return the token of the tag after a step."""
+        text = f'1 {self.step_tag}\n1'
+        found = tokenised(self.tokenizer, [text], return_offsets_mapping=True)
+        end = len(text) - 2
+        for number, (_, stop) in zip(
+            found['input_ids'][0], found['offset_mapping'][0], strict=True
+        ):
+            said = self.tokenizer.decode([number]).strip()
+            if stop == end and said == self.step_tag.strip() != '':
+                return int(number)
+        raise _no_token('step_tag', self.step_tag)
+
+    def _token(self, field: str, text: str) -> int:
+        """Return the single token of a text, with or without a space before it."""
+        (ids,) = tokenised(self.tokenizer, [text])['input_ids']
+        # Llama's tokenizers separate a space from what follows, and put one before a text.
+        telling = [int(one) for one in ids if self.tokenizer.decode([one]).strip()]
+        if len(telling) != 1 or telling[0] == self.tokenizer.unk_token_id:
+            raise _no_token(field, text)
+        return telling[0]
 
     @staticmethod
     def load_model(source: str, *, dtype: str = 'auto', **settings: Any) -> PreTrainedModel:
@@ -223,14 +132,59 @@ class ProcessRewardScorer(BatchedScorer):
     def own_settings(self) -> dict[str, Any]:
         """Return the tag, the tokens of good and bad, and the model's input."""
         return {
-            'step_tag': self.tags.tag,
+            'step_tag': self.step_tag,
             'candidates': self.candidates,
-            'template': self.tags.template,
+            'template': self.template,
         }
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
-        """Return the tokens of each solution, or a refusal."""
-        return self.tags.encode(solutions)
+        """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
+        texts = [self._text(solution) for solution in solutions if not unfit(solution)]
+        rows = tokenised(
+            self.tokenizer,
+            [text for text, _ in texts],
+            return_offsets_mapping=True,
+            split_special_tokens=self.tag_id not in self.special,
+        )
+        spans = (span for _, span in texts)
+        found = iter(map(self._located, rows['input_ids'], rows['offset_mapping'], spans))
+        return [unfit(solution) or next(found) for solution in solutions]
+
+    def _text(self, solution: Solution) -> tuple[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return the whole text, the start of each step, and the end of its tag."""
+        before, after = self.template.split('{steps}')
+        before = before.replace('{question}', solution.question)
+        after = after.replace('{question}', solution.question)
+        pieces = [f'{step} {self.step_tag}' for step in solution.steps]
+        lengths = np.array([len(piece) for piece in pieces])
+        ends = len(before) + np.cumsum(lengths + 1) - 1  # a line end stands between two pieces
+        # Replace single characters by single characters, so that positions don't change.
+        text = SURROGATES.sub('\ufffd', before + '\n'.join(pieces) + after)
+        return text, (ends - lengths, ends)
+
+    def _located(
+        self,
+        ids: Sequence[int],
+        offsets: Sequence[tuple[int, int]],
+        spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ) -> Encoded | Refusal:
+        """Find the token at the end of each tag, and count the tokens of the steps."""
+        row = np.array(ids, np.int32)
+        begins, stops = np.array(offsets).T
+        starts, ends = spans
+        at = np.searchsorted(stops, ends, side='right') - 1
+        if np.any(stops[at] != ends) or np.any(row[at] != self.tag_id):
+            return Refusal.TAG
+        others = np.delete(row, at)
+        if self.special.intersection(others.tolist()):
+            return Refusal.SPECIAL_TOKENS
+        # A token with any character of a step belongs to it; the blank and the tag do not.
+        closes = ends - len(f' {self.step_tag}')
+        step = np.searchsorted(starts, stops) - 1  # the last that begins before the token ends
+        own = (step >= 0) & (begins < closes[step])
+        own[at] = False
+        whole = np.concatenate([np.array(self.prefix, np.int32), row])
+        return Encoded(whole, at + len(self.prefix), int(own.sum()))
 
     def read(self, input_ids: torch.Tensor, reads: torch.Tensor) -> torch.Tensor:
         """Return the logits of the bad and the good token at R tags, shape (R, 2).
@@ -255,3 +209,10 @@ class ProcessRewardScorer(BatchedScorer):
     def scores_of(self, rows: Rows) -> Rows:
         """Return the probability of the good token, shape (S, 1)."""
         return rows[:, 1:]
+
+
+def _no_token(field: str, text: str) -> ValueError:
+    return ValueError(
+        f'{field} of ProcessRewardScorer: {text!r} is not one token of the tokenizer; give one '
+        'that the model was trained with'
+    )
