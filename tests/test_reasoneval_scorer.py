@@ -22,7 +22,6 @@ from opencompass_gpassk.reasoneval.classifier import (
     Solution,
     StepScorer,
     StepScores,
-    count_refusals,
 )
 from opencompass_gpassk.reasoneval.model import StepClassifier, model_name
 from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
@@ -210,7 +209,6 @@ def test_hostile_inputs_together(layout: str, scorers: dict[str, StepScorer]) ->
         else:
             np.testing.assert_allclose(score.probabilities.sum(axis=1), 1, atol=1e-5)
             assert score.tokens > 0
-    assert count_refusals(scores) == {Refusal.EMPTY: 3, Refusal.TOO_LONG: 3, Refusal.BLANK_STEP: 1}
     assert_same(scores[-2:], [s.probabilities for s in scorers[layout].score(SOLUTIONS[:2])])
 
 

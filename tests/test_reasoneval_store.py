@@ -31,7 +31,7 @@ from opencompass_gpassk.reasoneval.scorers import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
-SETTINGS = identity_of(Scorer())  # of the script's class, too
+SETTINGS = identity_of(Scorer())
 
 
 def start(path: Path, first: int, last: int, pause: float) -> subprocess.Popen[str]:

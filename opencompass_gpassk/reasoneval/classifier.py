@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.batching import BatchedScorer
 from opencompass_gpassk.reasoneval.model import DELIMITER_KEY, POSITIONS, StepClassifier
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores, count_refusals
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.tokens import PROMPT, Encoded, StepTokenizer
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ['Refusal', 'Solution', 'StepScorer', 'StepScores', 'count_refusals']
+__all__ = ['Refusal', 'Solution', 'StepScorer', 'StepScores']
 
 LONG = ('refuse', 'window')
 

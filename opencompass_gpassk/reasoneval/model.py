@@ -53,21 +53,19 @@ class Layout:
     """How a checkpoint describes its head.
 
     Attributes:
-        name: ``7b`` or ``34b``.
         architecture: The model's name in the config.
         classes_key: The config's name for the number of classes.
         bias_key: The config's name for whether the head has a bias.
     """
 
-    name: str
     architecture: str
     classes_key: str
     bias_key: str
 
 
 LAYOUTS = {
-    '7b': Layout('7b', 'ReasonEval_7B', 'score_dimension', 'use_bias'),
-    '34b': Layout('34b', 'ReasonEval_34B', 'score_dim', 'bias'),
+    '7b': Layout('ReasonEval_7B', 'score_dimension', 'use_bias'),
+    '34b': Layout('ReasonEval_34B', 'score_dim', 'bias'),
 }
 
 
@@ -109,9 +107,8 @@ def default_position(config: Any) -> str:
     """
     said = getattr(config, POSITION_KEY, None)
     if said is None:
-        layout = find_layout(config)
-        ours = layout is None or layout.name != '7b' or config.model_type != 'mistral'
-        return 'last' if ours else 'published'
+        theirs = find_layout(config) == LAYOUTS['7b'] and config.model_type == 'mistral'
+        return 'published' if theirs else 'last'
     if said not in POSITIONS:
         raise ValueError(f'{POSITION_KEY} of the checkpoint is {said!r}; known: {POSITIONS}')
     return str(said)

@@ -233,17 +233,7 @@ def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
         ) from error
     if kind.__module__.partition('.')[0] == __name__.partition('.')[0]:
         return settings
-    return {'class': f'{_module(kind)}.{kind.__qualname__}', 'settings': settings}
-
-
-def _module(kind: type) -> str:
-    """Return a class's module; for a script, the name by which others import it."""
-    if kind.__module__ != '__main__':
-        return kind.__module__
-    main = sys.modules['__main__']
-    if spec := getattr(main, '__spec__', None):
-        return str(spec.name)
-    return Path(getattr(main, '__file__', None) or '__main__').stem
+    return {'class': f'{kind.__module__}.{kind.__qualname__}', 'settings': settings}
 
 
 def checked_item(

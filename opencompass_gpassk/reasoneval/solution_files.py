@@ -102,26 +102,21 @@ class Selection:
 
     Attributes:
         kept: The selected rows, unchanged.
-        invalid: Rows below the least validity.
-        redundant: Rows that are valid, but above the greatest redundancy.
-        refused: Rows without scores.
+        left_out: The numbers of the others: ``invalid`` below the least validity; ``redundant``
+            above the greatest redundancy, but valid; ``refused`` without scores; ``other verdict``
+            with a wrong answer, or any verdict but the required one.
         valid_alone: Rows kept or left out by validity alone, since a process reward model scored
             them.
-        other_verdict: Rows with a wrong answer, or with any verdict but the required one.
     """
 
     kept: list[dict[str, Any]]
-    invalid: int = 0
-    redundant: int = 0
-    refused: int = 0
-    valid_alone: int = 0
-    other_verdict: int = 0
+    left_out: Counter[str]
+    valid_alone: int
 
     @property
     def total(self) -> int:
         """All rows."""
-        counts = self.invalid, self.redundant, self.refused, self.other_verdict
-        return len(self.kept) + sum(counts)
+        return len(self.kept) + self.left_out.total()
 
 
 def select(
@@ -143,32 +138,32 @@ def select(
         if not 0 <= limit <= 1:
             raise ValueError(f'{name} is {limit}; give a share from 0 to 1')
     kept: list[dict[str, Any]] = []
-    count: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    valid_alone = 0
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = _parsed(line)
             said = row.get('verdict')
             if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
-                count['other_verdict'] += 1
+                left_out['other verdict'] += 1
                 continue
             if 'refusal' in row and row.get('validity') is None:
-                count['refused'] += 1
+                left_out['refused'] += 1
                 continue
             validity = _share(row, 'validity')
             # Null, not missing: a process reward model gives no redundancy.
             unknown = row.get('redundancy', 0) is None
             redundancy = 0.0 if unknown else _share(row, 'redundancy')
-        count['valid_alone'] += unknown
+        valid_alone += unknown
         if validity < min_validity:
-            count['invalid'] += 1
+            left_out['invalid'] += 1
         elif redundancy > max_redundancy:
-            count['redundant'] += 1
+            left_out['redundant'] += 1
         else:
             kept.append(row)
-    found = Selection(kept, **count)
-    if not found.total:
+    if not kept and not left_out:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
-    return found
+    return Selection(kept, left_out, valid_alone)
 
 
 def _parsed(line: str) -> dict[str, Any]:

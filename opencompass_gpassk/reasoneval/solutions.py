@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from opencompass_gpassk.metrics.reasoning import redundancy, validity
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'count_refusals']
+__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores']
 
 CLASSES = ('negative', 'neutral', 'positive')
 
@@ -93,9 +92,3 @@ class StepScores:
     def redundancy(self) -> NDArray[np.float64]:
         """Redundancy of each step, shape (S,); NaN also if the model gives no redundancy."""
         return redundancy(self.probabilities)
-
-
-def count_refusals(scores: Iterable[StepScores]) -> dict[Refusal, int]:
-    """Return the number of refused solutions by reason, the most frequent first."""
-    reasons = Counter(score.refusal for score in scores if score.refusal is not None)
-    return dict(reasons.most_common())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
     from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
-    from opencompass_gpassk.reasoneval.solutions import count_refusals
 
     settings = scorer_settings(args)
     require_no_folder(args.output)
@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
         row_line(scored_row(row, solution, scores[solution], **how))
         for row, solution in zip(rows, solutions, strict=True)
     ]
-    refusals = count_refusals(scores[one] for one in solutions)
-    for refusal, count in refusals.items():
+    refusals = Counter(refusal for one in solutions if (refusal := scores[one].refusal) is not None)
+    for refusal, count in refusals.most_common():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
     write_lines(lines, args.output)
     passing = sum(count for refusal, count in refusals.items() if refusal.may_pass)
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     elif beside:
         for end in SIDECARS:
             beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
-    return 1 if sum(refusals.values()) == len(rows) else 0
+    return 1 if refusals.total() == len(rows) else 0
 
 
 def _beside(output: Path | None) -> Path | None:
