@@ -16,15 +16,15 @@ from tiny_reasoneval import Published, publish
 from transformers import GPT2Config, GPT2Model
 
 from opencompass_gpassk.formats import display
-from opencompass_gpassk.reasoneval.batching import passages
+from opencompass_gpassk.reasoneval.batching import Encoded, passages
 from opencompass_gpassk.reasoneval.classifier import (
     Refusal,
     Solution,
     StepScorer,
     StepScores,
+    StepTokenizer,
 )
 from opencompass_gpassk.reasoneval.model import StepClassifier, model_name
-from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
 WORDS = [

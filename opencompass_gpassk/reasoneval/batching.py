@@ -6,7 +6,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,14 +16,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import progress_bar
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.tokens import Encoded
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores, indexes
 
 if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
-__all__ = ['BatchedScorer', 'Passage', 'pad', 'passages']
+__all__ = [
+    'SURROGATES',
+    'BatchedScorer',
+    'Encoded',
+    'Passage',
+    'pad',
+    'passages',
+    'prefix_ids',
+    'special_ids',
+    'tokenised',
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A solution of S steps in T tokens.
+
+    Attributes:
+        ids: The tokens of prompt and steps, int32, shape (T,).
+        ends: Index of the token at which each step is read, rising, shape (S,).
+        tokens: Number of the steps' tokens.
+        prompt: Number of the prompt's tokens, if the steps follow them and nothing else does.
+    """
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    tokens: int
+    prompt: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +150,7 @@ EXHAUSTED = re.compile(
     r'|bad_alloc',
     re.IGNORECASE,
 )
+SURROGATES = re.compile('[\\ud800-\\udfff]')  # not valid Unicode; tokenizers fail on them
 POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
 
@@ -350,9 +377,33 @@ class BatchedScorer(ABC):
         return np.split(rows, borders)
 
 
-def indexes(solutions: Iterable[Solution]) -> dict[Solution, list[int]]:
-    """Return the indexes of each distinct solution."""
-    places: dict[Solution, list[int]] = {}
-    for index, solution in enumerate(solutions):
-        places.setdefault(solution, []).append(index)
-    return places
+def tokenised(tokenizer: Any, texts: list[str], **settings: Any) -> Mapping[str, list[Any]]:
+    """Return what a tokenizer makes of texts, without the tokens that it puts around each."""
+    if not texts:
+        return {'input_ids': [], 'offset_mapping': []}
+    found: Mapping[str, list[Any]] = tokenizer(
+        texts,
+        add_special_tokens=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,  # else it warns of long texts, which are handled later
+        **settings,
+    )
+    return found
+
+
+def special_ids(tokenizer: Any) -> dict[str, int]:
+    """Return a tokenizer's special tokens, each with its number."""
+    special = {str(text) for text in tokenizer.all_special_tokens}
+    special |= {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    return {text: int(tokenizer.convert_tokens_to_ids(text)) for text in sorted(special)}
+
+
+def prefix_ids(tokenizer: Any) -> list[int]:
+    """Return the tokens that a tokenizer puts before each text."""
+    plain = tokenizer('a', add_special_tokens=False)['input_ids']
+    whole = tokenizer('a')['input_ids']
+    for start in range(len(whole) - len(plain) + 1):
+        if whole[start : start + len(plain)] == plain:
+            return list(whole[:start])
+    return []

@@ -54,10 +54,10 @@ from opencompass_gpassk.reasoneval.mr_math import (
     read_set,
 )
 from opencompass_gpassk.reasoneval.solutions import Solution
-from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.classifier import StepScorer
+    from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 __all__ = [
     'THRESHOLDS',

@@ -14,17 +14,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from opencompass_gpassk.reasoneval.batching import BatchedScorer, Rows
-from opencompass_gpassk.reasoneval.model import dtype_keyword
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.tokens import (
+from opencompass_gpassk.reasoneval.batching import (
     SURROGATES,
+    BatchedScorer,
     Encoded,
+    Rows,
     prefix_ids,
     special_ids,
     tokenised,
-    unfit,
 )
+from opencompass_gpassk.reasoneval.model import dtype_keyword
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -139,7 +139,7 @@ class ProcessRewardScorer(BatchedScorer):
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
         """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
-        texts = [self._text(solution) for solution in solutions if not unfit(solution)]
+        texts = [self._text(solution) for solution in solutions if not solution.unfit]
         rows = tokenised(
             self.tokenizer,
             [text for text, _ in texts],
@@ -148,7 +148,7 @@ class ProcessRewardScorer(BatchedScorer):
         )
         spans = (span for _, span in texts)
         found = iter(map(self._located, rows['input_ids'], rows['offset_mapping'], spans))
-        return [unfit(solution) or next(found) for solution in solutions]
+        return [solution.unfit or next(found) for solution in solutions]
 
     def _text(self, solution: Solution) -> tuple[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the whole text, the start of each step, and the end of its tag."""

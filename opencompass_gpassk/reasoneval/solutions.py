@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from opencompass_gpassk.metrics.reasoning import redundancy, validity
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores']
+__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'indexes']
 
 CLASSES = ('negative', 'neutral', 'positive')
 
@@ -61,6 +61,14 @@ class Solution:
             raise ValueError(f'Solution holds {strange[0]!r}; give question and steps as texts')
         object.__setattr__(self, 'steps', tuple(self.steps))  # a tuple is hashable
 
+    @property
+    def unfit(self) -> Refusal | None:
+        """Why no scorer can score it; None if one can."""
+        blank = [not step.strip() for step in self.steps]
+        if all(blank):
+            return Refusal.EMPTY
+        return Refusal.BLANK_STEP if any(blank) else None
+
 
 @dataclass(frozen=True, eq=False)
 class StepScores:
@@ -92,3 +100,11 @@ class StepScores:
     def redundancy(self) -> NDArray[np.float64]:
         """Redundancy of each step, shape (S,); NaN also if the model gives no redundancy."""
         return redundancy(self.probabilities)
+
+
+def indexes(solutions: Iterable[Solution]) -> dict[Solution, list[int]]:
+    """Return the indexes of each distinct solution."""
+    places: dict[Solution, list[int]] = {}
+    for index, solution in enumerate(solutions):
+        places.setdefault(solution, []).append(index)
+    return places

@@ -21,10 +21,14 @@ from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger, in_thread
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
-from opencompass_gpassk.reasoneval.batching import indexes
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.tokens import unfit
+from opencompass_gpassk.reasoneval.solutions import (
+    CLASSES,
+    Refusal,
+    Solution,
+    StepScores,
+    indexes,
+)
 
 __all__ = ['PromptedStepJudge', 'fill_prompt', 'prompt_text', 'read_steps']
 
@@ -149,7 +153,7 @@ class PromptedStepJudge:
         places = indexes(solutions)
         jobs: list[Job] = []
         for solution, where in places.items():
-            if unfit(solution) is Refusal.EMPTY:
+            if solution.unfit is Refusal.EMPTY:
                 refused = StepScores.refused(len(solution.steps), Refusal.EMPTY)
                 yield from ((index, refused) for index in where)
             else:

@@ -26,8 +26,8 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.reasoneval.classifier import StepTokenizer
 from opencompass_gpassk.reasoneval.model import WHERE, StepClassifier, dtype_keyword, find_layout
-from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import (
     Example,
     LabelledSteps,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.reasoneval.batching import Passage, pad
+from opencompass_gpassk.reasoneval.batching import Encoded, Passage, pad
 from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,
@@ -26,10 +26,11 @@ from opencompass_gpassk.reasoneval.mr_math import (
     read_set,
 )
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
 
 if TYPE_CHECKING:
     import torch
+
+    from opencompass_gpassk.reasoneval.classifier import StepTokenizer
 
 __all__ = [
     'IGNORED',

@@ -20,11 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.classifier import StepScorer, StepTokenizer
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.model import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
 from tools.demo.evaluate import MODEL
 from tools.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
