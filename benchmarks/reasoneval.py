@@ -22,8 +22,7 @@ import torch
 
 import opencompass_gpassk.demo
 from opencompass_gpassk.reasoneval.batching import Encoded
-from opencompass_gpassk.reasoneval.classifier import PROMPT, Solution, StepScorer
-from opencompass_gpassk.reasoneval.model import StepClassifier
+from opencompass_gpassk.reasoneval.classifier import PROMPT, Solution, StepClassifier, StepScorer
 
 TOKENIZER = Path(opencompass_gpassk.demo.__file__).parent / 'model'
 LENGTHS = ((20, 60), (100, 300), (500, 1000))  # tokens of prompt and steps

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from tiny_reasoneval import SHAPE, Published, publish
 from transformers import AutoModel, GPT2Config, GPT2Model, LlamaConfig, Qwen2Config
 
-from opencompass_gpassk.reasoneval.model import StepClassifier
+from opencompass_gpassk.reasoneval.classifier import StepClassifier
 
 IDS = [5, 9, 200, 31, 7, 7]
 

@@ -16,15 +16,15 @@ from tiny_reasoneval import Published, publish
 from transformers import GPT2Config, GPT2Model
 
 from opencompass_gpassk.formats import display
-from opencompass_gpassk.reasoneval.batching import Encoded, passages
+from opencompass_gpassk.reasoneval.batching import Encoded, model_name, passages
 from opencompass_gpassk.reasoneval.classifier import (
     Refusal,
     Solution,
+    StepClassifier,
     StepScorer,
     StepScores,
     StepTokenizer,
 )
-from opencompass_gpassk.reasoneval.model import StepClassifier, model_name
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
 WORDS = [

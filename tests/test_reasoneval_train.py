@@ -22,9 +22,13 @@ from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel, Trainer
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.reasoneval import train as training
-from opencompass_gpassk.reasoneval.classifier import Solution, StepScorer, StepTokenizer
+from opencompass_gpassk.reasoneval.classifier import (
+    Solution,
+    StepClassifier,
+    StepScorer,
+    StepTokenizer,
+)
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
-from opencompass_gpassk.reasoneval.model import StepClassifier
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.train import TrainingSettings, load_for_training, train
 from opencompass_gpassk.reasoneval.training_data import (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores, indexes
 
 if TYPE_CHECKING:
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     'SURROGATES',
+    'WHERE',
     'BatchedScorer',
     'Encoded',
     'Passage',
+    'dtype_keyword',
+    'model_name',
     'pad',
     'passages',
     'prefix_ids',
@@ -151,6 +157,8 @@ EXHAUSTED = re.compile(
     re.IGNORECASE,
 )
 SURROGATES = re.compile('[\\ud800-\\udfff]')  # not valid Unicode; tokenizers fail on them
+SAMPLE = 64  # numbers sampled per tensor: reading all of a large model would take minutes
+WHERE = ('revision', 'cache_dir', 'token', 'local_files_only', 'subfolder', 'proxies')
 POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
 
@@ -222,8 +230,6 @@ class BatchedScorer(ABC):
         """
         from transformers import AutoTokenizer
 
-        from opencompass_gpassk.reasoneval.model import WHERE
-
         model = model or {}
         where = {name: model[name] for name in WHERE if name in model}
         tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
@@ -237,12 +243,6 @@ class BatchedScorer(ABC):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What scores depend on besides the solution, as JSON values."""
-        from opencompass_gpassk.reasoneval.model import (
-            model_name,
-            tokenizer_fingerprint,
-            weights_fingerprint,
-        )
-
         config = self.model.config
         return {
             'model': model_name(config.name_or_path),
@@ -407,3 +407,43 @@ def prefix_ids(tokenizer: Any) -> list[int]:
         if whole[start : start + len(plain)] == plain:
             return list(whole[:start])
     return []
+
+
+def dtype_keyword() -> str:
+    """Return the name of the dtype argument in the installed ``transformers``."""
+    from packaging.version import Version
+    from transformers import __version__
+
+    return 'dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'
+
+
+def model_name(source: str | Path) -> str:
+    """Return a model's name; for a local folder the last part of its path."""
+    folder = Path(source)
+    return folder.resolve().name if str(source) and folder.is_dir() else str(source)
+
+
+def tokenizer_fingerprint(tokenizer: Any) -> str:
+    """Return sixteen hexadecimal digits: a hash of how a ``transformers`` tokenizer works."""
+    if getattr(tokenizer, 'is_fast', False):
+        rules = json.loads(tokenizer.backend_tokenizer.to_str())
+        for name in ('padding', 'truncation'):  # they belong to the last call, not the tokenizer
+            rules.pop(name, None)
+    else:
+        added = {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()}
+        probe = tokenizer('a A 1+1=2\n\u03c0')['input_ids']
+        rules = [type(tokenizer).__name__, tokenizer.get_vocab(), added, probe]
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    return stable_hash([rules, special])[:16]
+
+
+def weights_fingerprint(model: torch.nn.Module) -> str:
+    """Return sixteen hexadecimal digits: a hash of samples of all tensors, changed by training."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f'{name} {tuple(tensor.shape)} {tensor.dtype}'.encode())
+        if tensor.device.type != 'meta':  # left on disk
+            flat = tensor.detach().reshape(-1)
+            some = flat[:: max(len(flat) // SAMPLE, 1)]
+            digest.update(some.to('cpu').float().numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -19,11 +19,11 @@ from opencompass_gpassk.reasoneval.batching import (
     BatchedScorer,
     Encoded,
     Rows,
+    dtype_keyword,
     prefix_ids,
     special_ids,
     tokenised,
 )
-from opencompass_gpassk.reasoneval.model import dtype_keyword
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.classifier import StepTokenizer
-from opencompass_gpassk.reasoneval.model import WHERE, StepClassifier, dtype_keyword, find_layout
+from opencompass_gpassk.reasoneval.batching import WHERE, dtype_keyword
+from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
 from opencompass_gpassk.reasoneval.training_data import (
     Example,
     LabelledSteps,
