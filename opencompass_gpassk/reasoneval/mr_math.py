@@ -27,6 +27,7 @@ __all__ = [
     'kind_named',
     'read_id',
     'read_set',
+    'typed',
 ]
 
 STEPS = 'model_output_step_format'
@@ -34,6 +35,7 @@ FIRST_ERROR = 'model_output_solution_first_error_step'
 SOLUTION = 'model_output_solution_correctness'
 ANSWER = 'model_output_answer_correctness'
 NO_ERROR = 'N/A'
+WANTED: dict[type, str] = {dict: 'an object', list: 'a list', str: 'a text'}
 ENDINGS = ('.json', '.jsonl', '.json.gz', '.jsonl.gz')
 
 
@@ -133,28 +135,29 @@ def field_error(name: str, value: Any, wanted: str) -> ValueError:
     return ValueError(f'field {name} is {short_line(repr(value), 60)}; give {wanted}')
 
 
+def typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
+    """Return a field of a row, or of the object ``before`` in it; ValueError if of another type."""
+    value = row.get(name)
+    if not isinstance(value, kind):
+        raise field_error(f'{before}{name}', value, WANTED[kind])
+    return value
+
+
 def _solution(row: dict[str, Any], kind: ErrorKind) -> LabelledSolution:
-    steps = _steps(row.get(STEPS))
-    question = row.get('question')
-    if not isinstance(question, str):
-        raise field_error('question', question, 'a text')
-    invalid = kind is ErrorKind.INVALID
-    return LabelledSolution(
-        solution_id=read_id(row),
-        question=question,
-        steps=steps,
-        errors=_until_first_error(row, len(steps)) if invalid else _ratings(row, len(steps)),
-        answer_right=_choice(row, ANSWER) if ANSWER in row else None,
-    )
-
-
-def _steps(value: Any) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not value:
-        raise field_error(STEPS, value, 'a list of at least one step')
-    for index, step in enumerate(value):
+    steps = typed(row, STEPS, list)
+    for index, step in enumerate(steps):
         if not (isinstance(step, list) and step and all(isinstance(line, str) for line in step)):
             raise field_error(f'{STEPS}[{index}]', step, 'a list of at least one line')
-    return tuple(map(tuple, value))
+    if not steps:
+        raise field_error(STEPS, steps, 'at least one step')
+    errors = _until_first_error if kind is ErrorKind.INVALID else _ratings
+    return LabelledSolution(
+        solution_id=read_id(row),
+        question=typed(row, 'question', str),
+        steps=tuple(map(tuple, steps)),
+        errors=errors(row, len(steps)),
+        answer_right=_choice(row, ANSWER) if ANSWER in row else None,
+    )
 
 
 def _until_first_error(row: dict[str, Any], count: int) -> tuple[bool, ...]:

@@ -22,8 +22,10 @@ from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,
     ErrorKind,
+    LabelledSolution,
     field_error,
     read_set,
+    typed,
 )
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
@@ -92,14 +94,7 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
         first = parse_row(line)
     if STEPS in first:
         kind = ErrorKind.INVALID if FIRST_ERROR in first else ErrorKind.REDUNDANT
-        return [
-            LabelledSteps(
-                solution.question,
-                tuple('\n'.join(lines) for lines in solution.steps),
-                _mr_math_labels(solution.errors, len(solution.steps), kind),
-            )
-            for solution in read_set(Path(path), kind)
-        ]
+        return [_mr_math(solution, kind) for solution in read_set(Path(path), kind)]
     if 'label' not in first:
         raise ValueError(
             f'{path}, line 1: the row has neither the field label, of PRM800K, nor the field '
@@ -112,29 +107,26 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
     return found
 
 
-def _mr_math_labels(
-    errors: tuple[bool, ...], steps: int, kind: ErrorKind
-) -> tuple[int | None, ...]:
+def _mr_math(solution: LabelledSolution, kind: ErrorKind) -> LabelledSteps:
     bad = -1 if kind is ErrorKind.INVALID else 0
-    return (*(bad if error else 1 for error in errors), *(None,) * (steps - len(errors)))
+    labels = [bad if error else 1 for error in solution.errors]
+    unlabelled = [None] * (len(solution.steps) - len(labels))
+    steps = tuple('\n'.join(lines) for lines in solution.steps)
+    return LabelledSteps(solution.question, steps, (*labels, *unlabelled))
 
 
 Choice = tuple[str, 'int | None']  # a step and its label
-WANTED: dict[type, str] = {dict: 'an object', list: 'a list', str: 'a text'}
 RATINGS = '-1 for a wrong step, 0 for an idle one, 1 for a good one, null for no label'
 
 
 def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]:
     """Yield the solution of a row, then its alternatives if requested."""
-    question = _typed(_typed(row, 'question', dict), 'problem', str, 'question.')
-    label = _typed(row, 'label', dict)
+    question = typed(typed(row, 'question', dict), 'problem', str, 'question.')
+    label = typed(row, 'label', dict)
     broken = label.get('finish_reason') == BAD_PROBLEM
     path: list[Choice] = []
     others: list[tuple[int, Choice]] = []
-    for index, step in enumerate(_typed(label, 'steps', list, 'label.')):
-        where = f'label.steps[{index}]'
-        if not isinstance(step, dict):
-            raise field_error(where, step, 'an object')
+    for index, (where, step) in enumerate(_objects(label, 'steps', 'label.')):
         completions = _completions(step, where)
         chosen, goes_on = _chosen(step, completions, where)
         others += [(index, each) for i, each in enumerate(completions) if i != chosen]
@@ -158,16 +150,22 @@ def _completions(step: dict[str, Any], where: str) -> list[Choice]:
     found: list[Choice] = []
     if step.get('completions') is None:
         return found
-    for index, one in enumerate(_typed(step, 'completions', list, f'{where}.')):
-        name = f'{where}.completions[{index}]'
-        if not isinstance(one, dict):
-            raise field_error(name, one, 'an object')
-        text = _typed(one, 'text', str, f'{name}.')
+    for name, one in _objects(step, 'completions', f'{where}.'):
+        text = typed(one, 'text', str, f'{name}.')
         rating = one.get('rating')
         if isinstance(rating, bool) or rating not in (None, *LABELS):
             raise field_error(f'{name}.rating', rating, RATINGS)
         found.append((text, None if rating is None or one.get('flagged') else int(rating)))
     return found
+
+
+def _objects(row: dict[str, Any], name: str, before: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects in a field, each with its place in the row."""
+    for index, one in enumerate(typed(row, name, list, before)):
+        where = f'{before}{name}[{index}]'
+        if not isinstance(one, dict):
+            raise field_error(where, one, 'an object')
+        yield where, one
 
 
 def _chosen(
@@ -184,19 +182,12 @@ def _chosen(
     if human is None:
         return (0 if completions else None), False
     if isinstance(human, dict):
-        return _typed(human, 'text', str, f'{where}.human_completion.'), True
-    return _typed(step, 'human_completion', str, f'{where}.'), True
+        return typed(human, 'text', str, f'{where}.human_completion.'), True
+    return typed(step, 'human_completion', str, f'{where}.'), True
 
 
 def _solution(question: str, path: list[Choice]) -> LabelledSteps:
     return LabelledSteps(question, tuple(text for text, _ in path), tuple(each for _, each in path))
-
-
-def _typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
-    value = row.get(name)
-    if not isinstance(value, kind):
-        raise field_error(f'{before}{name}', value, WANTED[kind])
-    return value
 
 
 IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
