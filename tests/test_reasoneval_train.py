@@ -30,14 +30,15 @@ from opencompass_gpassk.reasoneval.classifier import (
 )
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.train import TrainingSettings, load_for_training, train
-from opencompass_gpassk.reasoneval.training_data import (
-    LabelledSteps,
+from opencompass_gpassk.reasoneval.train import (
+    TrainingSettings,
     collate,
+    load_for_training,
     make_examples,
-    read_step_labels,
     step_loss,
+    train,
 )
+from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step_labels
 
 TOKENIZER = make_tokenizer('34b')
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_labels.json').read_text('utf-8'))
@@ -138,7 +139,7 @@ def reference_loss(model: StepClassifier) -> torch.Tensor:
 def test_loss_is_that_of_last_tokens() -> None:
     """The loss of a padded batch is a plain one: one prefix at a time, read at its end."""
     model = make_model(3)
-    batch = collate(make_examples(SOLUTIONS, StepTokenizer(TOKENIZER))[0])
+    batch = collate(make_examples(SOLUTIONS, StepTokenizer(TOKENIZER), 999)[0])
     labels = batch.pop('labels')
     loss = step_loss(model(**batch), labels)
     torch.testing.assert_close(loss, reference_loss(model), rtol=1e-5, atol=1e-5)
@@ -146,7 +147,7 @@ def test_loss_is_that_of_last_tokens() -> None:
 
 def test_loss_sees_no_other_token() -> None:
     """Only logits at labelled last tokens have a gradient."""
-    examples, _ = make_examples(SOLUTIONS, StepTokenizer(TOKENIZER))
+    examples, _ = make_examples(SOLUTIONS, StepTokenizer(TOKENIZER), 999)
     batch = collate(examples)
     logits = torch.randn(*batch['labels'].shape, 3, requires_grad=True)
     step_loss(logits, batch['labels']).backward()

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -26,23 +29,21 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batching import WHERE, dtype_keyword
+from opencompass_gpassk.reasoneval.batching import WHERE, Encoded, dtype_keyword
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
-from opencompass_gpassk.reasoneval.training_data import (
-    Example,
-    LabelledSteps,
-    collate,
-    make_examples,
-    step_loss,
-)
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps
 from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
 
 __all__ = [
     'Trained',
     'TrainingSettings',
+    'collate',
     'is_first',
     'load_for_training',
     'load_tokenizer',
+    'make_examples',
+    'step_loss',
     'train',
 ]
 
@@ -81,6 +82,86 @@ def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> 
             'backbone; the files may be cut short, or of another model'
         )
     return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+
+
+IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
+NO_LABEL = 'none of its steps has a label'
+AT_ONCE = 256  # solutions in a call of the tokenizer
+
+# A solution's tokens up to its last labelled step, and the target of each: the class, from 0 to 2,
+# of the step that ends there, else IGNORED. Both have the shape (T,).
+Example = tuple[torch.Tensor, torch.Tensor]
+
+
+def make_examples(
+    solutions: Sequence[LabelledSteps], tokenizer: StepTokenizer, max_tokens: int
+) -> tuple[list[Example], Counter[str]]:
+    """Return examples in the solutions' order, and the number of solutions left out by reason.
+
+    Args:
+        solutions: The labelled solutions.
+        tokenizer: The model's tokenizer.
+        max_tokens: Greatest number of tokens of prompt and steps; later steps are left out.
+    """
+    examples: list[Example] = []
+    left_out: Counter[str] = Counter()
+    for start in range(0, len(solutions), AT_ONCE):
+        chunk = solutions[start : start + AT_ONCE]
+        encoded = tokenizer.encode([Solution(each.question, each.steps) for each in chunk])
+        for solution, item in zip(chunk, encoded, strict=True):
+            made = _example(solution.labels, item, max_tokens)
+            if isinstance(made, str):
+                left_out[made] += 1
+            else:
+                examples.append(made)
+    return examples, left_out
+
+
+def _example(
+    labels: Sequence[int | None], encoded: Encoded | Refusal, max_tokens: int
+) -> Example | str:
+    if all(label is None for label in labels):
+        return NO_LABEL
+    if isinstance(encoded, Refusal):
+        return encoded.value
+    targets = np.full(len(encoded.ids), IGNORED)
+    for end, label in zip(encoded.ends, labels, strict=True):
+        if label is not None and end < max_tokens:
+            targets[end] = LABELS.index(label)
+    labelled = np.flatnonzero(targets != IGNORED)
+    if not len(labelled):
+        return Refusal.TOO_LONG.value
+    # A decoder's tokens don't see what follows, so nothing after the last label is needed.
+    length = labelled[-1] + 1
+    return torch.from_numpy(encoded.ids[:length]).long(), torch.from_numpy(targets[:length])
+
+
+def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
+    """Return B examples as ``input_ids`` and ``labels``, each of shape (B, T).
+
+    Each row has its own labels, so that batches can be split and gathered between processes.
+    """
+    ids, labels = [ids for ids, _ in examples], [labels for _, labels in examples]
+    return {
+        'input_ids': pad_sequence(ids, batch_first=True),
+        'labels': pad_sequence(labels, batch_first=True, padding_value=IGNORED),
+    }
+
+
+def step_loss(
+    logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None
+) -> torch.Tensor:
+    """Return the cross-entropy at the labelled tokens, the mean over all steps of an update.
+
+    Args:
+        logits: Logits of the classes at each token, shape (B, T, 3).
+        labels: Classes, :data:`IGNORED` where there is none, shape (B, T).
+        num_items_in_batch: Number of steps in the whole update, if it has several batches; by
+            default that of this batch.
+    """
+    kept = labels != IGNORED
+    total = torch.nn.functional.cross_entropy(logits[kept].float(), labels[kept], reduction='sum')
+    return total / (kept.sum() if num_items_in_batch is None else num_items_in_batch)
 
 
 class QuietBar(ProgressCallback):
@@ -233,10 +314,9 @@ def train(
     """
     settings = settings or TrainingSettings()
     folder = Path(folder)
-    limits = [settings.max_tokens]
     positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
-    limits += [positions] if positions else []
-    examples, left_out = make_examples(solutions, StepTokenizer(tokenizer), min(limits))
+    limit = min(settings.max_tokens, positions or settings.max_tokens)
+    examples, left_out = make_examples(solutions, StepTokenizer(tokenizer), limit)
     if not examples:
         raise ValueError(
             f'there is no solution to learn from: {dict(left_out) or "none was given"}; give some '
@@ -256,7 +336,7 @@ def train(
         updates=trainer.state.global_step,
         loss=sum(losses) / len(losses) if losses else math.nan,
         solutions=len(examples),
-        steps=sum(len(example.targets) for example in examples),
+        steps=sum(int((labels != IGNORED).sum()) for _, labels in examples),
         left_out=dict(left_out),
     )
 

@@ -1,23 +1,18 @@
-"""People's step labels from PRM800K and MR-MATH, as tokens and targets to train on.
+"""People's step labels from PRM800K and MR-MATH.
 
 PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate several
 alternatives for a step, one of which was chosen to continue from. For MR-MATH see
-:mod:`~.mr_math`. Only the last token of a step has a target.
+:mod:`~.mr_math`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.reasoneval.batching import Encoded, Passage, pad
 from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,
@@ -27,24 +22,8 @@ from opencompass_gpassk.reasoneval.mr_math import (
     read_set,
     typed,
 )
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
-if TYPE_CHECKING:
-    import torch
-
-    from opencompass_gpassk.reasoneval.classifier import StepTokenizer
-
-__all__ = [
-    'IGNORED',
-    'LABELS',
-    'NO_LABEL',
-    'Example',
-    'LabelledSteps',
-    'collate',
-    'make_examples',
-    'read_step_labels',
-    'step_loss',
-]
+__all__ = ['LABELS', 'LabelledSteps', 'read_step_labels']
 
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
 BAD_PROBLEM = 'bad_problem'
@@ -188,93 +167,3 @@ def _chosen(
 
 def _solution(question: str, path: list[Choice]) -> LabelledSteps:
     return LabelledSteps(question, tuple(text for text, _ in path), tuple(each for _, each in path))
-
-
-IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
-NO_LABEL = 'none of its steps has a label'
-AT_ONCE = 256  # solutions in a call of the tokenizer
-
-
-@dataclass(frozen=True, eq=False)
-class Example:
-    """A solution to train on.
-
-    Attributes:
-        passage: Its tokens up to the last labelled step, and the last token of each such step.
-        targets: Their classes, 0 to 2 in the order [negative, neutral, positive], shape (R,).
-    """
-
-    passage: Passage
-    targets: NDArray[np.int64]
-
-
-def make_examples(
-    solutions: Sequence[LabelledSteps], tokenizer: StepTokenizer, max_tokens: int | None = None
-) -> tuple[list[Example], Counter[str]]:
-    """Return examples in the solutions' order, and the number of solutions left out by reason.
-
-    Args:
-        solutions: The labelled solutions.
-        tokenizer: The model's tokenizer.
-        max_tokens: Greatest number of tokens of prompt and steps; later steps are left out.
-    """
-    examples: list[Example] = []
-    left_out: Counter[str] = Counter()
-    for start in range(0, len(solutions), AT_ONCE):
-        chunk = solutions[start : start + AT_ONCE]
-        encoded = tokenizer.encode([Solution(each.question, each.steps) for each in chunk])
-        for solution, item in zip(chunk, encoded, strict=True):
-            made = _example(solution, item, max_tokens)
-            if isinstance(made, str):
-                left_out[made] += 1
-            else:
-                examples.append(made)
-    return examples, left_out
-
-
-def _example(
-    solution: LabelledSteps, encoded: Encoded | Refusal, max_tokens: int | None
-) -> Example | str:
-    labelled = [i for i, label in enumerate(solution.labels) if label is not None]
-    if not labelled:
-        return NO_LABEL
-    if isinstance(encoded, Refusal):
-        return encoded.value
-    limit = max_tokens or len(encoded.ids)
-    fitting = [i for i in labelled if encoded.ends[i] < limit]
-    if not fitting:
-        return Refusal.TOO_LONG.value
-    reads = encoded.ends[fitting]
-    targets = [LABELS.index(label) for i in fitting if (label := solution.labels[i]) is not None]
-    # A decoder's tokens don't see what follows, so nothing after the last label is needed.
-    return Example(Passage(encoded.ids[: reads[-1] + 1], reads), np.array(targets, np.int64))
-
-
-def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
-    """Return B examples as ``input_ids`` and ``labels``, each of shape (B, T).
-
-    Each row has its own labels, so that batches can be split and gathered between processes.
-    """
-    import torch
-
-    input_ids, reads = pad([example.passage for example in examples])
-    labels = torch.full_like(input_ids, IGNORED)
-    targets = np.concatenate([example.targets for example in examples])
-    labels[reads[:, 0], reads[:, 1]] = torch.from_numpy(targets)
-    return {'input_ids': input_ids, 'labels': labels}
-
-
-def step_loss(logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None) -> Any:
-    """Return the cross-entropy at the labelled tokens, the mean over all steps of an update.
-
-    Args:
-        logits: Logits of the classes at each token, shape (B, T, 3).
-        labels: Classes, :data:`IGNORED` where there is none, shape (B, T).
-        num_items_in_batch: Number of steps in the whole update, if it has several batches; by
-            default that of this batch.
-    """
-    import torch
-
-    kept = labels != IGNORED
-    total = torch.nn.functional.cross_entropy(logits[kept].float(), labels[kept], reduction='sum')
-    return total / (kept.sum() if num_items_in_batch is None else num_items_in_batch)
