@@ -245,8 +245,8 @@ class StepClassifier(torch.nn.Module):
         for kind, keys in (('misses', missing), ('has no place for', unexpected)):
             if keys:
                 raise ValueError(
-                    f'{source}: the model {kind} {_some(keys)}; the files may be cut '
-                    'short, or of another model'
+                    f'{source}: the model {kind} {", ".join(sorted(keys)[:5])} ({len(keys)} in '
+                    'all); the files may be cut short, or of another model'
                 )
         if head['weight'].shape != model.score_head.weight.shape:
             found, fitting = tuple(head['weight'].shape), tuple(model.score_head.weight.shape)
@@ -341,11 +341,6 @@ class StepClassifier(torch.nn.Module):
         save_torch_state_dict(tensors, folder)
 
 
-def _some(keys: set[str]) -> str:
-    shown = sorted(keys)[:5]
-    return ', '.join(shown) + (f' and {len(keys) - 5} more' if len(keys) > 5 else '')
-
-
 PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
 LONG = ('refuse', 'window')
 
@@ -364,7 +359,15 @@ class StepTokenizer:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.separator, self.separator_id = _separator(tokenizer)
+        usable = (tokenizer.pad_token, tokenizer.eos_token, tokenizer.bos_token)
+        found = [token for token in usable if token and token != tokenizer.unk_token]
+        if not found:
+            raise ValueError(
+                'the tokenizer has neither pad nor end-of-text nor BOS token to separate steps '
+                "with; set its pad token: tokenizer.add_special_tokens({'pad_token': '<pad>'})"
+            )
+        self.separator = str(found[0])
+        self.separator_id = int(tokenizer.convert_tokens_to_ids(self.separator))
         self.prefix = prefix_ids(tokenizer)
         special = special_ids(tokenizer)
         self.special_ids = set(special.values()) - {tokenizer.unk_token_id}
@@ -412,16 +415,6 @@ class StepTokenizer:
         whole = np.concatenate([np.array(self.prefix, np.int32), kept])
         prompt = int(lasts[0]) + 1
         return Encoded(whole, lasts[1:], len(whole) - prompt, prompt)
-
-
-def _separator(tokenizer: Any) -> tuple[str, int]:
-    for token in (tokenizer.pad_token, tokenizer.eos_token, tokenizer.bos_token):
-        if token and token != tokenizer.unk_token:
-            return str(token), int(tokenizer.convert_tokens_to_ids(token))
-    raise ValueError(
-        'the tokenizer has neither pad nor end-of-text nor BOS token to separate steps with; set '
-        "its pad token: tokenizer.add_special_tokens({'pad_token': '<pad>'})"
-    )
 
 
 class StepScorer(BatchedScorer):

@@ -19,7 +19,7 @@ number in [0, 1] of a process reward model. ``"scores": null`` is a solution tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,7 @@ __all__ = [
     'threshold_rows',
 ]
 
+SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 SUFFIXES = re.compile(r'(\.jsonl?)?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
 WANTED = 'a list of one a line of the solution, or null for a refusal'
@@ -132,7 +133,9 @@ def find_scores(
     """
     found: dict[tuple[str, ErrorKind], tuple[Path, RecordedScores]] = {}
     for given in paths:
-        for path in sorted(_files(given)) if given.is_dir() else [given]:
+        inside = sorted(given.rglob('*')) if given.is_dir() else []
+        files = [path for path in inside if SUFFIX.search(path.name) and path.is_file()]
+        for path in files if given.is_dir() else [given]:
             try:
                 scores = read_scores(path)
             except OtherScoresError as error:
@@ -185,12 +188,6 @@ def read_scores(path: Path) -> RecordedScores:
         problem = 'classes and single numbers are mixed' if widths else 'there is no score in it'
         raise ValueError(f'{path}: {problem}; give scores of one evaluator')
     return RecordedScores(_evaluator(path), kind, scores)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob('*'):
-        if re.search(r'\.jsonl?(\.gz)?$', path.name, re.I) and path.is_file():
-            yield path
 
 
 def _evaluator(path: Path) -> str:
