@@ -74,7 +74,6 @@ __all__ = [
 ]
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
-SUFFIXES = re.compile(r'(\.jsonl?)?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
 WANTED = 'a list of one a line of the solution, or null for a refusal'
 
@@ -191,7 +190,7 @@ def read_scores(path: Path) -> RecordedScores:
 
 
 def _evaluator(path: Path) -> str:
-    name = DECORATION.sub('', DECORATION.sub('', SUFFIXES.sub('', path.name)))
+    name = DECORATION.sub('', DECORATION.sub('', SUFFIX.sub('', path.name)))
     return name if name.strip('_.- ') else path.absolute().parent.name
 
 

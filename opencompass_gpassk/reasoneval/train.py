@@ -32,8 +32,7 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.reasoneval.batching import WHERE, Encoded, dtype_keyword
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps
-from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
+from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
 
 __all__ = [
     'Trained',
