@@ -72,7 +72,6 @@ def changed(published: Published, folder: Path, config: dict[str, Any], **tensor
         ({}, {'model.extra.weight': torch.ones(2)}, 'no place for .*extra.weight'),
         ({'use_bias': False}, {}, 'no place for score_head.bias'),
         ({}, {'score_head.weight': None}, 'no score_head.weight'),
-        ({'score_dimension': 2}, {}, 'score_dimension .* is 2'),
         ({'step_position': 'first'}, {}, "step_position .* 'first'"),
         ({}, {'score_head.weight': torch.ones(3, 5)}, r'shape \(3, 5\); \(3, 32\) fits'),
     ],

@@ -30,10 +30,8 @@ __all__ = [
     'WHERE',
     'BatchedScorer',
     'Encoded',
-    'Passage',
     'dtype_keyword',
     'model_name',
-    'pad',
     'passages',
     'prefix_ids',
     'special_ids',
@@ -118,10 +116,8 @@ def _windows(encoded: Encoded, shift: int, room: int) -> Iterator[Passage]:
 def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[list[int]]:
     """Yield batches of indexes, the longest first, so that a lack of memory shows at once.
 
-    Args:
-        lengths: Lengths of all passages in tokens.
-        size: Greatest number of passages in a batch.
-        tokens: Greatest number of tokens in a batch, with padding; a longer passage is alone.
+    A batch has at most ``size`` passages, and at most so many ``tokens``, padding included; a
+    longer passage is alone.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -131,22 +127,6 @@ def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[lis
         batch.append(index)
     if batch:
         yield batch
-
-
-def pad(passages: Sequence[Passage]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return B passages as token ids, shape (B, T), and where their R steps are read, (R, 2).
-
-    The places are pairs of row and column, passage after passage. Passages are padded on the
-    right: a decoder's tokens don't see what follows them, so that no mask is needed.
-    """
-    import torch
-
-    ids = np.zeros((len(passages), max(len(passage.ids) for passage in passages)), np.int64)
-    for row, passage in enumerate(passages):
-        ids[row, : len(passage.ids)] = passage.ids
-    rows = np.repeat(np.arange(len(passages)), [len(passage.reads) for passage in passages])
-    columns = np.concatenate([passage.reads for passage in passages])
-    return torch.from_numpy(ids), torch.from_numpy(np.stack([rows, columns], axis=1))
 
 
 # Messages of errors without a class of their own that mean exhausted memory: PyTorch's allocator on
@@ -276,12 +256,7 @@ class BatchedScorer(ABC):
         return rows
 
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
-        """Return the scores of each solution, in order.
-
-        Args:
-            solutions: The solutions; equal ones are scored once.
-            progress: Show a bar on standard error.
-        """
+        """Return the scores of each solution, in order; :meth:`stream` yields them as they come."""
         found = dict(self.stream(solutions, progress=progress))
         return [found[index] for index in range(len(solutions))]
 
@@ -369,12 +344,18 @@ class BatchedScorer(ABC):
     def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
         import torch
 
-        input_ids, reads = (tensor.to(self.device) for tensor in pad(passages))
+        # Padded on the right: a decoder's tokens don't see what follows them.
+        ids = np.zeros((len(passages), max(len(passage.ids) for passage in passages)), np.int64)
+        for row, passage in enumerate(passages):
+            ids[row, : len(passage.ids)] = passage.ids
+        counts = [len(passage.reads) for passage in passages]
+        columns = np.concatenate([passage.reads for passage in passages])
+        reads = np.stack([np.repeat(np.arange(len(passages)), counts), columns], axis=1)
         with torch.inference_mode():
-            logits = self.read(input_ids, reads)
+            input_ids, places = (torch.from_numpy(one).to(self.device) for one in (ids, reads))
+            logits = self.read(input_ids, places)
             rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
-        borders = np.cumsum([len(passage.reads) for passage in passages])[:-1]
-        return np.split(rows, borders)
+        return np.split(rows, np.cumsum(counts)[:-1])
 
 
 def tokenised(tokenizer: Any, texts: list[str], **settings: Any) -> Mapping[str, list[Any]]:

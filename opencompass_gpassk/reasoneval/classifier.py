@@ -83,40 +83,8 @@ LAYOUTS = {
 
 
 def find_layout(config: Any) -> Layout | None:
-    """Return the layout of a config; None if it describes no head.
-
-    Raises:
-        ValueError: If the head doesn't have three classes.
-    """
-    for layout in LAYOUTS.values():
-        classes = getattr(config, layout.classes_key, None)
-        if classes is None:
-            continue
-        if classes != len(CLASSES):
-            raise ValueError(
-                f'{layout.classes_key} of the checkpoint is {classes!r}; a step is scored as one '
-                f'of {len(CLASSES)} classes: {", ".join(CLASSES)}'
-            )
-        return layout
-    return None
-
-
-def default_position(config: Any) -> str:
-    """Return where a checkpoint's steps are read: as its config says, else as its authors did.
-
-    The published code for the 7B model puts a BOS token in front without moving the positions of
-    the steps, and so reads each step one token before its last one.
-
-    Raises:
-        ValueError: If the config names an unknown position.
-    """
-    said = getattr(config, POSITION_KEY, None)
-    if said is None:
-        theirs = find_layout(config) == LAYOUTS['7b'] and config.model_type == 'mistral'
-        return 'published' if theirs else 'last'
-    if said not in POSITIONS:
-        raise ValueError(f'{POSITION_KEY} of the checkpoint is {said!r}; known: {POSITIONS}')
-    return str(said)
+    """Return the layout of a config; None if it describes no head."""
+    return next((one for one in LAYOUTS.values() if hasattr(config, one.classes_key)), None)
 
 
 def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Tensor]:
@@ -197,7 +165,15 @@ class StepClassifier(torch.nn.Module):
         super().__init__()
         self.model = backbone
         self.config = backbone.config
-        self.position = default_position(self.config)
+        # The published code for the 7B model puts a BOS token in front without moving the positions
+        # of the steps, and so reads each step one token before its last one.
+        theirs = find_layout(self.config) == LAYOUTS['7b'] and self.config.model_type == 'mistral'
+        usual = 'published' if theirs else 'last'
+        self.position: str = getattr(self.config, POSITION_KEY, None) or usual
+        if self.position not in POSITIONS:
+            raise ValueError(
+                f'{POSITION_KEY} of the checkpoint is {self.position!r}; known: {POSITIONS}'
+            )
         hidden = self.config.get_text_config().hidden_size
         self.score_head = torch.nn.utils.skip_init(
             torch.nn.Linear, hidden, len(CLASSES), bias=bias, dtype=backbone.dtype

@@ -29,7 +29,7 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batching import WHERE, Encoded, dtype_keyword
+from opencompass_gpassk.reasoneval.batching import Encoded, dtype_keyword
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
@@ -55,26 +55,25 @@ def load_tokenizer(source: str | Path) -> Any:
     return AutoTokenizer.from_pretrained(source)
 
 
-def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
+def load_for_training(source: str | Path, *, seed: int = 0) -> StepClassifier:
     """Load a decoder with a new head, or a checkpoint with a head to train further.
+
+    Weights are in float32, since small updates vanish in bfloat16.
 
     Args:
         source: A folder or an id on the hub, such as a language model, whose language-model head
             is left out.
         seed: Seed of the new head's weights.
-        settings: Arguments of ``AutoModel.from_pretrained``; weights are in float32 by default,
-            since small updates vanish in bfloat16.
 
     Raises:
         ValueError: If the checkpoint lacks weights of the backbone.
         OSError: If there is no such checkpoint.
     """
-    dtype = settings.pop('dtype', 'float32')
-    where = {name: settings[name] for name in WHERE if name in settings}
-    if find_layout(AutoConfig.from_pretrained(str(source), **where)):
-        return StepClassifier.load(source, dtype=dtype, **settings)
-    settings[dtype_keyword()] = dtype
-    backbone, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **settings)
+    source = str(source)
+    if find_layout(AutoConfig.from_pretrained(source)):
+        return StepClassifier.load(source, dtype='float32')
+    dtype = {dtype_keyword(): 'float32'}
+    backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **dtype)
     if report['missing_keys']:
         raise ValueError(
             f'{source}: the checkpoint misses {sorted(report["missing_keys"])[:5]} of its '
