@@ -163,6 +163,7 @@ class BatchedScorer(ABC):
 
     shift = 0  # how many tokens before its last token a step is read
     window = False  # whether solutions that are too long are read in windows
+    score_columns = slice(None)  # the classes whose probabilities are the scores of a step
 
     def __init__(
         self,
@@ -251,10 +252,6 @@ class BatchedScorer(ABC):
             reads: Row and column of each of the tokens, shape (R, 2).
         """
 
-    def scores_of(self, rows: Rows) -> Rows:
-        """Return the scores of S steps, from the classes' probabilities at each, shape (S, C)."""
-        return rows
-
     def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
         """Return the scores of each solution, in order; :meth:`stream` yields them as they come."""
         found = dict(self.stream(solutions, progress=progress))
@@ -318,7 +315,7 @@ class BatchedScorer(ABC):
             if isinstance(part, Refusal):
                 return StepScores.refused(steps, part, tokens)
             rows.append(part)
-        return StepScores(self.scores_of(np.concatenate(rows)), tokens=tokens)
+        return StepScores(np.concatenate(rows)[:, self.score_columns], tokens=tokens)
 
     def _run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
         """Return the probabilities of each passage's steps, shape (R, C), or a refusal.

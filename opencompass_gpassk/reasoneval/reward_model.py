@@ -18,7 +18,6 @@ from opencompass_gpassk.reasoneval.batching import (
     SURROGATES,
     BatchedScorer,
     Encoded,
-    Rows,
     dtype_keyword,
     prefix_ids,
     special_ids,
@@ -55,6 +54,8 @@ class ProcessRewardScorer(BatchedScorer):
         ValueError: If a setting is out of its range, the tokenizer is slow, the tag, ``good`` or
             ``bad`` isn't one of its tokens, or the template lacks a part.
     """
+
+    score_columns = slice(1, None)  # of the good token
 
     def __init__(
         self,
@@ -205,10 +206,6 @@ class ProcessRewardScorer(BatchedScorer):
             hook.remove()
         logits: torch.Tensor = output.logits[0]
         return logits[:, self.candidates]
-
-    def scores_of(self, rows: Rows) -> Rows:
-        """Return the probability of the good token, shape (S, 1)."""
-        return rows[:, 1:]
 
 
 def _no_token(field: str, text: str) -> ValueError:

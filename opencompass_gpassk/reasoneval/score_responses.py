@@ -172,12 +172,7 @@ def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
 def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) -> None:
     """Write one row per response with its question, steps, their scores, and its verdict.
 
-    The file is written whole or not at all.
-
-    Args:
-        path: The file.
-        trials: All trials; lost ones have no row.
-        reasoning: The scores of the responses that are not lost.
+    The file is written whole or not at all. Lost trials have no row.
     """
     settings = reasoning.settings
     present = [trial for trial in trials if not trial.lost]

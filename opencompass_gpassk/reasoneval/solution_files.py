@@ -46,13 +46,10 @@ def read_solutions(
 
 
 def solution_in(row: Mapping[str, Any], *, delimiter: str | None, thinking: str) -> Solution:
-    """Return the solution in a row that :func:`read_solutions` gave.
+    """Return the solution in a row of :func:`read_solutions`.
 
-    Args:
-        row: The row.
-        delimiter: The text between steps of a ``solution``; None to find steps by
-            :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
-        thinking: ``drop`` or ``keep`` the thoughts of a ``solution``.
+    A ``solution`` is split by :func:`~opencompass_gpassk.reasoneval.steps.split_steps`, which takes
+    ``delimiter`` and ``thinking``.
     """
     steps = row.get('steps')
     if steps is None:
@@ -79,7 +76,7 @@ def scored_row(
         solution: Its solution.
         scores: The solution's scores.
         validity_by: How the solution's validity is made from its steps': ``min``, ``mean`` …
-        redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …
+        redundancy_by: How its redundancy is made from its steps'.
     """
     given = {name: value for name, value in row.items() if name not in (*RESULTS, *ENDS)}
     found = {**given, 'steps': list(solution.steps), **dict.fromkeys(RESULTS)}

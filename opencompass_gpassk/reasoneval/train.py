@@ -96,10 +96,7 @@ def make_examples(
 ) -> tuple[list[Example], Counter[str]]:
     """Return examples in the solutions' order, and the number of solutions left out by reason.
 
-    Args:
-        solutions: The labelled solutions.
-        tokenizer: The model's tokenizer.
-        max_tokens: Greatest number of tokens of prompt and steps; later steps are left out.
+    Steps that end beyond ``max_tokens`` tokens of prompt and steps have no target.
     """
     examples: list[Example] = []
     left_out: Counter[str] = Counter()
