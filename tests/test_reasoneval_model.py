@@ -134,7 +134,6 @@ def test_saved_checkpoint_is_the_same(
         assert load_file(tmp_path / 'model.safetensors').keys() == model.state_dict().keys()
     again = StepClassifier.load(tmp_path)
     assert again.position == 'last'
-    assert again.fingerprint == model.fingerprint
     ids = torch.tensor([IDS])
     with torch.no_grad():
         assert model(ids).abs().max() > 0
@@ -171,16 +170,6 @@ def test_settings_reach_the_backbone(published: Published, monkeypatch: pytest.M
     assert seen['device_map'] == {'': 0}
     assert seen['quantization_config'] == 'Q'
     assert seen['max_memory'] == {0: '1GB'}
-
-
-def test_fingerprint_tells_heads_apart(published: Published) -> None:
-    """A changed head is another model to whoever keeps scores."""
-    model = StepClassifier.load(published.folder)
-    before = model.fingerprint
-    assert before == StepClassifier.load(published.folder).fingerprint
-    with torch.no_grad():
-        model.score_head.weight[0, 0] += 1e-3
-    assert model.fingerprint != before
 
 
 def test_an_unknown_layout_is_refused(published: Published, tmp_path: Path) -> None:

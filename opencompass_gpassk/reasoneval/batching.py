@@ -136,8 +136,9 @@ EXHAUSTED = re.compile(
     r'|bad_alloc',
     re.IGNORECASE,
 )
-SURROGATES = re.compile('[\\ud800-\\udfff]')  # not valid Unicode; tokenizers fail on them
+SURROGATES = re.compile('[\ud800-\udfff]')  # not valid Unicode; tokenizers fail on them
 SAMPLE = 64  # numbers sampled per tensor: reading all of a large model would take minutes
+# Arguments of `from_pretrained` for all files of a checkpoint: which of them, and where they are.
 WHERE = ('revision', 'cache_dir', 'token', 'local_files_only', 'subfolder', 'proxies')
 POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
@@ -187,6 +188,7 @@ class BatchedScorer(ABC):
             )
         self.model = model
         self.tokenizer = tokenizer
+        self.name = model_name(model.config.name_or_path)
         # A model that is offloaded to the disk takes its input on the CPU.
         self.device = 'cpu' if model.device.type == 'meta' else str(model.device)
         self.batch_size = batch_size
@@ -226,7 +228,7 @@ class BatchedScorer(ABC):
         """What scores depend on besides the solution, as JSON values."""
         config = self.model.config
         return {
-            'model': model_name(config.name_or_path),
+            'model': self.name,
             'revision': getattr(config, '_commit_hash', None),
             'weights': weights_fingerprint(self.model),
             'tokenizer': tokenizer_fingerprint(self.tokenizer),

@@ -12,7 +12,6 @@ model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -242,14 +241,6 @@ class StepClassifier(torch.nn.Module):
     def dtype(self) -> torch.dtype:
         """The dtype of the backbone's weights."""
         return self.model.dtype
-
-    @property
-    def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits: a hash of the head's weights, which training changes."""
-        digest = hashlib.sha256()
-        for tensor in self.score_head.state_dict().values():
-            digest.update(tensor.detach().to('cpu', torch.float32).numpy().tobytes())
-        return digest.hexdigest()[:16]
 
     def forward(self, input_ids: torch.Tensor, reads: torch.Tensor | None = None) -> torch.Tensor:
         """Return the classes' logits at some tokens or at all tokens.

@@ -200,7 +200,7 @@ class ProcessRewardScorer(BatchedScorer):
         # Changes that a model makes to its logits after the head, such as capping, are kept.
         hook = self.model.get_output_embeddings().register_forward_pre_hook(select)
         try:
-            mask = torch.ones_like(input_ids)  # as for a step classifier
+            mask = torch.ones_like(input_ids)  # plain causal attention, which is fast
             output = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False)
         finally:
             hook.remove()

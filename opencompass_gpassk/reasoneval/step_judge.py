@@ -160,15 +160,15 @@ class PromptedStepJudge:
                 jobs += [(solution, kind) for kind in ErrorKind]
 
         def work(hand_over: Callable[[tuple[Job, Found]], None]) -> None:
-            def read(job: Job, text: str) -> tuple[int, ...] | None:
-                return read_steps(text, job[1], len(job[0].steps))
-
-            def deliver(job: Job, answer: Found) -> None:
-                hand_over((job, answer))
-
+            asker: Asker[Job, tuple[int, ...]] = Asker(
+                self.judge,
+                lambda job, text: read_steps(text, job[1], len(job[0].steps)),
+                lambda job, answer: hand_over((job, answer)),
+                Ledger(),
+                remedy='ask a model that follows instructions',
+                readable=False,
+            )
             prompts = ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
-            remedy = 'ask a model that follows instructions'
-            asker = Asker(self.judge, read, deliver, Ledger(), remedy=remedy, readable=False)
             asker.ask(prompts, len(jobs), progress=progress)
 
         answers: dict[Solution, dict[ErrorKind, Found]] = defaultdict(dict)

@@ -29,7 +29,7 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batching import Encoded, dtype_keyword
+from opencompass_gpassk.reasoneval.batching import Encoded, dtype_keyword, weights_fingerprint
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
@@ -343,7 +343,7 @@ def _signature(
     for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing', 'bf16'):
         del how[name]  # they change results only by rounding
     data = [(each.question, each.steps, each.labels) for each in solutions]
-    return stable_hash([model.config.to_dict(), model.fingerprint, data, how])
+    return stable_hash([model.config.to_dict(), weights_fingerprint(model), data, how])
 
 
 def is_first() -> bool:
