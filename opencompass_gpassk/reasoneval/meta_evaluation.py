@@ -354,10 +354,11 @@ def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores
         return np.full(len(solution.steps), np.nan)
     if len(values) == len(solution.steps):
         return values
-    if len(values) != solution.lines:
+    lines = sum(map(len, solution.steps))
+    if len(values) != lines:
         raise ValueError(
             f'{recorded.evaluator}, {recorded.kind.value} errors, solution {solution.solution_id}: '
-            f'{len(values)} scores where there are {solution.lines} lines in '
+            f'{len(values)} scores where there are {lines} lines in '
             f'{len(solution.steps)} steps; score each line, or each step'
         )
     starts = np.cumsum([0, *(len(step) for step in solution.steps[:-1])])

@@ -65,11 +65,6 @@ class LabelledSolution:
     errors: tuple[bool, ...]
     answer_right: bool | None = None
 
-    @property
-    def lines(self) -> int:
-        """Number of lines in all steps."""
-        return sum(map(len, self.steps))
-
 
 def kind_named(name: str) -> ErrorKind | None:
     """Return the kind of errors in the name of a file or folder; None if it names none."""

@@ -183,7 +183,6 @@ def make_trainer(
     """
     if find_spec('accelerate') is None:
         raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
-    can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     arguments = TrainingArguments(
         output_dir=str(folder),
         learning_rate=settings.learning_rate,
@@ -191,9 +190,9 @@ def make_trainer(
         lr_scheduler_type='cosine',
         warmup_ratio=settings.warmup,
         weight_decay=settings.weight_decay,
-        adam_beta1=settings.betas[0],
-        adam_beta2=settings.betas[1],
-        bf16=can if settings.bf16 is None else settings.bf16,
+        adam_beta1=0.9,
+        adam_beta2=0.95,
+        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),  # weights stay float32
         save_steps=settings.checkpoint_every,
         save_total_limit=2,
         seed=settings.seed,
@@ -340,7 +339,7 @@ def _signature(
     model: StepClassifier, solutions: Sequence[LabelledSteps], settings: TrainingSettings
 ) -> str:
     how = asdict(settings)
-    for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing', 'bf16'):
+    for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing'):
         del how[name]  # they change results only by rounding
     data = [(each.question, each.steps, each.labels) for each in solutions]
     return stable_hash([model.config.to_dict(), weights_fingerprint(model), data, how])

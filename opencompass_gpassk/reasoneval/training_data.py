@@ -184,10 +184,8 @@ class TrainingSettings:
         device_batch: Greatest number of solutions in a forward pass of one process.
         warmup: Share of the updates over which the rate rises, in [0, 1).
         weight_decay: Weight decay of AdamW, for weights other than norms and biases.
-        betas: Betas of AdamW.
         max_tokens: Tokens of prompt and steps that are read; later steps aren't trained on.
         checkpoint_every: Updates between two checkpoints; the last two are kept.
-        bf16: Compute in bfloat16, with weights in float32; by default if the GPU supports it.
         gradient_checkpointing: Compute activations twice, to save memory.
         seed: Seed of the order of the data.
 
@@ -201,10 +199,8 @@ class TrainingSettings:
     device_batch: int = 8
     warmup: float = 0.03
     weight_decay: float = 0.1
-    betas: tuple[float, float] = (0.9, 0.95)
     max_tokens: int = 2048
     checkpoint_every: int = 200
-    bf16: bool | None = None
     gradient_checkpointing: bool = False
     seed: int = 0
 
