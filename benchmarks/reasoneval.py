@@ -21,9 +21,8 @@ import numpy as np
 import torch
 
 import opencompass_gpassk.demo
-from opencompass_gpassk.reasoneval.classifier import Solution, StepScorer
-from opencompass_gpassk.reasoneval.model import StepClassifier
-from opencompass_gpassk.reasoneval.tokens import PROMPT, Encoded
+from opencompass_gpassk.reasoneval.batching import Encoded
+from opencompass_gpassk.reasoneval.classifier import PROMPT, Solution, StepClassifier, StepScorer
 
 TOKENIZER = Path(opencompass_gpassk.demo.__file__).parent / 'model'
 LENGTHS = ((20, 60), (100, 300), (500, 1000))  # tokens of prompt and steps
@@ -62,7 +61,7 @@ def make_solutions(scorer: StepScorer, count: int, low: int, high: int) -> list[
         cuts = sorted(rng.sample(range(1, len(words)), min(rng.randint(0, 8), len(words) - 1)))
         borders = zip([0, *cuts], [*cuts, len(words)], strict=True)
         solution = Solution('x = ?', [''.join(words[a:b]) for a, b in borders])
-        (encoded,) = scorer.tokenizer.encode([solution])
+        (encoded,) = scorer.encode([solution])
         if isinstance(encoded, Encoded) and low <= len(encoded.ids) <= high:
             found[solution] = None
     return list(found)
@@ -84,7 +83,7 @@ def one_at_a_time(model: StepClassifier, tokenizer: Any, solutions: Sequence[Sol
                 kept.append(token)
         ids = torch.tensor([kept], device=model.device)
         with torch.no_grad():
-            logits = model(ids, torch.ones_like(ids, dtype=torch.bool))[0, ends[1:], :]
+            logits = model(ids)[0, ends[1:], :]
             scores.append(np.array(torch.softmax(logits.float(), dim=-1).tolist()))
     return scores
 
@@ -112,7 +111,7 @@ def main() -> None:
     if options.checkpoint:
         settings = {'device_map': options.device}
         scorer = StepScorer.load(options.checkpoint, model=settings, position='last')
-        model, tokenizer = scorer.model, scorer.tokenizer.tokenizer
+        model, tokenizer = scorer.model, scorer.tokenizer
     else:
         model, tokenizer = tiny()
         model.to(options.device)

@@ -55,4 +55,6 @@ def main(path: str, start: str, stop: str, pause: str) -> None:
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    import score_writer  # whose classes are those that others import
+
+    score_writer.main(*sys.argv[1:])

@@ -25,7 +25,6 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     scorer_settings,
 )
-from opencompass_gpassk.reasoneval.batching import Passes
 from opencompass_gpassk.reasoneval.classifier import StepScorer
 from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
@@ -117,20 +116,21 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     """What was scored is not scored again, and nothing of it is left beside the result."""
     whole = score(published, file)
     passed: list[int] = []
-    run = Passes.run
+    interrupted = True
+    read = StepScorer.read
 
-    def once(self: Passes, passages: Any) -> Any:
-        passed.append(len(passages))
-        if len(passed) == 2:
+    def counted(self: StepScorer, input_ids: Any, reads: Any) -> Any:
+        passed.append(len(input_ids))
+        if interrupted and len(passed) == 2:
             raise KeyboardInterrupt
-        return run(self, passages)
+        return read(self, input_ids, reads)
 
-    monkeypatch.setattr(Passes, 'run', once)
+    monkeypatch.setattr(StepScorer, 'read', counted)
     with pytest.raises(KeyboardInterrupt):
         score(published, file, '--batch-size', '1')
     assert list(file.parent.glob('*.part.sqlite'))
     passed.clear()
-    monkeypatch.setattr(Passes, 'run', lambda self, p: (passed.append(len(p)), run(self, p))[1])
+    interrupted = False
     again = score(published, file, '--batch-size', '1')
     assert sum(passed) == 2  # of three that can be scored
     for one, other in zip(whole, again, strict=True):
@@ -233,7 +233,10 @@ def test_a_process_reward_model_scores_validity_alone(
     assert told.err.count('by validity alone') == 1 and '4 of 5 rows have no redundancy' in told.err
     for wrong, message in (
         (['--step-tag', 'нет'], "step_tag of ProcessRewardScorer: 'нет'"),
-        (['--long', 'window'], 'options of reasoning has long, which ProcessRewardScorer'),
+        (
+            ['--long', 'window'],
+            "options of reasoning for ProcessRewardScorer has no setting 'long'",
+        ),
     ):
         assert main([*argv, *wrong]) == 1
         assert message in capsys.readouterr().err
@@ -261,7 +264,7 @@ def test_options_reach_the_model_and_the_splitter(published: Published, file: Pa
         (['--dtype', 'bf16'], "dtype of the model is 'bf16'"),
         (['--delimiter', ''], "delimiter of reasoning is ''"),
         (['--validity-by', 'median'], "validity_by of reasoning is 'median'"),
-        (['--step-tag', 'x'], 'options of reasoning has step_tag, which StepScorer'),
+        (['--step-tag', 'x'], "options of reasoning for StepScorer has no setting 'step_tag'"),
         (['-o', '.'], '--output . is a folder'),
     ],
 )

@@ -16,12 +16,11 @@ from test_demo import ANSWERS, SAMPLE_QUESTIONS, value
 from transformers import AutoTokenizer, LlamaModel
 
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
-from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.classifier import StepScorer, StepTokenizer
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.steps import split_steps
-from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step_labels
 from tools.demo import step_labels
 from tools.demo.evaluate import MODEL

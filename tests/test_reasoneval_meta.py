@@ -192,7 +192,7 @@ def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
         steps = tuple(('line',) * n for n in lines)
         solutions.append(LabelledSolution(str(number), '', steps, tuple(errors)))
         given = rng.dirichlet([1, 0.3, 3], size=sum(lines))
-        scores[str(number)] = given if classes else given[:, 2]
+        scores[str(number)] = given if classes else given[:, 2:]
         # Without knowing of validity: how likely an error of the kind is, by line.
         column = (0 if invalid else 1) if classes else 2
         bad = given[:, column] if classes else 1 - given[:, column]
@@ -203,7 +203,7 @@ def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
         badness['solution'].append(max(each))
         truth['step'] += errors
         badness['step'] += each[: len(errors)]
-    found = evaluate_scores(solutions, RecordedScores('made', kind, classes, scores))
+    found = evaluate_scores(solutions, RecordedScores('made', kind, scores))
     limit = 0.15 if classes and not invalid else 0.5
     for level, figures in (('solution', found.solution), ('step', found.step)):
         said = [one > limit for one in badness[level]]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ from real_data import DATA, needs_data
 
 from opencompass_gpassk.inference import client
 from opencompass_gpassk.inference.client import Failure, Receive, Reply
-from opencompass_gpassk.judging.judge import JudgeError, Ledger
-from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.judge import Judge, JudgeError, Ledger
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
 from opencompass_gpassk.reasoneval.score_store import ScoreStore
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.scorers import make_scorer
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.step_judge import (
-    JudgedSteps,
     PromptedStepJudge,
     fill_prompt,
     prompt_text,
@@ -80,16 +79,17 @@ def by_kind(invalid: str, redundant: str) -> ScriptedJudge:
     return ScriptedJudge(lambda prompt, kind, times: said[kind])
 
 
-def count_failures(judged: Iterable[JudgedSteps]) -> dict[str, int]:
-    """How many answers are missing for which reason; of a solution not asked about, one."""
-    reasons: Counter[str] = Counter()
-    for one in judged:
-        if one.refusal is not None:
-            reasons[one.refusal.value] += 1
-        for finding in (one.invalid, one.redundant):
-            if finding is not None and finding.steps is None:
-                reasons[finding.failure.partition(':')[0]] += 1
-    return dict(reasons)
+def asked(judge: Judge, solutions: Sequence[Solution]) -> list[StepScores]:
+    """Return the scores of solutions, in order."""
+    found = dict(PromptedStepJudge(judge).stream(solutions))
+    return [found[index] for index in range(len(solutions))]
+
+
+def served(url: str, solutions: Sequence[Solution]) -> list[StepScores]:
+    """Return the scores of a judge over HTTP."""
+    settings = ReasoningSettings(judge={'model': 'judge', 'api_base': url})
+    found = dict(make_scorer(settings).stream(solutions))
+    return [found[index] for index in range(len(solutions))]
 
 
 @pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
@@ -110,44 +110,28 @@ def test_the_work_grows_no_faster_than_the_reply(bait: str) -> None:
         assert is_linear(read, bait)
 
 
-def test_what_was_found_comes_back_as_indexes_and_as_hard_probabilities() -> None:
+def test_answers_are_hard_probabilities() -> None:
     """The first wrong step is negative, a redundant one neutral, the others positive."""
-    judge = PromptedStepJudge(by_kind('\\boxed{3}', '\\boxed{2, 3}'))
-    (found,) = judge.find([ADDING])
-    assert found.invalid is not None and found.invalid.steps == (2,)
-    assert found.redundant is not None and found.redundant.steps == (1, 2)
-    assert found.named(INVALID).tolist() == [0, 0, 1, 0]
-    assert found.named(REDUNDANT).tolist() == [0, 1, 1, 0]
-    (scores,) = judge.score([ADDING])
+    (scores,) = asked(by_kind('\\boxed{3}', '\\boxed{2, 3}'), [ADDING])
     expected = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]]
     assert scores.probabilities.tolist() == expected and scores.refusal is None
-    assert count_failures([found]) == {}
 
 
-def test_equal_solutions_are_asked_about_once_and_in_a_second_call_not_again() -> None:
+def test_equal_solutions_are_asked_about_once() -> None:
     """Two questions a distinct solution, whatever the order and number of the solutions."""
     other = Solution('What is 1 + 1?', ['2'])
     scripted = ScriptedJudge(lambda prompt, kind, times: '\\boxed{1}')
-    judge = PromptedStepJudge(scripted)
-    found = judge.find([ADDING, other, Solution(ADDING.question, list(ADDING.steps)), ADDING])
+    again = Solution(ADDING.question, list(ADDING.steps))
+    found = asked(scripted, [ADDING, other, again, ADDING] * 100)
     assert len(scripted.prompts) == 4
-    assert found[0] == found[2] == found[3] and found[1].count == 1
-    assert sorted(i for i, _ in judge.stream(iter([other, ADDING] * 200))) == list(range(400))
-    assert len(scripted.prompts) == 4
+    assert found[0] is found[2] is found[399] and len(found[1].validity) == 1
 
 
 def test_an_unreadable_reply_is_asked_for_once_more_and_then_is_no_answer() -> None:
-    """It is neither all right nor wrong: NaN, a refusal, a counted failure with the reply's end."""
+    """It is neither all right nor wrong: NaN, and a refusal that may pass."""
     scripted = by_kind('Step 3 is it.', '\\boxed{none}')
-    judge = PromptedStepJudge(scripted)
-    (found,) = judge.find([ADDING])
+    (scores,) = asked(scripted, [ADDING])
     assert [kind_of(prompt) for prompt in scripted.prompts] == [INVALID, INVALID, REDUNDANT]
-    assert found.invalid is not None and found.invalid.steps is None
-    assert 'Step 3 is it.' in found.invalid.failure
-    assert np.isnan(found.named(INVALID)).all() and found.named(REDUNDANT).tolist() == [0] * 4
-    assert count_failures([found]) == {'unreadable reply of the judge': 1}
-    assert judge.ledger.failures['unreadable'] == 2
-    scores = found.scores()
     assert scores.refusal is Refusal.UNJUDGED and np.isnan(scores.probabilities).all()
 
 
@@ -157,69 +141,28 @@ def test_the_second_reply_counts_where_the_first_is_cut_off_or_unreadable() -> N
     def say(prompt: str, kind: ErrorKind, times: int) -> Reply:
         return Reply('\\boxed{1}', truncated=True) if times == 0 else Reply('\\boxed{3}')
 
-    (found,) = PromptedStepJudge(ScriptedJudge(say)).find([ADDING])
-    assert found.invalid is not None and found.invalid.steps == (2,)
+    (scores,) = asked(ScriptedJudge(say), [ADDING])
+    assert scores.validity.tolist() == [1, 1, 0, 1]
     always = ScriptedJudge(lambda prompt, kind, times: Reply('\\boxed{1}', truncated=True))
-    (found,) = PromptedStepJudge(always).find([ADDING])
-    assert count_failures([found]) == {'reply of the judge cut off at max_tokens': 2}
-
-
-def test_failures_have_names_and_only_those_that_may_pass_are_asked_for_again() -> None:
-    """A prompt too long stays so; an overloaded server may recover."""
-
-    def say(prompt: str, kind: ErrorKind, times: int) -> Reply | Failure:
-        if kind is REDUNDANT:
-            return Failure('too long', permanent=True, detail='10 tokens: at most')
-        busy = times == 0 and '1 + 2' in prompt
-        return Failure('overloaded', permanent=False) if busy else Reply('\\boxed{none}')
-
-    scripted = ScriptedJudge(say)
-    judge = PromptedStepJudge(scripted)
-    other = Solution('What is 1 + 1?', ['2'])
-    assert count_failures(judge.find([ADDING, other])) == {'overloaded': 1, 'too long': 2}
-    (found,) = judge.find([ADDING])
-    assert count_failures([found]) == {'too long': 1}
-    assert found.invalid is not None and found.invalid.steps == ()
-    assert found.scores().refusal is Refusal.DECLINED
-    assert len(scripted.prompts) == 5
-
-
-def test_a_judge_that_breaks_down_keeps_what_it_said() -> None:
-    """After a judge's end a second call asks for the rest alone."""
-    solutions = [Solution(f'What is {n} + 0?', [f'{n}']) for n in range(4)]
-
-    def say(prompt: str, kind: ErrorKind, times: int) -> str:
-        if len(scripted.prompts) == 5:
-            raise JudgeError('the quota is used up')
-        return '\\boxed{none}'
-
-    scripted = ScriptedJudge(say)
-    judge = PromptedStepJudge(scripted)
-    with pytest.raises(JudgeError, match='quota'):
-        judge.find(solutions)
-    scripted.say = lambda prompt, kind, times: '\\boxed{none}'
-    assert count_failures(judge.find(solutions)) == {}
-    assert len(scripted.prompts) == 8
+    (scores,) = asked(always, [ADDING])
+    assert scores.refusal is Refusal.UNJUDGED and len(always.prompts) == 4
 
 
 def test_a_judge_that_never_ends_as_it_is_asked_is_stopped_early() -> None:
     """Sixteen prompts, each twice, and no answer: the next thousand would be paid for nothing."""
     scripted = by_kind('I see.', 'I see.')
-    solutions = [Solution(f'{n}?', ['Yes.']) for n in range(100)]
     with pytest.raises(JudgeError, match='follows instructions'):
-        PromptedStepJudge(scripted).find(solutions)
+        asked(scripted, [Solution(f'{n}?', ['Yes.']) for n in range(100)])
     assert len(scripted.prompts) == 32
 
 
 def test_nothing_is_asked_about_a_solution_without_text() -> None:
     """No steps, or blank ones alone, are a refusal of their own."""
     scripted = by_kind('\\boxed{none}', '\\boxed{none}')
-    empty = [Solution('q', []), Solution('q', ['', ' \n\u2028'])]
-    found = PromptedStepJudge(scripted).find(empty)
+    found = asked(scripted, [Solution('q', []), Solution('q', ['', ' \n\u2028'])])
     assert scripted.prompts == []
-    assert count_failures(found) == {Refusal.EMPTY.value: 2}
-    assert [one.scores().refusal for one in found] == [Refusal.EMPTY] * 2
-    assert [one.scores().probabilities.shape for one in found] == [(0, 3), (2, 3)]
+    assert [one.refusal for one in found] == [Refusal.EMPTY] * 2
+    assert [one.probabilities.shape for one in found] == [(0, 3), (2, 3)]
 
 
 HOSTILE = [
@@ -287,29 +230,24 @@ def test_over_a_server_that_misbehaves_all_answers_arrive(impatience: None) -> N
     ]
     faults = dict.fromkeys(['429', '500', 'reset', 'empty', 'cut', 'truncate', 'not json'], 0.08)
     with JudgeServer(adds_up, faults=faults) as server:
-        settings = JudgeSettings(mode='llm', model='judge', api_base=server.url)
-        found = PromptedStepJudge(settings).find(solutions)
+        found = served(server.url, solutions)
     assert server.calls > 80
-    assert count_failures(found) == {}
     for solution, one in zip(solutions, found, strict=True):
         n, m = (int(number) for number in re.findall(r'\d+', solution.steps[2])[::2])
-        assert one.named(INVALID).tolist() == [0, 0, float(m != n + 1)]
-        assert one.named(REDUNDANT).tolist() == [0, 1, 0]
+        assert one.validity.tolist() == [1, 1, float(m == n + 1)]
+        assert one.redundancy.tolist() == [0, 1, 0]
 
 
-def test_over_a_server_that_repeats_or_refuses_there_are_failures_with_names() -> None:
-    """An echo is no answer, and a prompt that the server finds too long is none either."""
+def test_what_a_server_repeats_or_refuses_is_no_answer() -> None:
+    """An echo can't be read; a prompt that the server finds too long will be so again."""
     short, long = Solution('q', ['1 + 1 = 3']), Solution('q', ['1 + 1 = 2 ' * 5000])
     with JudgeServer(adds_up, longest=20_000) as server:
-        settings = JudgeSettings(mode='llm', model='judge', api_base=[server.url])
-        found = PromptedStepJudge(settings, kinds=[INVALID]).find([short, long])
-    assert found[0].invalid is not None and found[0].invalid.steps == (0,)
-    assert found[0].redundant is None and found[0].scores().refusal is Refusal.UNJUDGED
-    assert count_failures(found) == {'too long': 1}
+        found = served(server.url, [short, long])
+    assert found[0].validity.tolist() == [0]
+    assert found[1].refusal is Refusal.DECLINED
     with JudgeServer(lambda prompt: prompt) as server:
-        settings = JudgeSettings(mode='llm', model='judge', api_base=[server.url])
-        found = PromptedStepJudge(settings).find([short])
-    assert count_failures(found) == {'unreadable reply of the judge': 2}
+        (echoed,) = served(server.url, [short])
+    assert echoed.refusal is Refusal.UNJUDGED
     assert server.calls == 4
 
 
@@ -320,18 +258,6 @@ def test_missing_answers_are_not_kept_in_place_of_scores(tmp_path: Path) -> None
         for _, scores in judge.stream([ADDING]):
             kept.add(ADDING, scores)
         assert kept.restore([ADDING]) == {}
-
-
-def test_settings_that_have_no_effect_and_unknown_kinds_are_errors() -> None:
-    """They name the field, and what to do."""
-    with pytest.raises(ValueError, match='tail_length of judge has no effect'):
-        PromptedStepJudge(JudgeSettings(mode='llm', tail_length=10))
-    with pytest.raises(ValueError, match="'invalid' is no ErrorKind"):
-        PromptedStepJudge(by_kind('', ''), kinds=['invalid'])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match='is empty'):
-        PromptedStepJudge(by_kind('', ''), kinds=[])
-    with pytest.raises(ValueError, match='leave kinds out'):
-        PromptedStepJudge(by_kind('', ''), kinds=[INVALID]).score([ADDING])
 
 
 @needs_data
@@ -349,17 +275,17 @@ def test_meta_evaluation_reads_what_was_found(kind: ErrorKind, tmp_path: Path) -
     }
     lost = next(iter(numbers))
 
-    def say(prompt: str, asked: ErrorKind, times: int) -> Reply | Failure:
+    def say(prompt: str, kind: ErrorKind, times: int) -> Reply | Failure:
         if prompt == lost:
             return Failure('filtered', permanent=True)
-        return Reply(f'\\boxed{{{", ".join(map(str, numbers[prompt])) or "none"}}}')
+        return Reply(f'\\boxed{{{", ".join(map(str, numbers.get(prompt, ()))) or "none"}}}')
 
-    found = PromptedStepJudge(ScriptedJudge(say), kinds=[kind]).find(list(labels))
     path = tmp_path / f'judge_{kind.value}_errors.jsonl'
-    named = [judged.named(kind) for judged in found]
     rows = [
-        {'id': one.solution_id, 'scores': None if np.isnan(steps).any() else (1 - steps).tolist()}
-        for one, steps in zip(labels.values(), named, strict=True)
+        {'id': one.solution_id, 'scores': None if scores.refusal else scores.probabilities.tolist()}
+        for one, scores in zip(
+            labels.values(), asked(ScriptedJudge(say), list(labels)), strict=True
+        )
     ]
     path.write_text(''.join(json.dumps(row) + '\n' for row in rows), 'ascii')
     (figures,) = evaluate_files(folder, [path])

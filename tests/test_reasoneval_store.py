@@ -27,7 +27,7 @@ from opencompass_gpassk.reasoneval.scorers import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
-SETTINGS = identity_of(Scorer())  # of the script's class, too
+SETTINGS = identity_of(Scorer())
 
 
 def start(path: Path, first: int, last: int, pause: float) -> subprocess.Popen[str]:
@@ -163,7 +163,7 @@ def test_a_store_that_is_gone_is_told(tmp_path: Path) -> None:
     ('rows', 'message'),
     [
         ([[0.5, 0.5, 0.5]], r'Scorer: probabilities hold \[0.5, 0.5, 0.5\]'),
-        ([[1.0], [1.0], [1.0]], 'Scorer gave scores of 3 steps to a solution of 2'),
+        ([[1.0], [1.0], [1.0]], r'Scorer gave scores of shape \(3, 1\) to a solution of 2 steps'),
         ([[2.0], [1.0]], r'probabilities hold \[2.0\]; give a share'),
         (None, 'Scorer scored 0 of 1 solutions'),
     ],
@@ -190,18 +190,17 @@ loose: Any = StepScores  # what no type checker lets through
 @pytest.mark.parametrize(
     ('given', 'message'),
     [
-        ([(-1, StepScores(GOOD))], 'gave the index -1 among 1 solutions'),
-        ([(1, StepScores(GOOD))], 'gave the index 1 among 1 solutions'),
-        ([(True, StepScores(GOOD))], 'gave the index True; give a whole number'),
-        ([('0', StepScores(GOOD))], "gave the index '0'; give a whole number"),
+        ([(-1, StepScores(GOOD))], r'gave \(-1, .*; give pairs of the index of a solution'),
+        ([(1, StepScores(GOOD))], r'gave \(1, .*; give pairs of the index of a solution'),
+        ([('0', StepScores(GOOD))], r"gave \('0', .*; give pairs of the index of a solution"),
         ([(0, StepScores(GOOD))] * 2, 'gave scores of solution 0 twice'),
-        ([StepScores(GOOD)], r'stream\(\) gave StepScores\(.*…; give pairs of an index and'),
-        ([(0, GOOD)], 'give pairs of an index and StepScores'),
-        ([(0, loose(GOOD, refusal='long'))], "the refusal 'long' is no Refusal"),
-        ([(0, loose(GOOD, tokens='many'))], "the tokens 'many' are no count"),
-        ([(0, loose([['a']] * 2))], 'probabilities are no numbers'),
+        ([StepScores(GOOD)], r'stream\(\) gave StepScores\(.*…; give pairs of the index'),
+        ([(0, GOOD)], 'give pairs of the index of a solution, from 0 to 0, and its StepScores'),
+        ([(0, loose(GOOD, refusal='long'))], "the refusal 'long' .*; give a Refusal"),
+        ([(0, loose(GOOD, tokens='many'))], "'many' tokens; give .* a whole number of tokens"),
+        ([(0, loose([['a']] * 2))], 'could not convert'),
         ([(0, loose(np.float64(0.5)))], 'shape'),
-        ([(0, StepScores.refused(9, Refusal.TOO_LONG))], 'scores of 9 steps to a solution of 2'),
+        ([(0, StepScores.refused(9, Refusal.TOO_LONG))], r'shape \(9, 3\) to a solution of 2'),
     ],
 )
 def test_a_stream_that_gives_something_else(
@@ -218,8 +217,8 @@ def test_a_stream_that_gives_something_else(
 @pytest.mark.parametrize(
     ('settings', 'message'),
     [
-        (['model'], r"settings of Scorer is \['model'\]; give a mapping"),
-        ({1: 'a', 'b': 2}, 'settings of Scorer can not be kept as JSON'),
+        (['model'], r"settings of Scorer: \['model'\] can not be kept .* give a mapping"),
+        ({1: 'a', 'b': 2}, 'settings of Scorer: .* can not be kept as JSON'),
     ],
 )
 def test_settings_that_are_no_mapping(settings: Any, message: str, tmp_path: Path) -> None:

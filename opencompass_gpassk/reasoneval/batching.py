@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-import inspect
+import hashlib
 import itertools
+import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import progress_bar
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.tokens import Encoded
+from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores, indexes
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel
+    from typing_extensions import Self
 
 __all__ = [
-    'Batch',
+    'SURROGATES',
+    'WHERE',
     'BatchedScorer',
-    'Passage',
-    'Passes',
-    'Prepared',
-    'Rows',
-    'StepReader',
-    'like_lengths',
-    'pad',
+    'Encoded',
+    'dtype_keyword',
+    'model_name',
     'passages',
+    'prefix_ids',
+    'special_ids',
+    'tokenised',
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A solution of S steps in T tokens.
+
+    Attributes:
+        ids: The tokens of prompt and steps, int32, shape (T,).
+        ends: Index of the token at which each step is read, rising, shape (S,).
+        tokens: Number of the steps' tokens.
+        prompt: Number of the prompt's tokens, if the steps follow them and nothing else does.
+    """
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    tokens: int
+    prompt: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +72,7 @@ class Passage:
 
 
 def passages(
-    encoded: Encoded, *, shift: int, limit: int | None, window: bool
+    encoded: Encoded, limit: int | None, shift: int, window: bool
 ) -> list[Passage] | Refusal:
     """Return a solution whole if it fits; else the prompt with windows of the steps, or a refusal.
 
@@ -62,8 +83,8 @@ def passages(
 
     Args:
         encoded: The solution.
-        shift: How many tokens before its last token a step is read.
         limit: Greatest number of tokens that the model takes; None for any number.
+        shift: How many tokens before its last token a step is read.
         window: Whether to make windows of a solution that is too long, or to refuse it.
     """
     if limit is None or len(encoded.ids) <= limit:
@@ -92,29 +113,11 @@ def _windows(encoded: Encoded, shift: int, room: int) -> Iterator[Passage]:
         start = int(fitting[0]) if len(fitting) else earliest
 
 
-class Batch(NamedTuple):
-    """The model's input for B passages, padded to T tokens.
-
-    Attributes:
-        input_ids: Token ids, shape (B, T).
-        attention_mask: 1 for tokens, 0 for padding that tokens would see, shape (B, T).
-        position_ids: Shape (B, T), or None if each row begins at 0.
-        reads: Row and column of each step, shape (R, 2), passage after passage.
-    """
-
-    input_ids: torch.Tensor
-    attention_mask: torch.Tensor
-    position_ids: torch.Tensor | None
-    reads: torch.Tensor
-
-
 def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[list[int]]:
     """Yield batches of indexes, the longest first, so that a lack of memory shows at once.
 
-    Args:
-        lengths: Lengths of all passages in tokens.
-        size: Greatest number of passages in a batch.
-        tokens: Greatest number of tokens in a batch, with padding; a longer passage is alone.
+    A batch has at most ``size`` passages, and at most so many ``tokens``, padding included; a
+    longer passage is alone.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -126,36 +129,6 @@ def like_lengths(lengths: Sequence[int], size: int, tokens: int) -> Iterator[lis
         yield batch
 
 
-def pad(passages: Sequence[Passage], side: str, device: torch.device) -> Batch:
-    """Return passages as tensors on a device, padded on the ``left`` or ``right``.
-
-    Padding on the right needs no mask, since a decoder's tokens don't see what follows them. The
-    mask is full of ones: transformers then uses plain causal attention, which is fast; without a
-    mask it would look for packed sequences. On the left, mask and positions hide the padding.
-    """
-    import torch
-
-    width = max(len(passage.ids) for passage in passages)
-    ids = np.zeros((len(passages), width), np.int64)
-    mask = np.zeros_like(ids)
-    reads = []
-    for row, passage in enumerate(passages):
-        start = width - len(passage.ids) if side == 'left' else 0
-        ids[row, start : start + len(passage.ids)] = passage.ids
-        mask[row, start : start + len(passage.ids)] = 1
-        reads.append(np.stack([np.full_like(passage.reads, row), passage.reads + start], axis=1))
-
-    def tensor(array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array).to(device)
-
-    columns = tensor(np.concatenate(reads))
-    if side == 'right':
-        return Batch(tensor(ids), tensor(np.ones_like(mask)), None, columns)
-    positions = np.maximum(mask.cumsum(axis=1) - 1, 0)
-    return Batch(tensor(ids), tensor(mask), tensor(positions), columns)
-
-
-Rows = NDArray[np.float64]
 # Messages of errors without a class of their own that mean exhausted memory: PyTorch's allocator on
 # the CPU, and libraries of CUDA.
 EXHAUSTED = re.compile(
@@ -163,152 +136,126 @@ EXHAUSTED = re.compile(
     r'|bad_alloc',
     re.IGNORECASE,
 )
-
-
-class StepReader(Protocol):
-    """A model that gives logits at chosen tokens, such as :class:`~.model.StepClassifier`."""
-
-    @property
-    def model(self) -> PreTrainedModel:
-        """The model of ``transformers``."""
-
-    @property
-    def device(self) -> torch.device:
-        """The device that takes the input."""
-
-    def eval(self) -> Any:
-        """Put the model into evaluation mode."""
-
-    def __call__(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        position_ids: torch.Tensor | None,
-        reads: torch.Tensor,
-    ) -> torch.Tensor:
-        """Return the logits of C classes at R pairs of row and column, shape (R, C)."""
-
-
-class Passes:
-    """Runs a model on batches. A batch that runs out of memory is run again in halves.
-
-    Args:
-        reader: The model.
-        padding_side: ``left`` or ``right``.
-    """
-
-    def __init__(self, reader: StepReader, padding_side: str) -> None:
-        self.reader = reader
-        self.padding_side = padding_side
-        self.positions = 'position_ids' in inspect.signature(reader.model.forward).parameters
-
-    def run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
-        """Return the probabilities of each passage's steps, shape (R, C), or a refusal."""
-        rows = self._try(passages)
-        if rows is not None:
-            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
-        if len(passages) == 1:
-            return [Refusal.OUT_OF_MEMORY]
-        half = len(passages) // 2
-        return [*self.run(passages[:half]), *self.run(passages[half:])]
-
-    def _try(self, passages: Sequence[Passage]) -> list[Rows] | None:
-        """Return None if memory runs out; the memory of the failed pass is free then."""
-        import torch
-
-        try:
-            return self._probabilities(passages)
-        except MemoryError:
-            pass
-        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
-            if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
-                raise
-        torch.cuda.empty_cache()
-        return None
-
-    def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
-        import torch
-
-        batch = pad(passages, self.padding_side, self.reader.device)
-        with torch.inference_mode():
-            logits = self.reader(
-                batch.input_ids,
-                batch.attention_mask,
-                batch.position_ids if self.positions else None,
-                batch.reads,
-            )
-            rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
-        borders = np.cumsum([len(passage.reads) for passage in passages])[:-1]
-        return np.split(rows, borders)
-
-
+SURROGATES = re.compile('[\ud800-\udfff]')  # not valid Unicode; tokenizers fail on them
+SAMPLE = 64  # numbers sampled per tensor: reading all of a large model would take minutes
+# Arguments of `from_pretrained` for all files of a checkpoint: which of them, and where they are.
+WHERE = ('revision', 'cache_dir', 'token', 'local_files_only', 'subfolder', 'proxies')
 POOL = 8192  # solutions that are sorted by length together; their tokens are kept in memory
 AT_ONCE = 256  # solutions in a call of the tokenizer
-SIDES = ('left', 'right')
 
-Prepared = tuple[int, list[Passage] | Refusal]  # number of tokens of the steps, and passages
+Rows = NDArray[np.float64]
 
 
 class BatchedScorer(ABC):
     """Scores solutions with a model that reads many of them in one forward pass.
 
     Args:
-        reader: The model; it is put into evaluation mode.
+        model: The model; it is put into evaluation mode.
+        tokenizer: The checkpoint's own.
         batch_size: Greatest number of solutions in a forward pass.
         batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
             By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
         max_tokens: Greatest number of tokens of prompt and steps together; by default the number
             of the model's positions.
-        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
 
     Raises:
         ValueError: If a setting is out of its range.
     """
 
+    shift = 0  # how many tokens before its last token a step is read
+    window = False  # whether solutions that are too long are read in windows
+    score_columns = slice(None)  # the classes whose probabilities are the scores of a step
+
     def __init__(
         self,
-        reader: StepReader,
+        model: Any,
+        tokenizer: Any,
         *,
         batch_size: int = 64,
         batch_tokens: int | None = None,
         max_tokens: int | None = None,
-        padding_side: str = 'right',
     ) -> None:
         name = type(self).__name__
-        if padding_side not in SIDES:
-            raise ValueError(
-                f'padding_side of {name}: {padding_side!r} is unknown; give {", ".join(SIDES)}'
-            )
         counts = {'batch_size': batch_size, 'batch_tokens': batch_tokens, 'max_tokens': max_tokens}
         for field, count in counts.items():
             if count is not None and count < 1:
                 raise ValueError(f'{field} of {name}: {count!r} is too few; give at least 1')
-        positions = getattr(reader.model.config.get_text_config(), 'max_position_embeddings', None)
+        positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
         if positions and max_tokens and max_tokens > positions:
             raise ValueError(
                 f'max_tokens of {name}: {max_tokens} is more than the {positions} positions that '
                 'the model has; give less'
             )
+        self.model = model
+        self.tokenizer = tokenizer
+        self.name = model_name(model.config.name_or_path)
+        # A model that is offloaded to the disk takes its input on the CPU.
+        self.device = 'cpu' if model.device.type == 'meta' else str(model.device)
         self.batch_size = batch_size
-        self.batch_tokens = batch_tokens or (2048 if reader.device.type == 'cpu' else 16384)
+        self.batch_tokens = batch_tokens or (2048 if self.device == 'cpu' else 16384)
         self.max_tokens: int | None = max_tokens or positions
-        self.passes = Passes(reader, padding_side)
 
-    @abstractmethod
-    def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield the passages of each solution, or a refusal."""
-
-    @abstractmethod
-    def scores_of(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the scores of steps, from the classes' probabilities at each step."""
-
-    def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
-        """Return the scores of each solution, in order.
+    @classmethod
+    def load(
+        cls, source: str | Path, *, model: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Load model and tokenizer from a folder or the hub.
 
         Args:
-            solutions: The solutions; equal ones are scored once.
-            progress: Show a bar on standard error.
+            source: The folder, or an id such as ``GAIR/ReasonEval-7B``.
+            model: Arguments of ``from_pretrained``: ``dtype``, by default the checkpoint's,
+                ``device_map``, ``attn_implementation``, ``quantization_config``, and so on.
+            settings: Arguments of this class.
+
+        Raises:
+            ValueError: If a setting is out of its range, or the checkpoint is not whole.
+            OSError: If there is no such checkpoint.
         """
+        from transformers import AutoTokenizer
+
+        model = model or {}
+        where = {name: model[name] for name in WHERE if name in model}
+        tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
+        return cls(cls.load_model(str(source), **model), tokenizer, **settings)
+
+    @staticmethod
+    @abstractmethod
+    def load_model(source: str, **settings: Any) -> Any:
+        """Load the model alone, as :meth:`load` does."""
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What scores depend on besides the solution, as JSON values."""
+        config = self.model.config
+        return {
+            'model': self.name,
+            'revision': getattr(config, '_commit_hash', None),
+            'weights': weights_fingerprint(self.model),
+            'tokenizer': tokenizer_fingerprint(self.tokenizer),
+            'dtype': str(self.model.dtype).removeprefix('torch.'),
+            'max_tokens': self.max_tokens,
+            **self.own_settings(),
+        }
+
+    @abstractmethod
+    def own_settings(self) -> dict[str, Any]:
+        """Return what scores of this kind depend on besides model and tokenizer."""
+
+    @abstractmethod
+    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
+        """Return the tokens of each solution, or a refusal."""
+
+    @abstractmethod
+    def read(self, input_ids: torch.Tensor, reads: torch.Tensor) -> torch.Tensor:
+        """Return the logits of C classes at R tokens, shape (R, C).
+
+        Args:
+            input_ids: Token ids, shape (B, T).
+            reads: Row and column of each of the tokens, shape (R, 2).
+        """
+
+    def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
+        """Return the scores of each solution, in order; :meth:`stream` yields them as they come."""
         found = dict(self.stream(solutions, progress=progress))
         return [found[index] for index in range(len(solutions))]
 
@@ -324,10 +271,8 @@ class BatchedScorer(ABC):
             solutions: The solutions; equal ones are scored once.
             progress: Show a bar on standard error.
         """
-        places: dict[Solution, list[int]] = {}
-        for index, solution in enumerate(solutions):
-            places.setdefault(solution, []).append(index)
-        self.passes.reader.eval()
+        places = indexes(solutions)
+        self.model.eval()
         pending = iter(places)
         refused = 0
         with progress_bar(len(places), 'scoring', 'solution', shown=progress) as bar:
@@ -340,34 +285,145 @@ class BatchedScorer(ABC):
                         yield index, scores
 
     def _pool(self, solutions: Sequence[Solution]) -> Iterator[tuple[Solution, StepScores]]:
+        chunks = (solutions[start : start + AT_ONCE] for start in range(0, len(solutions), AT_ONCE))
+        encoded = [one for chunk in chunks for one in self.encode(chunk)]
+        tokens = [one.tokens if isinstance(one, Encoded) else 0 for one in encoded]
+        limit, shift, window = self.max_tokens, self.shift, self.window
         work: list[tuple[int, Passage]] = []
-        tokens: list[int] = []
-        for start in range(0, len(solutions), AT_ONCE):
-            for counted, found in self.prepare(solutions[start : start + AT_ONCE]):
-                index = len(tokens)
-                tokens.append(counted)
-                if isinstance(found, Refusal):
-                    steps = len(solutions[index].steps)
-                    yield solutions[index], StepScores.refused(steps, found, counted)
-                else:
-                    work += [(index, passage) for passage in found]
-        parts: dict[int, list[tuple[int, Rows | Refusal]]] = {}
-        left = np.bincount([index for index, _ in work], minlength=len(solutions))
+        for index, one in enumerate(encoded):
+            found: list[Passage] | Refusal
+            found = one if isinstance(one, Refusal) else passages(one, limit, shift, window)
+            if isinstance(found, Refusal):
+                steps = len(solutions[index].steps)
+                yield solutions[index], StepScores.refused(steps, found, tokens[index])
+            else:
+                work += [(index, passage) for passage in found]
+        wanted = Counter(index for index, _ in work)
+        parts: dict[int, dict[int, Rows | Refusal]] = defaultdict(dict)
         lengths = [len(passage.ids) for _, passage in work]
         for batch in like_lengths(lengths, self.batch_size, self.batch_tokens):
-            results = self.passes.run([work[item][1] for item in batch])
+            results = self._run([work[item][1] for item in batch])
             for item, rows in zip(batch, results, strict=True):
                 index, passage = work[item]
-                parts.setdefault(index, []).append((passage.first, rows))
-                left[index] -= 1
-                if not left[index]:
-                    whole = self._joined(parts.pop(index), len(solutions[index].steps))
-                    yield solutions[index], replace(whole, tokens=tokens[index])
+                parts[index][passage.first] = rows
+                if len(parts[index]) == wanted[index]:
+                    solution = solutions[index]
+                    read = [rows for _, rows in sorted(parts.pop(index).items())]
+                    yield solution, self._joined(read, len(solution.steps), tokens[index])
 
-    def _joined(self, parts: Sequence[tuple[int, Rows | Refusal]], steps: int) -> StepScores:
+    def _joined(self, parts: Sequence[Rows | Refusal], steps: int, tokens: int) -> StepScores:
         rows = []
-        for _, part in sorted(parts, key=lambda part: part[0]):
+        for part in parts:
             if isinstance(part, Refusal):
-                return StepScores.refused(steps, part)
+                return StepScores.refused(steps, part, tokens)
             rows.append(part)
-        return StepScores(self.scores_of(np.concatenate(rows)))
+        return StepScores(np.concatenate(rows)[:, self.score_columns], tokens=tokens)
+
+    def _run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
+        """Return the probabilities of each passage's steps, shape (R, C), or a refusal.
+
+        A batch that runs out of memory is run again in halves.
+        """
+        import torch
+
+        try:
+            rows = self._probabilities(passages)
+            return [part if np.isfinite(part).all() else Refusal.NOT_FINITE for part in rows]
+        except MemoryError:
+            pass
+        except RuntimeError as error:  # also torch.cuda.OutOfMemoryError, perhaps without a message
+            if not (isinstance(error, torch.cuda.OutOfMemoryError) or EXHAUSTED.search(str(error))):
+                raise
+        torch.cuda.empty_cache()  # the memory of the failed pass is free here, behind the handlers
+        if len(passages) == 1:
+            return [Refusal.OUT_OF_MEMORY]
+        half = len(passages) // 2
+        return [*self._run(passages[:half]), *self._run(passages[half:])]
+
+    def _probabilities(self, passages: Sequence[Passage]) -> list[Rows]:
+        import torch
+
+        # Padded on the right: a decoder's tokens don't see what follows them.
+        ids = np.zeros((len(passages), max(len(passage.ids) for passage in passages)), np.int64)
+        for row, passage in enumerate(passages):
+            ids[row, : len(passage.ids)] = passage.ids
+        counts = [len(passage.reads) for passage in passages]
+        columns = np.concatenate([passage.reads for passage in passages])
+        reads = np.stack([np.repeat(np.arange(len(passages)), counts), columns], axis=1)
+        with torch.inference_mode():
+            input_ids, places = (torch.from_numpy(one).to(self.device) for one in (ids, reads))
+            logits = self.read(input_ids, places)
+            rows = torch.softmax(logits.float(), dim=-1).cpu().numpy().astype(np.float64)
+        return np.split(rows, np.cumsum(counts)[:-1])
+
+
+def tokenised(tokenizer: Any, texts: list[str], **settings: Any) -> Mapping[str, list[Any]]:
+    """Return what a tokenizer makes of texts, without the tokens that it puts around each."""
+    if not texts:
+        return {'input_ids': [], 'offset_mapping': []}
+    found: Mapping[str, list[Any]] = tokenizer(
+        texts,
+        add_special_tokens=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,  # else it warns of long texts, which are handled later
+        **settings,
+    )
+    return found
+
+
+def special_ids(tokenizer: Any) -> dict[str, int]:
+    """Return a tokenizer's special tokens, each with its number."""
+    special = {str(text) for text in tokenizer.all_special_tokens}
+    special |= {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    return {text: int(tokenizer.convert_tokens_to_ids(text)) for text in sorted(special)}
+
+
+def prefix_ids(tokenizer: Any) -> list[int]:
+    """Return the tokens that a tokenizer puts before each text."""
+    plain = tokenizer('a', add_special_tokens=False)['input_ids']
+    whole = tokenizer('a')['input_ids']
+    for start in range(len(whole) - len(plain) + 1):
+        if whole[start : start + len(plain)] == plain:
+            return list(whole[:start])
+    return []
+
+
+def dtype_keyword() -> str:
+    """Return the name of the dtype argument in the installed ``transformers``."""
+    from packaging.version import Version
+    from transformers import __version__
+
+    return 'dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'
+
+
+def model_name(source: str | Path) -> str:
+    """Return a model's name; for a local folder the last part of its path."""
+    folder = Path(source)
+    return folder.resolve().name if str(source) and folder.is_dir() else str(source)
+
+
+def tokenizer_fingerprint(tokenizer: Any) -> str:
+    """Return sixteen hexadecimal digits: a hash of how a ``transformers`` tokenizer works."""
+    if getattr(tokenizer, 'is_fast', False):
+        rules = json.loads(tokenizer.backend_tokenizer.to_str())
+        for name in ('padding', 'truncation'):  # they belong to the last call, not the tokenizer
+            rules.pop(name, None)
+    else:
+        added = {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()}
+        probe = tokenizer('a A 1+1=2\n\u03c0')['input_ids']
+        rules = [type(tokenizer).__name__, tokenizer.get_vocab(), added, probe]
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    return stable_hash([rules, special])[:16]
+
+
+def weights_fingerprint(model: torch.nn.Module) -> str:
+    """Return sixteen hexadecimal digits: a hash of samples of all tensors, changed by training."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f'{name} {tuple(tensor.shape)} {tensor.dtype}'.encode())
+        if tensor.device.type != 'meta':  # left on disk
+            flat = tensor.detach().reshape(-1)
+            some = flat[:: max(len(flat) // SAMPLE, 1)]
+            digest.update(some.to('cpu').float().numpy().tobytes())
+    return digest.hexdigest()[:16]

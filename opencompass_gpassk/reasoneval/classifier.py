@@ -1,47 +1,391 @@
-"""Scores the steps of many solutions in batches, one forward pass per solution."""
+"""ReasonEval's scorer: a language model that says of each step if it is good, idle or wrong.
+
+There are two published layouts of a checkpoint, each a backbone's files with a head among them.
+``GAIR/ReasonEval-7B`` is a Mistral backbone whose config describes the head by ``score_dimension``
+and ``use_bias``; ``GAIR/ReasonEval-34B`` is a Llama backbone with ``score_dim`` and ``bias``. The
+weights of both are ``model.*`` and ``score_head.*``.
+
+Prompt and steps are tokenised as one text with a separator after each. The separator is a special
+token, so no token crosses the border of two steps. Then the separators are removed, so that the
+model reads an ordinary answer (arXiv 2404.05692, section 3.2, and the authors' code).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batching import BatchedScorer, Prepared, Rows, passages
-from opencompass_gpassk.reasoneval.model import (
-    DELIMITER_KEY,
-    POSITIONS,
-    model_name,
-    tokenizer_fingerprint,
-    weights_fingerprint,
+from opencompass_gpassk.reasoneval.batching import (
+    SURROGATES,
+    WHERE,
+    BatchedScorer,
+    Encoded,
+    dtype_keyword,
+    prefix_ids,
+    special_ids,
+    tokenised,
 )
-from opencompass_gpassk.reasoneval.solutions import (
-    Refusal,
-    Solution,
-    StepScores,
-    count_refusals,
-)
-from opencompass_gpassk.reasoneval.tokens import PROMPT, StepTokenizer
+from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
     from typing_extensions import Self
 
-    from opencompass_gpassk.reasoneval.model import StepClassifier
+__all__ = [
+    'DELIMITER_KEY',
+    'PROMPT',
+    'Refusal',
+    'Solution',
+    'StepClassifier',
+    'StepScorer',
+    'StepScores',
+    'StepTokenizer',
+    'find_layout',
+]
 
-__all__ = ['Refusal', 'Solution', 'StepScorer', 'StepScores', 'count_refusals']
+HEAD = 'score_head.'
+POSITIONS = ('published', 'last')
+POSITION_KEY = 'step_position'  # in configs that we write: how the checkpoint was trained
+DELIMITER_KEY = 'step_delimiter'  # likewise: the text between steps in its training data
+# In the order in which transformers looks for them.
+WEIGHTS = ('model.safetensors', 'pytorch_model.bin')
 
-CHOICES = {
-    'position': (None, *POSITIONS),
-    'long': ('refuse', 'window'),
+
+@dataclass(frozen=True)
+class Layout:
+    """How a checkpoint describes its head.
+
+    Attributes:
+        architecture: The model's name in the config.
+        classes_key: The config's name for the number of classes.
+        bias_key: The config's name for whether the head has a bias.
+    """
+
+    architecture: str
+    classes_key: str
+    bias_key: str
+
+
+LAYOUTS = {
+    '7b': Layout('ReasonEval_7B', 'score_dimension', 'use_bias'),
+    '34b': Layout('ReasonEval_34B', 'score_dim', 'bias'),
 }
 
 
+def find_layout(config: Any) -> Layout | None:
+    """Return the layout of a config; None if it describes no head."""
+    return next((one for one in LAYOUTS.values() if hasattr(config, one.classes_key)), None)
+
+
+def head_weights(source: str, settings: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """Return the tensors of a checkpoint's head, ``weight`` and perhaps ``bias``, on the CPU.
+
+    Args:
+        source: A folder or an id on the hub.
+        settings: Where to look: ``revision``, ``cache_dir`` and so on; others have no effect.
+
+    Raises:
+        ValueError: If there is no head in the checkpoint.
+        OSError: If there is no checkpoint.
+    """
+    from transformers.utils import cached_file
+
+    where = {name: settings[name] for name in WHERE if settings.get(name) is not None}
+
+    def find(name: str) -> Path | None:
+        found = cached_file(source, name, _raise_exceptions_for_missing_entries=False, **where)
+        return Path(found) if found else None
+
+    for name in WEIGHTS:
+        files = [find(name)]
+        if files == [None]:
+            if not (index := find(f'{name}.index.json')):
+                continue
+            places = json.loads(index.read_text('utf-8'))['weight_map']
+            shards = {shard for key, shard in places.items() if key.startswith(HEAD)}
+            files = [find(shard) for shard in sorted(shards)]
+        tensors = {key: one for file in files if file for key, one in _head_in(file).items()}
+        if 'weight' in tensors:
+            return tensors
+        raise ValueError(
+            f'{source}: the checkpoint has no {HEAD}weight, so that it can score no steps; name a '
+            'ReasonEval model, or train a head on this one first'
+        )
+    raise OSError(f'{source} holds neither {" nor ".join(WEIGHTS)}, whole or in parts')
+
+
+def _head_in(file: Path) -> dict[str, torch.Tensor]:
+    """Return the head's tensors in a file of weights."""
+    if file.suffix == '.safetensors':
+        from safetensors import safe_open
+
+        with safe_open(file, framework='pt') as held:
+            tensors = {name: held.get_tensor(name) for name in held.keys() if name.startswith(HEAD)}  # noqa: SIM118
+    else:
+        tensors = torch.load(file, map_location='cpu', weights_only=True)
+    return {name.removeprefix(HEAD): one for name, one in tensors.items() if name.startswith(HEAD)}
+
+
+class StepClassifier(torch.nn.Module):
+    """A decoder of ``transformers`` without language-model head, and a linear ``score_head``.
+
+    The classes are [negative, neutral, positive]; their softmax is the model of ReasonEval (arXiv
+    2404.05692, section 3.2). The names of its parameters are those of the published checkpoints.
+
+    Args:
+        backbone: A model from ``AutoModel``, with H hidden units.
+        bias: Whether the head has a bias.
+        generator: Draws the head's weights; by default they are zero, and all classes equal.
+
+    Attributes:
+        position: Where a step is read by default: ``last``, at its last token, or ``published``,
+            one token before it.
+
+    Raises:
+        ValueError: If the backbone's config names an unknown position.
+    """
+
+    def __init__(
+        self,
+        backbone: PreTrainedModel,
+        *,
+        bias: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.model = backbone
+        self.config = backbone.config
+        # The published code for the 7B model puts a BOS token in front without moving the positions
+        # of the steps, and so reads each step one token before its last one.
+        theirs = find_layout(self.config) == LAYOUTS['7b'] and self.config.model_type == 'mistral'
+        usual = 'published' if theirs else 'last'
+        self.position: str = getattr(self.config, POSITION_KEY, None) or usual
+        if self.position not in POSITIONS:
+            raise ValueError(
+                f'{POSITION_KEY} of the checkpoint is {self.position!r}; known: {POSITIONS}'
+            )
+        hidden = self.config.get_text_config().hidden_size
+        self.score_head = torch.nn.utils.skip_init(
+            torch.nn.Linear, hidden, len(CLASSES), bias=bias, dtype=backbone.dtype
+        )
+        deviation = getattr(self.config, 'initializer_range', 0.02)
+        with torch.no_grad():
+            for parameter in self.score_head.parameters():
+                parameter.zero_()
+            if generator is not None:
+                self.score_head.weight.normal_(0.0, deviation, generator=generator)
+        if backbone.device.type != 'meta':  # as one that is offloaded to the disk
+            self.score_head.to(backbone.device)
+
+    @classmethod
+    def load(
+        cls, source: str | Path, *, dtype: str | torch.dtype = 'auto', **settings: Any
+    ) -> Self:
+        """Load a checkpoint of either published layout, or any decoder with a ``score_head``.
+
+        Args:
+            source: A folder, or an id on the hub such as ``GAIR/ReasonEval-7B``.
+            dtype: ``auto`` for the checkpoint's, or ``bfloat16``, ``float32`` and so on.
+            settings: Other arguments of ``AutoModel.from_pretrained``, such as ``device_map`` (by
+                default the CPU), ``attn_implementation``, ``revision``, or
+                ``quantization_config``, which is for the backbone: the head is never quantised.
+
+        Raises:
+            ValueError: If weights are missing, or the model has no place for some; or if the head
+                doesn't have three classes.
+            OSError: If there is no such checkpoint.
+        """
+        from transformers import AutoModel
+
+        source = str(source)
+        head = head_weights(source, settings)
+        settings[dtype_keyword()] = dtype
+        backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **settings)
+        layout = find_layout(backbone.config)
+        bias = bool(getattr(backbone.config, layout.bias_key if layout else '', 'bias' in head))
+        model = cls(backbone, bias=bias)
+        own = {f'score_head.{name}' for name in model.score_head.state_dict()}
+        there = {f'score_head.{name}' for name in head}
+        missing = {*report['missing_keys'], *(own - there)}
+        unexpected = {*report['unexpected_keys'], *there} - own
+        for kind, keys in (('misses', missing), ('has no place for', unexpected)):
+            if keys:
+                raise ValueError(
+                    f'{source}: the model {kind} {", ".join(sorted(keys)[:5])} ({len(keys)} in '
+                    'all); the files may be cut short, or of another model'
+                )
+        if head['weight'].shape != model.score_head.weight.shape:
+            found, fitting = tuple(head['weight'].shape), tuple(model.score_head.weight.shape)
+            raise ValueError(
+                f'{source}: score_head.weight has the shape {found}; {fitting} fits the backbone '
+                f'and {len(CLASSES)} classes'
+            )
+        model.score_head.load_state_dict(head)
+        return model.eval()
+
+    @property
+    def device(self) -> torch.device:
+        """The backbone's device."""
+        return self.model.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the backbone's weights."""
+        return self.model.dtype
+
+    def forward(self, input_ids: torch.Tensor, reads: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the classes' logits at some tokens or at all tokens.
+
+        Args:
+            input_ids: B rows of T token ids, padded on the right: a decoder's tokens don't see
+                what follows them.
+            reads: R pairs of row and column, shape (R, 2); by default every token is read.
+
+        Returns:
+            Shape (R, 3), or (B, T, 3) without ``reads``.
+        """
+        # With a mask of ones transformers uses plain causal attention, which is fast; without a
+        # mask it would look for packed sequences.
+        mask = torch.ones_like(input_ids)
+        hidden = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False)[0]
+        if reads is not None:
+            hidden = hidden[reads[:, 0], reads[:, 1]]
+        weight = self.score_head.weight
+        return self.score_head(hidden.to(weight.device, weight.dtype))
+
+    def save(
+        self, folder: str | Path, layout: str | None = None, position: str | None = None
+    ) -> None:
+        """Write a checkpoint that this class and the authors' classes can load.
+
+        The weights are safetensors in parts of 5 GB. The authors' 7B class loads Mistral
+        backbones, their 34B class Llama ones. The tokenizer must be saved separately.
+
+        Args:
+            folder: The folder; it is created if needed.
+            layout: ``7b`` or ``34b``; by default that of the loaded checkpoint, else ``34b`` for a
+                Llama backbone and ``7b`` for others.
+            position: Where steps are read when the checkpoint is loaded; by default as now. Use
+                ``last`` for a head that was trained at the last token of each step.
+
+        Raises:
+            ValueError: If the layout is unknown.
+        """
+        from huggingface_hub import save_torch_state_dict
+
+        if layout not in (None, *LAYOUTS):
+            raise ValueError(f'layout: {layout!r} is unknown; give one of {tuple(LAYOUTS)}')
+        usual = LAYOUTS['34b' if self.config.model_type == 'llama' else '7b']
+        chosen = LAYOUTS[layout] if layout else find_layout(self.config) or usual
+        config = deepcopy(self.config)
+        for other in LAYOUTS.values():
+            if other != chosen and hasattr(config, other.classes_key):
+                for key in (other.classes_key, other.bias_key):
+                    config.__dict__.pop(key, None)
+        head = self.score_head.state_dict()
+        setattr(config, chosen.classes_key, len(CLASSES))
+        setattr(config, chosen.bias_key, 'bias' in head)
+        setattr(config, POSITION_KEY, position or self.position)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        config.save_pretrained(folder)
+        # `save_pretrained` names the backbone's class, which has no head.
+        path = Path(folder) / 'config.json'
+        written = json.loads(path.read_text('utf-8')) | {'architectures': [chosen.architecture]}
+        path.write_text(json.dumps(written, indent=2, sort_keys=True) + '\n', 'utf-8')
+        # The backbone's own prefix is `model.` for Mistral and Llama.
+        prefix = f'{self.model.base_model_prefix}.' if self.model.base_model_prefix else ''
+        tensors = {f'{prefix}{key}': tensor for key, tensor in self.model.state_dict().items()}
+        tensors |= {f'{HEAD}{key}': tensor for key, tensor in head.items()}
+        save_torch_state_dict(tensors, folder)
+
+
+PROMPT = "Question:\n{question}\nAnswer:\nLet's think step by step.\n"
+LONG = ('refuse', 'window')
+
+
+class StepTokenizer:
+    """Tokenizes solutions. A special token's text in a solution is read as text.
+
+    Args:
+        tokenizer: A tokenizer of ``transformers``, fast or slow. Tokens that it puts before a text,
+            such as BOS, are put before the prompt. The separator is its pad token; or its
+            end-of-text or BOS token, if it has no pad token or one that also means unknown.
+
+    Raises:
+        ValueError: If it has no token that can separate steps.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        usable = (tokenizer.pad_token, tokenizer.eos_token, tokenizer.bos_token)
+        found = [token for token in usable if token and token != tokenizer.unk_token]
+        if not found:
+            raise ValueError(
+                'the tokenizer has neither pad nor end-of-text nor BOS token to separate steps '
+                "with; set its pad token: tokenizer.add_special_tokens({'pad_token': '<pad>'})"
+            )
+        self.separator = str(found[0])
+        self.separator_id = int(tokenizer.convert_tokens_to_ids(self.separator))
+        self.prefix = prefix_ids(tokenizer)
+        special = special_ids(tokenizer)
+        self.special_ids = set(special.values()) - {tokenizer.unk_token_id}
+        longest_first = sorted(filter(None, special), key=len, reverse=True)
+        self.special = re.compile('|'.join(map(re.escape, longest_first)))
+
+    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
+        """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
+        parts = [self._parts(solution) for solution in solutions if not solution.unfit]
+        rows = tokenised(self.tokenizer, [self.separator.join([*texts, '']) for texts, _ in parts])
+        closes = (closing for _, closing in parts)
+        found = iter(map(self._without_separators, rows['input_ids'], closes))
+        return [solution.unfit or next(found) for solution in solutions]
+
+    def _parts(self, solution: Solution) -> tuple[list[str], list[bool]]:
+        """Return the texts before each separator, and which of them end the prompt or a step.
+
+        A special token's text inside is cut after its first character. The separator there is
+        removed later, like all others.
+        """
+        texts: list[str] = []
+        closes: list[bool] = []
+        for text in (PROMPT.replace('{question}', solution.question), *solution.steps):
+            text = SURROGATES.sub('\ufffd', text)
+            start = 0
+            for found in self.special.finditer(text):
+                texts.append(text[start : found.start() + 1])
+                closes.append(False)
+                start = found.start() + 1
+            texts.append(text[start:])
+            closes.append(True)
+        return texts, closes
+
+    def _without_separators(self, ids: Iterable[int], closes: Sequence[bool]) -> Encoded | Refusal:
+        row = np.fromiter(ids, np.int32)
+        here = row == self.separator_id
+        at = np.flatnonzero(here)
+        kept = row[~here]
+        if len(at) != len(closes) or self.special_ids.intersection(kept.tolist()):
+            return Refusal.SPECIAL_TOKENS
+        # Earlier separators are removed by now, and this one comes after the last token.
+        lasts = (at - np.arange(len(at)) - 1)[np.array(closes)] + len(self.prefix)
+        if np.any(np.diff(lasts) == 0):
+            return Refusal.BLANK_STEP
+        whole = np.concatenate([np.array(self.prefix, np.int32), kept])
+        prompt = int(lasts[0]) + 1
+        return Encoded(whole, lasts[1:], len(whole) - prompt, prompt)
+
+
 class StepScorer(BatchedScorer):
-    """Scores solutions step by step with a :class:`~.model.StepClassifier`.
+    """Scores solutions step by step with a :class:`StepClassifier`.
 
     Args:
         model: The classifier; it is put into evaluation mode.
@@ -50,16 +394,10 @@ class StepScorer(BatchedScorer):
             or ``published``, one token before it, as in the authors' code for
             ``GAIR/ReasonEval-7B``, which puts a BOS token in front without moving its positions.
             By default as the checkpoint requires.
-        batch_size: Greatest number of solutions in a forward pass.
-        batch_tokens: Greatest number of tokens in a pass, with padding; a longer solution is alone.
-            By default 2048 on the CPU, whose caches hold no more, and 16384 elsewhere.
-        max_tokens: Greatest number of tokens of prompt and steps together; by default the number
-            of the model's positions.
-        long: How longer solutions are treated: ``refuse``; or ``window``, which reads the prompt
-            several times, each time with as many steps as fit.
-        padding_side: ``right``, which needs no attention mask and is faster, or ``left``.
-        name: The model's name in :attr:`settings`; by default the source that it was loaded from,
-            without the path of a folder.
+        long: How solutions of more than ``max_tokens`` are treated: ``refuse``; or ``window``,
+            which reads the prompt several times, each time with as many steps as fit.
+        batching: Arguments of :class:`~.batching.BatchedScorer`: ``batch_size``, ``batch_tokens``
+            and ``max_tokens``.
 
     Attributes:
         delimiter: The text between the steps in the model's training data, if its config gives it
@@ -70,96 +408,50 @@ class StepScorer(BatchedScorer):
             separate steps.
     """
 
+    model: StepClassifier
+
     def __init__(
         self,
         model: StepClassifier,
         tokenizer: Any,
         *,
         position: str | None = None,
-        batch_size: int = 64,
-        batch_tokens: int | None = None,
-        max_tokens: int | None = None,
         long: str = 'refuse',
-        padding_side: str = 'right',
-        name: str = '',
+        **batching: Any,
     ) -> None:
-        super().__init__(
-            model,
-            batch_size=batch_size,
-            batch_tokens=batch_tokens,
-            max_tokens=max_tokens,
-            padding_side=padding_side,
-        )
-        for field, value in {'position': position, 'long': long}.items():
-            if value not in CHOICES[field]:
-                known = ', '.join(str(choice) for choice in CHOICES[field] if choice)
-                raise ValueError(f'{field} of StepScorer: {value!r} is unknown; give {known}')
-        self.model = model
-        self.tokenizer = StepTokenizer(tokenizer)
+        super().__init__(model, tokenizer, **batching)
+        for field, value, known in (
+            ('position', position or model.position, POSITIONS),
+            ('long', long, LONG),
+        ):
+            if value not in known:
+                raise ValueError(
+                    f'{field} of StepScorer: {value!r} is unknown; give {", ".join(known)}'
+                )
+        self.step_tokenizer = StepTokenizer(tokenizer)
         self.position = position or model.position
         self.long = long
-        # The delimiter of steps in the model's training data; None if its config doesn't say.
+        self.shift = int(self.position == 'published')
+        self.window = long == 'window'
         self.delimiter: str | None = getattr(model.config, DELIMITER_KEY, None) or None
-        self.name = name or model_name(model.config.name_or_path)
 
-    @classmethod
-    def load(
-        cls, source: str | Path, *, model: dict[str, Any] | None = None, **settings: Any
-    ) -> Self:
-        """Load model and tokenizer from a folder or the hub.
+    load_model = StepClassifier.load
 
-        Args:
-            source: The folder, or an id such as ``GAIR/ReasonEval-7B``.
-            model: Arguments of :meth:`.StepClassifier.load`: ``dtype``, ``device_map``, and so on.
-            settings: Arguments of this class.
-
-        Raises:
-            ValueError: As both classes do.
-            OSError: If there is no such checkpoint.
-        """
-        from transformers import AutoTokenizer
-
-        from opencompass_gpassk.reasoneval.model import WHERE, StepClassifier
-
-        model = model or {}
-        where = {name: model[name] for name in WHERE if name in model}
-        tokenizer = AutoTokenizer.from_pretrained(str(source), **where)
-        settings = {'name': model_name(source), **settings}
-        return cls(StepClassifier.load(source, **model), tokenizer, **settings)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What scores depend on besides the solution, as JSON values."""
+    def own_settings(self) -> dict[str, Any]:
+        """Return the prompt, and how it and the steps are read."""
+        quantisation = getattr(self.model.config, 'quantization_config', '')
         return {
-            'model': self.name,
-            **self._identity,
+            'quantisation': stable_hash(str(quantisation)),
+            'prompt': stable_hash(PROMPT),
             'position': self.position,
-            'max_tokens': self.max_tokens,
             'long': self.long,
         }
 
-    @cached_property
-    def _identity(self) -> dict[str, Any]:
-        config = self.model.config
-        return {
-            'revision': getattr(config, '_commit_hash', None),
-            'weights': weights_fingerprint(self.model),
-            'tokenizer': tokenizer_fingerprint(self.tokenizer.tokenizer),
-            'dtype': str(self.model.model.dtype).removeprefix('torch.'),
-            'quantisation': stable_hash(str(getattr(config, 'quantization_config', ''))),
-            'prompt': stable_hash(PROMPT),
-        }
+    def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
+        """Return the tokens of each solution, or a refusal."""
+        return self.step_tokenizer.encode(solutions)
 
-    def prepare(self, solutions: Sequence[Solution]) -> Iterator[Prepared]:
-        """Yield the passages of each solution, or a refusal."""
-        shift = int(self.position == 'published')
-        for item in self.tokenizer.encode(solutions):
-            if isinstance(item, Refusal):
-                yield 0, item
-            else:
-                window = self.long == 'window'
-                yield item.tokens, passages(item, shift=shift, limit=self.max_tokens, window=window)
-
-    def scores_of(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the probabilities of all three classes."""
-        return rows
+    def read(self, input_ids: torch.Tensor, reads: torch.Tensor) -> torch.Tensor:
+        """Return the logits of the three classes at R tokens, shape (R, 3)."""
+        logits: torch.Tensor = self.model(input_ids, reads)
+        return logits

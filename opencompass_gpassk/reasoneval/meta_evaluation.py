@@ -19,7 +19,7 @@ number in [0, 1] of a process reward model. ``"scores": null`` is a solution tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.detection import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,
@@ -47,16 +47,17 @@ from opencompass_gpassk.metrics.reasoning import (
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
     LabelledSolution,
+    field_error,
     find_sets,
     kind_named,
     read_id,
     read_set,
 )
 from opencompass_gpassk.reasoneval.solutions import Solution
-from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.classifier import StepScorer
+    from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 __all__ = [
     'THRESHOLDS',
@@ -72,9 +73,9 @@ __all__ = [
     'threshold_rows',
 ]
 
-SUFFIXES = re.compile(r'(\.jsonl?)?(\.gz)?$', re.I)
+SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
-REMEDY = 'give a list of one a line of the solution, or null for a refusal'
+WANTED = 'a list of one a line of the solution, or null for a refusal'
 
 
 class OtherScoresError(ValueError):
@@ -88,14 +89,18 @@ class RecordedScores:
     Attributes:
         evaluator: The evaluator's name.
         kind: The kind of errors in the set.
-        classes: Whether a score is the probabilities of three classes, or one number.
-        scores: Solution → shape (L, 3) or (L,), one score per line or step; None for a refusal.
+        scores: Solution → shape (L, 3), the probabilities of the classes, or (L, 1), one number,
+            for each line or step; None for a refusal.
     """
 
     evaluator: str
     kind: ErrorKind
-    classes: bool
     scores: dict[str, Scores | None]
+
+    @property
+    def classes(self) -> bool:
+        """Whether a score is the probabilities of three classes, or one number."""
+        return any(scores.shape[1] > 1 for scores in self.scores.values() if scores is not None)
 
     def values(self, solution_id: str) -> Scores | None:
         """Return the validity or redundancy (by the kind) of each line or step of a solution.
@@ -105,9 +110,9 @@ class RecordedScores:
         scores = self.scores[solution_id]
         if scores is None:
             return None
-        if self.classes:
-            return validity(scores) if self.kind is ErrorKind.INVALID else redundancy(scores)
-        return scores if self.kind is ErrorKind.INVALID else 1 - scores
+        if self.kind is ErrorKind.INVALID:
+            return validity(scores)
+        return redundancy(scores) if scores.shape[1] > 1 else 1 - validity(scores)
 
 
 def find_scores(
@@ -127,7 +132,9 @@ def find_scores(
     """
     found: dict[tuple[str, ErrorKind], tuple[Path, RecordedScores]] = {}
     for given in paths:
-        for path in sorted(_files(given)) if given.is_dir() else [given]:
+        inside = sorted(given.rglob('*')) if given.is_dir() else []
+        files = [path for path in inside if SUFFIX.search(path.name) and path.is_file()]
+        for path in files if given.is_dir() else [given]:
             try:
                 scores = read_scores(path)
             except OtherScoresError as error:
@@ -165,55 +172,40 @@ def read_scores(path: Path) -> RecordedScores:
         )
     scores: dict[str, Scores | None] = {}
     for number, line in numbered_lines(path):
-        try:
+        with at_line(path, number):
             row = parse_row(line)
-            solution = read_id(row)
-            if solution in scores:
-                raise ValueError(f'field id: {solution} stands twice; leave one line out')
-            scores[solution] = _scores(row)
-        except ValueError as error:
-            # If the first row has no scores, the file is of another kind.
-            other = isinstance(error, OtherScoresError) and not scores
-            message = f'{path}, line {number}: {error}'
-            raise (OtherScoresError if other else ValueError)(message) from error
-    forms = {given.ndim for given in scores.values() if given is not None}
-    if len(forms) != 1:
-        problem = 'classes and single numbers are mixed' if forms else 'there is no score in it'
+            given = row.get('scores', '')
+            if scores or given is None or isinstance(given, list):
+                solution = read_id(row)
+                if solution in scores:
+                    raise ValueError(f'field id: {solution} stands twice; leave one line out')
+                scores[solution] = None if given is None else _scores(given)
+        if not scores:  # a file of another kind, such as verdicts on whole solutions
+            raise OtherScoresError(f'{path}, line {number}: {field_error("scores", given, WANTED)}')
+    widths = {given.shape[1] for given in scores.values() if given is not None}
+    if len(widths) != 1:
+        problem = 'classes and single numbers are mixed' if widths else 'there is no score in it'
         raise ValueError(f'{path}: {problem}; give scores of one evaluator')
-    return RecordedScores(_evaluator(path), kind, forms == {2}, scores)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob('*'):
-        if re.search(r'\.jsonl?(\.gz)?$', path.name, re.I) and path.is_file():
-            yield path
+    return RecordedScores(_evaluator(path), kind, scores)
 
 
 def _evaluator(path: Path) -> str:
-    name = DECORATION.sub('', DECORATION.sub('', SUFFIXES.sub('', path.name)))
+    name = DECORATION.sub('', DECORATION.sub('', SUFFIX.sub('', path.name)))
     return name if name.strip('_.- ') else path.absolute().parent.name
 
 
-def _scores(row: dict[str, Any]) -> Scores | None:
-    given = row.get('scores', '')
-    if given is None:
-        return None
-    if not isinstance(given, list):
-        raise OtherScoresError(f'field scores is {repr(given)[:60]}; {REMEDY}')
-    if not given:
-        raise ValueError(f'field scores is []; {REMEDY}')
+def _scores(given: Any) -> Scores:
+    if not isinstance(given, list) or not given:
+        raise field_error('scores', given, WANTED)
     for index, score in enumerate(given):
         triple = isinstance(score, list) and len(score) == 3 and all(map(_is_share, score))
         if not triple and not _is_share(score):
-            raise ValueError(
-                f'field scores[{index}] is {repr(score)[:60]}; give [negative, neutral, positive] '
-                'or one number, all from 0 to 1'
-            )
+            wanted = '[negative, neutral, positive] or one number, all from 0 to 1'
+            raise field_error(f'scores[{index}]', score, wanted)
     if len({isinstance(score, list) for score in given}) > 1:
         raise ValueError('field scores: classes and single numbers are mixed; give one of them')
-    scores = np.array(given, dtype=np.float64)
-    if scores.ndim == 2:
-        validity(scores)  # raises an error unless each row is a distribution
+    scores = np.array(given, dtype=np.float64).reshape(len(given), -1)
+    validity(scores)  # raises an error unless each row is a distribution
     return scores
 
 
@@ -362,10 +354,11 @@ def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores
         return np.full(len(solution.steps), np.nan)
     if len(values) == len(solution.steps):
         return values
-    if len(values) != solution.lines:
+    lines = sum(map(len, solution.steps))
+    if len(values) != lines:
         raise ValueError(
             f'{recorded.evaluator}, {recorded.kind.value} errors, solution {solution.solution_id}: '
-            f'{len(values)} scores where there are {solution.lines} lines in '
+            f'{len(values)} scores where there are {lines} lines in '
             f'{len(solution.steps)} steps; score each line, or each step'
         )
     starts = np.cumsum([0, *(len(step) for step in solution.steps[:-1])])

@@ -16,15 +16,26 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 
-__all__ = ['ErrorKind', 'LabelledSolution', 'find_sets', 'kind_named', 'read_id', 'read_set']
+__all__ = [
+    'ErrorKind',
+    'LabelledSolution',
+    'field_error',
+    'find_sets',
+    'kind_named',
+    'read_id',
+    'read_set',
+    'typed',
+]
 
 STEPS = 'model_output_step_format'
 FIRST_ERROR = 'model_output_solution_first_error_step'
 SOLUTION = 'model_output_solution_correctness'
 ANSWER = 'model_output_answer_correctness'
 NO_ERROR = 'N/A'
+WANTED: dict[type, str] = {dict: 'an object', list: 'a list', str: 'a text'}
 ENDINGS = ('.json', '.jsonl', '.json.gz', '.jsonl.gz')
 
 
@@ -53,11 +64,6 @@ class LabelledSolution:
     steps: tuple[tuple[str, ...], ...]
     errors: tuple[bool, ...]
     answer_right: bool | None = None
-
-    @property
-    def lines(self) -> int:
-        """Number of lines in all steps."""
-        return sum(map(len, self.steps))
 
 
 def kind_named(name: str) -> ErrorKind | None:
@@ -115,55 +121,52 @@ def read_id(row: dict[str, Any]) -> str:
     """
     value = row.get('id')
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError(f'field id is {_shown(value)}; give a text or an integer')
+        raise field_error('id', value, 'a text or an integer')
     return str(value)
 
 
+def field_error(name: str, value: Any, wanted: str) -> ValueError:
+    """Return the error of a field that holds something else than is wanted there."""
+    return ValueError(f'field {name} is {short_line(repr(value), 60)}; give {wanted}')
+
+
+def typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
+    """Return a field of a row, or of the object ``before`` in it; ValueError if of another type."""
+    value = row.get(name)
+    if not isinstance(value, kind):
+        raise field_error(f'{before}{name}', value, WANTED[kind])
+    return value
+
+
 def _solution(row: dict[str, Any], kind: ErrorKind) -> LabelledSolution:
-    steps = _steps(row.get(STEPS))
-    question = row.get('question')
-    if not isinstance(question, str):
-        raise ValueError(f'field question is {_shown(question)}; give a text')
-    invalid = kind is ErrorKind.INVALID
+    steps = typed(row, STEPS, list)
+    for index, step in enumerate(steps):
+        if not (isinstance(step, list) and step and all(isinstance(line, str) for line in step)):
+            raise field_error(f'{STEPS}[{index}]', step, 'a list of at least one line')
+    if not steps:
+        raise field_error(STEPS, steps, 'at least one step')
+    errors = _until_first_error if kind is ErrorKind.INVALID else _ratings
     return LabelledSolution(
         solution_id=read_id(row),
-        question=question,
-        steps=steps,
-        errors=_until_first_error(row, len(steps)) if invalid else _ratings(row, len(steps)),
+        question=typed(row, 'question', str),
+        steps=tuple(map(tuple, steps)),
+        errors=errors(row, len(steps)),
         answer_right=_choice(row, ANSWER) if ANSWER in row else None,
     )
-
-
-def _steps(value: Any) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not value:
-        raise ValueError(f'field {STEPS} is {_shown(value)}; give a list of at least one step')
-    for index, step in enumerate(value):
-        if (
-            not isinstance(step, list)
-            or not step
-            or not all(isinstance(line, str) for line in step)
-        ):
-            raise ValueError(
-                f'field {STEPS}[{index}] is {_shown(step)}; give a list of at least one line'
-            )
-    return tuple(map(tuple, value))
 
 
 def _until_first_error(row: dict[str, Any], count: int) -> tuple[bool, ...]:
     first = row.get(FIRST_ERROR)
     if SOLUTION in row and _choice(row, SOLUTION) != (first == NO_ERROR):
-        raise ValueError(
-            f'field {FIRST_ERROR} is {_shown(first)} where {SOLUTION} is {_shown(row[SOLUTION])}; '
-            f'give the number of the first wrong step, "{NO_ERROR}" for a correct solution'
-        )
+        wanted = f'the number of the first wrong step, or "{NO_ERROR}" for a correct solution'
+        raise field_error(FIRST_ERROR, first, f'as {SOLUTION} is {row[SOLUTION]!r}, {wanted}')
     if first == NO_ERROR:
         return (False,) * count
     if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 10:
         first = int(first)
     if isinstance(first, bool) or not isinstance(first, int) or not 1 <= first <= count:
-        raise ValueError(
-            f'field {FIRST_ERROR} is {_shown(first)}; give the number of a step, 1 to {count}, or '
-            f'"{NO_ERROR}"'
+        raise field_error(
+            FIRST_ERROR, first, f'the number of a step, 1 to {count}, or "{NO_ERROR}"'
         )
     return (False,) * (first - 1) + (True,)
 
@@ -171,21 +174,14 @@ def _until_first_error(row: dict[str, Any], count: int) -> tuple[bool, ...]:
 def _ratings(row: dict[str, Any], count: int) -> tuple[bool, ...]:
     ratings = row.get('rating')
     if not isinstance(ratings, list) or len(ratings) != count:
-        raise ValueError(f'field rating is {_shown(ratings)}; give a list of {count}, one a step')
+        raise field_error('rating', ratings, f'a list of {count}, one a step')
     for index, rating in enumerate(ratings):
         if isinstance(rating, bool) or rating not in (0, 1):
-            raise ValueError(
-                f'field rating[{index}] is {_shown(rating)}; give 0 for a redundant step, else 1'
-            )
+            raise field_error(f'rating[{index}]', rating, '0 for a redundant step, else 1')
     return tuple(rating == 0 for rating in ratings)
 
 
 def _choice(row: dict[str, Any], name: str) -> bool:
     if row[name] not in ('correct', 'wrong'):
-        raise ValueError(f'field {name} is {_shown(row[name])}; give "correct" or "wrong"')
+        raise field_error(name, row[name], '"correct" or "wrong"')
     return bool(row[name] == 'correct')
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f'{text[:60]}…'

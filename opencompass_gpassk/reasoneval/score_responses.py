@@ -15,9 +15,9 @@ from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.score_store import score_solutions
-from opencompass_gpassk.reasoneval.scorers import SolutionScorer, make_scorer, step_delimiter
+from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.reasoneval.solution_files import SolutionRow, scored_row
+from opencompass_gpassk.reasoneval.solution_files import scored_row
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.runs.predictions import Response
@@ -121,24 +121,22 @@ def score_responses(
         _scored(solution, found[solution], settings, response.num_tokens)
         for solution, response in zip(solutions, present, strict=True)
     ]
-    _require_coverage(scored, min_coverage, again)
-    signature = _signature(settings, scorer, delimiter)
-    return ResponseScores(settings, scored, signature, _notes(scored), delimiter)
-
-
-def _require_coverage(scored: Sequence[ScoredResponse], least: float, again: str) -> None:
-    """Raise an error if the judge was down: a result without its scores would never be replaced.
-
-    Raises:
-        JudgeError: If too many responses lack the judge's answer.
-    """
+    # If the judge was down, a result without its scores would never be replaced.
     lacking = sum(one.scores.refusal is Refusal.UNJUDGED for one in scored)
-    if scored and 1 - lacking / len(scored) < least:
+    if scored and 1 - lacking / len(scored) < min_coverage:
         raise JudgeError(
             f'the judge gave no answer about the steps of {lacking} of {len(scored)} responses; '
             f'{again} when it is available: no answer is paid for twice. Or accept the gap with '
             'a lower min_coverage'
         )
+    name = settings.scorer
+    how = (
+        {**scorer.settings, 'model': name},  # without the path of a model's folder
+        *(settings.threshold, settings.validity_by, settings.redundancy_by),
+        *(delimiter, settings.thinking),
+    )
+    signature = f'{name}:{stable_hash(how)[:8]}'
+    return ResponseScores(settings, scored, signature, _notes(scored), delimiter)
 
 
 def _scored(
@@ -155,16 +153,6 @@ def _scored(
         }
         values |= {name: value for name, value in whole.items() if value == value}  # not NaN
     return ScoredResponse(solution, scores, values)
-
-
-def _signature(settings: ReasoningSettings, scorer: SolutionScorer, delimiter: str | None) -> str:
-    """Return the scorer's signature; its hash doesn't depend on the path of a model's folder."""
-    name = settings.scorer
-    how = (
-        *({**scorer.settings, 'model': name}, settings.threshold),
-        *(settings.validity_by, settings.redundancy_by, delimiter, settings.thinking),
-    )
-    return f'{name}:{stable_hash(how)[:8]}'
 
 
 def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
@@ -184,12 +172,7 @@ def _notes(scored: Sequence[ScoredResponse]) -> list[str]:
 def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) -> None:
     """Write one row per response with its question, steps, their scores, and its verdict.
 
-    The file is written whole or not at all.
-
-    Args:
-        path: The file.
-        trials: All trials; lost ones have no row.
-        reasoning: The scores of the responses that are not lost.
+    The file is written whole or not at all. Lost trials have no row.
     """
     settings = reasoning.settings
     present = [trial for trial in trials if not trial.lost]
@@ -207,7 +190,8 @@ def write_steps(path: Path, trials: Iterable[Trial], reasoning: ResponseScores) 
                 'question': scored.solution.question,
             }
             row = scored_row(
-                SolutionRow(about, scored.solution),
+                about,
+                scored.solution,
                 scored.scores,
                 validity_by=settings.validity_by,
                 redundancy_by=settings.redundancy_by,

@@ -1,4 +1,4 @@
-"""Scorers of solutions' steps: made from settings, loaded once per process."""
+"""Scorers of solutions' steps: made from settings, loaded once per process, and what they owe."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.settings import check_names
 from opencompass_gpassk.judging.settings import named, sees_gpus
 from opencompass_gpassk.metrics.reasoning import validity
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -58,7 +59,7 @@ class SolutionScorer(Protocol):
 
 
 def make_scorer(
-    settings: ReasoningSettings, *, report: Callable[[str], None] | None = None
+    settings: ReasoningSettings, *, report: Callable[[str], None] = print
 ) -> SolutionScorer:
     """Return the scorer that settings name, ready to score.
 
@@ -68,7 +69,7 @@ def make_scorer(
 
     Args:
         settings: The scorer, and its loading options.
-        report: Takes a message on a large model on the CPU; by default standard error does.
+        report: Takes a message on a large model on the CPU.
 
     Raises:
         ValueError: If a setting is unknown or out of its range, the checkpoint can't be loaded, or
@@ -77,7 +78,10 @@ def make_scorer(
     """
     global _last
     if settings.judge:
-        return _judge(settings.judge, settings.options)
+        from opencompass_gpassk.judging.judge import make_judge
+        from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
+
+        return PromptedStepJudge(make_judge(settings.judge_settings))
     key = stable_hash(
         [
             *(settings.model, settings.reward_model, str(named(settings.type))),
@@ -87,7 +91,7 @@ def make_scorer(
     )
     if _last is None or _last[0] != key:
         _last = None  # free its memory before the next one is loaded
-        _last = key, _loaded(settings, report or _tell)
+        _last = key, _own(settings) if settings.type else _loaded(settings, report)
     return _last[1]
 
 
@@ -107,21 +111,31 @@ def forget_scorer() -> None:
         torch.cuda.empty_cache()
 
 
+def _files(source: str) -> list[Any]:
+    """Return a value that changes with a folder's files: its model may have been trained anew."""
+    folder = Path(source)
+    if not source or not folder.is_dir():
+        return []
+    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
+    return [str(folder.absolute()), *((name, it.st_size, it.st_mtime_ns) for name, it in stats)]
+
+
 def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> SolutionScorer:
-    if settings.type:
-        return _made(settings)
+    """Return a scorer with a model from a folder or the hub."""
+    from opencompass_gpassk.reasoneval.batching import BatchedScorer
     from opencompass_gpassk.reasoneval.classifier import StepScorer
     from opencompass_gpassk.reasoneval.reward_model import ProcessRewardScorer
 
     source = settings.source
-    kind: type[StepScorer] | type[ProcessRewardScorer]
     kind = StepScorer if settings.model else ProcessRewardScorer
-    _require_known(kind.__name__, kind, settings.options, {'model', 'tokenizer'})
+    known = {**inspect.signature(kind).parameters, **inspect.signature(BatchedScorer).parameters}
+    own = [name for name in known if name not in ('model', 'tokenizer', 'batching')]
+    check_names(settings.options, own, f'options of reasoning for {kind.__name__}')
     where = _model_settings(settings.model_kwargs)
     if (source.startswith(('/', '.', '~')) or source.count('/') > 1) and not Path(source).is_dir():
         raise ValueError(f'{source}: there is no such folder; name one, or an id of the hub')
     try:
-        scorer = kind.load(source, model=where, **settings.options)
+        scorer: BatchedScorer = kind.load(source, model=where, **settings.options)
     except (ValueError, OSError):
         raise  # these errors explain themselves
     except Exception as error:  # damaged weights and missing tokenizers fail in many ways
@@ -170,11 +184,11 @@ def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _made(settings: ReasoningSettings) -> SolutionScorer:
+def _own(settings: ReasoningSettings) -> SolutionScorer:
     """Return a scorer of the user's own class.
 
     Raises:
-        ValueError: If there is no such class, or it doesn't take these options.
+        ValueError: If there is no such class, it doesn't take these options, or is no scorer.
     """
     kind = settings.type
     if isinstance(kind, str):
@@ -186,57 +200,16 @@ def _made(settings: ReasoningSettings) -> SolutionScorer:
             f'type of reasoning is {settings.type!r}, where no class is found; give a class, or '
             "its import path: 'package.module.Class'"
         )
-    if settings.model_kwargs:
-        raise ValueError('model_kwargs of reasoning: with type, give options alone')
     try:
         inspect.signature(kind).bind(**settings.options)
     except (TypeError, ValueError) as error:  # built-in scorers raise ValueError
         raise ValueError(f'options of reasoning do not fit {named(kind)}: {error}') from error
-    scorer = kind(**settings.options)
+    scorer: SolutionScorer = kind(**settings.options)
     if not hasattr(scorer, 'settings') or not hasattr(scorer, 'stream'):
         raise ValueError(
             f'type of reasoning: {named(kind)} is no scorer: it needs settings, stream'
         )
-    return cast(SolutionScorer, scorer)
-
-
-def _judge(given: str | Mapping[str, Any], options: Mapping[str, Any]) -> SolutionScorer:
-    from opencompass_gpassk.judging.settings import JudgeSettings
-    from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
-
-    if options:
-        raise ValueError(
-            f'options of reasoning has {", ".join(options)}; a judge takes none, give its settings '
-            "in judge=dict(model='…', api_base='…', …)"
-        )
-    return PromptedStepJudge(JudgeSettings.of(given))
-
-
-def _require_known(
-    name: str, kind: Callable[..., Any], options: Mapping[str, Any], own: set[str]
-) -> None:
-    known = [one for one in inspect.signature(kind).parameters if one not in own]
-    if unknown := [option for option in options if option not in known]:
-        raise ValueError(
-            f'options of reasoning has {", ".join(map(str, unknown))}, which {name} does not '
-            f'take; there are {", ".join(known)}'
-        )
-
-
-def _files(source: str) -> list[Any]:
-    """Return a value that changes with a folder's files: its model may have been trained anew."""
-    folder = Path(source)
-    if not source or not folder.is_dir():
-        return []
-    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
-    return [str(folder.absolute()), *((name, it.st_size, it.st_mtime_ns) for name, it in stats)]
-
-
-def _tell(message: str) -> None:
-    print(message, file=sys.stderr)
-
-
-OWN = __name__.partition('.')[0]
+    return scorer
 
 
 def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
@@ -249,22 +222,18 @@ def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
         ValueError: If its settings aren't a mapping that JSON can hold.
     """
     kind = type(scorer)
-    settings = scorer.settings
-    if not isinstance(settings, Mapping):
-        raise ValueError(
-            f'settings of {kind.__name__} is {settings!r}; give a mapping of what its scores '
-            'depend on'
-        )
     try:
-        json.dumps(dict(settings), sort_keys=True, default=str)
+        settings = dict(scorer.settings)
+        json.dumps(settings, sort_keys=True, default=str)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f'settings of {kind.__name__} can not be kept as JSON ({error}); give texts as names, '
+            f'settings of {kind.__name__}: {short_line(repr(scorer.settings), 80)} can not be kept '
+            f'as JSON ({error}); give a mapping of what its scores depend on, with texts as names, '
             'and texts, numbers, lists and mappings as values'
         ) from error
-    if kind.__module__.partition('.')[0] == OWN:
-        return dict(settings)
-    return {'class': f'{_module(kind)}.{kind.__qualname__}', 'settings': dict(settings)}
+    if kind.__module__.partition('.')[0] == __name__.partition('.')[0]:
+        return settings
+    return {'class': f'{kind.__module__}.{kind.__qualname__}', 'settings': settings}
 
 
 def checked_item(
@@ -278,68 +247,38 @@ def checked_item(
         ValueError: If the item isn't a solution's index with scores of its steps.
     """
     name = type(scorer).__name__
-    if not (isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], StepScores)):
+    index, scores = item if isinstance(item, tuple) and len(item) == 2 else (None, None)
+    if (
+        not isinstance(scores, StepScores)
+        or not isinstance(index, Integral)
+        or not 0 <= int(index) < len(solutions)
+    ):
         raise ValueError(
-            f'{name}.stream() gave {_shown(item)}; give pairs of an index and StepScores'
+            f'{name}.stream() gave {short_line(repr(item), 80)}; give pairs of the index of a '
+            f'solution, from 0 to {len(solutions) - 1}, and its StepScores'
         )
-    index, scores = item
-    if isinstance(index, bool) or not isinstance(index, Integral):
-        raise ValueError(f'{name}.stream() gave the index {_shown(index)}; give a whole number')
-    index = int(index)
-    if not 0 <= index < len(solutions):
-        raise ValueError(
-            f'{name}.stream() gave the index {index} among {len(solutions)} solutions; give the '
-            "solution's index in the argument, from 0"
-        )
-    return index, _checked(name, scores, len(solutions[index].steps))
-
-
-def _checked(name: str, scores: StepScores, steps: int) -> StepScores:
     refusal, tokens = scores.refusal, scores.tokens
-    if not (refusal is None or isinstance(refusal, Refusal)):
-        raise ValueError(f'{name}: the refusal {_shown(refusal)} is no Refusal; give one, or None')
-    if isinstance(tokens, bool) or not isinstance(tokens, Integral) or int(tokens) < 0:
+    if not isinstance(refusal, (Refusal, NoneType)) or not isinstance(tokens, Integral):
         raise ValueError(
-            f'{name}: the tokens {_shown(tokens)} are no count; give a whole number, 0 if unknown'
+            f'{name}: the refusal {refusal!r} with {tokens!r} tokens; give a Refusal or None, and '
+            'a whole number of tokens, 0 if unknown'
         )
-    tokens = int(tokens)
+    steps = len(solutions[int(index)].steps)
     try:
-        numbers = np.atleast_1d(np.asarray(scores.probabilities, np.float64))
+        numbers = np.asarray(scores.probabilities, np.float64)
+        if refusal is None and not steps:
+            refusal = Refusal.EMPTY
+        elif refusal is None and not np.isfinite(numbers).all():
+            refusal = Refusal.NOT_FINITE
+        elif refusal is None:
+            validity(numbers)  # raises an error unless the rows are distributions or shares
     except (TypeError, ValueError) as error:
-        raise ValueError(f'{name}: probabilities are no numbers: {error}') from error
-    if refusal is None and not numbers.size and not steps:
-        refusal = Refusal.EMPTY
-    elif refusal is None and not np.isfinite(numbers).all():
-        refusal = Refusal.NOT_FINITE
-    elif refusal is None:
-        _require_shares(name, numbers)
-    if len(numbers) != steps:
+        raise ValueError(f'{name}: {error}') from error
+    if np.shape(numbers)[:1] != (steps,):
         raise ValueError(
-            f'{name} gave scores of {len(numbers)} steps to a solution of {steps}; give one row of '
-            'scores per step'
+            f'{name} gave scores of shape {np.shape(numbers)} to a solution of {steps} steps; give '
+            'one row of scores per step'
         )
     if refusal is not None:
-        return StepScores.refused(steps, refusal, tokens)
-    return StepScores(numbers, tokens=tokens)
-
-
-def _require_shares(name: str, numbers: NDArray[np.float64]) -> None:
-    try:
-        validity(numbers)
-    except ValueError as error:
-        raise ValueError(f'{name}: {error}') from error
-
-
-def _module(kind: type) -> str:
-    """Return a class's module; for a script, the name by which others import it."""
-    if kind.__module__ != '__main__':
-        return kind.__module__
-    main = sys.modules['__main__']
-    if spec := getattr(main, '__spec__', None):
-        return str(spec.name)
-    return Path(getattr(main, '__file__', None) or '__main__').stem
-
-
-def _shown(value: Any) -> str:
-    text = one_line(repr(value))
-    return text if len(text) <= 80 else f'{text[:80]}…'
+        return int(index), StepScores.refused(steps, refusal, int(tokens))
+    return int(index), StepScores(numbers, tokens=int(tokens))

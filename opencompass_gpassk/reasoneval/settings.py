@@ -8,11 +8,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import NoneType
-from typing import Any
+from typing import Any, get_type_hints
 
 from opencompass_gpassk.formats.settings import parse_settings
-from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
+from opencompass_gpassk.judging.settings import JudgeSettings, checked, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 __all__ = ['DEMO', 'WHO', 'ReasoningSettings', 'configured', 'configured_gpus']
@@ -21,26 +20,11 @@ DEMO = 'demo'
 DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
 THINKING = ('drop', 'keep')
 WHO = ('model', 'reward_model', 'judge', 'type')
-TEXT, TABLE, NUMBER = (str,), (Mapping,), (int, float)
-HELP: dict[tuple[Any, ...], str] = {
-    TEXT: 'a text',
-    TABLE: 'a dictionary',
-    NUMBER: 'a number from 0 to 1',
-    (str, NoneType): 'a text, or None',
-    (str, Mapping, NoneType): "'llm' or a dictionary",
-}
-KINDS: dict[str, tuple[Any, ...]] = {
-    'model': TEXT,
-    'reward_model': TEXT,
-    'judge': (str, Mapping, NoneType),
-    'options': TABLE,
-    'model_kwargs': TABLE,
-    'threshold': NUMBER,
-    'validity_by': TEXT,
-    'redundancy_by': TEXT,
-    'delimiter': (str, NoneType),
-    'thinking': TEXT,
-}
+# Settings of a judge that are about answers, or have prompts of their own.
+OF_ANSWERS = (
+    *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
+    *('recheck_different', 'price_per_mtok'),
+)
 
 
 @dataclass(frozen=True)
@@ -86,25 +70,19 @@ class ReasoningSettings:
     thinking: str = 'drop'
 
     def __post_init__(self) -> None:
-        for name, kinds in KINDS.items():
-            value = getattr(self, name)
-            if not isinstance(value, kinds) or isinstance(value, bool):
-                raise ValueError(f'{name} of reasoning is {value!r}; {HELP[kinds]} is needed')
-        named = [name for name in WHO if getattr(self, name)]
-        if len(named) != 1:
+        for name, hint in get_type_hints(ReasoningSettings).items():
+            if name != 'type':
+                checked(f'{name} of reasoning', getattr(self, name), hint)
+        who = [name for name in WHO if getattr(self, name)]
+        if len(who) != 1:
             raise ValueError(
-                f'reasoning names {" and ".join(named) or "nobody"}; give one of '
-                f"{', '.join(WHO)}, such as reasoning=dict(model='GAIR/ReasonEval-7B')"
+                f'reasoning names {" and ".join(who) or "nobody"}; give one of {", ".join(WHO)}, '
+                "such as reasoning=dict(model='GAIR/ReasonEval-7B')"
             )
         if self.judge:
-            if self.model_kwargs:
-                raise ValueError('model_kwargs of reasoning: a judge is asked, no model is loaded')
-            # Other errors in the judge's settings are raised here, too.
-            if self.judge == 'cascade' or JudgeSettings.of(self.judge).mode == 'rule':
-                raise ValueError(
-                    f"judge of reasoning is {self.judge!r}; steps are judged by a model: use 'llm' "
-                    "or settings such as dict(model='…', api_base='http://…/v1')"
-                )
+            self._check_judge(self.judge)
+        if self.type and self.model_kwargs:
+            raise ValueError('model_kwargs of reasoning: with type, give options alone')
         for name in ('options', 'model_kwargs'):
             if secret := secret_in(getattr(self, name)):
                 raise ValueError(
@@ -116,17 +94,38 @@ class ReasoningSettings:
             raise ValueError(
                 f'threshold of reasoning is {self.threshold!r}; give a share from 0 to 1'
             )
-        for name in ('validity_by', 'redundancy_by'):
-            if getattr(self, name) not in AGGREGATES:
+        for name, known in (
+            ('validity_by', AGGREGATES),
+            ('redundancy_by', AGGREGATES),
+            ('thinking', THINKING),
+        ):
+            if getattr(self, name) not in known:
                 raise ValueError(
-                    f'{name} of reasoning is {getattr(self, name)!r}; use {", ".join(AGGREGATES)}'
+                    f'{name} of reasoning is {getattr(self, name)!r}; use {", ".join(known)}'
                 )
         if self.delimiter == '':
             raise ValueError("delimiter of reasoning is ''; give a text, or leave it out")
-        if self.thinking not in THINKING:
+
+    def _check_judge(self, judge: str | Mapping[str, Any]) -> None:
+        """Refuse settings that have no effect where steps are judged."""
+        given = JudgeSettings.of(judge)  # raises an error if another setting is wrong
+        if judge == 'cascade' or given.mode == 'rule':
             raise ValueError(
-                f'thinking of reasoning is {self.thinking!r}; use {" or ".join(THINKING)}'
+                f"judge of reasoning is {judge!r}; steps are judged by a model: use 'llm' "
+                "or settings such as dict(model='…', api_base='http://…/v1')"
             )
+        for name in ('options', 'model_kwargs'):
+            if getattr(self, name):
+                raise ValueError(
+                    f'{name} of reasoning has {", ".join(getattr(self, name))}, but no model is '
+                    "loaded; give a judge's settings in judge=dict(model='…', api_base='…', …)"
+                )
+        for one in dataclasses.fields(given):
+            if one.name in OF_ANSWERS and getattr(given, one.name) != one.default:
+                raise ValueError(
+                    f'{one.name} of judge has no effect on the steps of solutions, which have '
+                    'prompts of their own; leave it out'
+                )
 
     @classmethod
     def of(cls, given: str | Mapping[str, Any] | ReasoningSettings) -> ReasoningSettings:
@@ -144,10 +143,17 @@ class ReasoningSettings:
         default: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(self)}
         default |= {'options': {}, 'model_kwargs': {}}
         if self.judge:  # fill in model and endpoints, which the environment may name
-            given['judge'] = {**JudgeSettings.of(_asked(self.judge)).resolved(), 'mode': 'llm'}
+            given['judge'] = {**self.judge_settings.resolved(), 'mode': 'llm'}
         changed = {name: named(value) for name, value in given.items() if value != default[name]}
         found: dict[str, Any] = json.loads(json.dumps(changed, default=str))
         return found
+
+    @property
+    def judge_settings(self) -> JudgeSettings:
+        """The settings of the judge, in a mode that asks it about everything."""
+        return JudgeSettings.of(
+            {**self.judge, 'mode': 'llm'} if isinstance(self.judge, Mapping) else 'llm'
+        )
 
     @property
     def source(self) -> str:
@@ -158,8 +164,7 @@ class ReasoningSettings:
     def scorer(self) -> str:
         """The scorer's name; for a model in a folder, without the folder's path."""
         if self.judge:
-            settings = JudgeSettings.of(_asked(self.judge))
-            name = settings.model if settings.model else os.environ.get('OC_JUDGE_MODEL', '')
+            name = self.judge_settings.model or os.environ.get('OC_JUDGE_MODEL', '')
             return name if isinstance(name, str) and name else 'judge'
         if self.model == DEMO:
             return 'gpassk-demo-steps'
@@ -167,14 +172,6 @@ class ReasoningSettings:
         if not name:
             return str(named(self.type)).rpartition('.')[2]
         return Path(name).resolve().name if Path(name).is_dir() else name
-
-
-def _asked(judge: str | Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return a judge's config in a mode that asks it, as judging steps requires."""
-    return judge if isinstance(judge, str) else {**judge, 'mode': 'llm'}
-
-
-MOST_GPUS = 64
 
 
 def configured(**settings: Any) -> dict[str, Any]:
@@ -216,6 +213,6 @@ def configured_gpus() -> int:
         ValueError: If GPASSK_STEP_GPUS isn't a valid number.
     """
     said = os.environ.get('GPASSK_STEP_GPUS', '').strip() or '0'
-    if not (said.isascii() and said.isdigit()) or int(said) > MOST_GPUS:
-        raise ValueError(f'GPASSK_STEP_GPUS is {said!r}; give a number from 0 to {MOST_GPUS}')
+    if not (said.isascii() and said.isdigit()):
+        raise ValueError(f'GPASSK_STEP_GPUS is {said!r}; give a whole number of GPUs')
     return int(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,41 +14,20 @@ from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_v
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 
-__all__ = ['Selection', 'SolutionRow', 'read_solutions', 'scored_row', 'select', 'split_again']
+__all__ = ['Selection', 'read_solutions', 'scored_row', 'select', 'solution_in']
 
 
 RESULTS = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
 ENDS = ('refusal', 'tokens')
 
 
-@dataclass(frozen=True)
-class SolutionRow:
-    """A row of a file and the solution in it.
-
-    Attributes:
-        fields: All fields of the row.
-        solution: Its question and steps.
-    """
-
-    fields: Mapping[str, Any]
-    solution: Solution
-
-
 def read_solutions(
-    path: str,
-    *,
-    delimiter: str | None = None,
-    thinking: str = 'drop',
-    skip_bad: bool = False,
-    report: Callable[[str], None] | None = None,
-) -> list[SolutionRow]:
+    path: str, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
+) -> list[dict[str, Any]]:
     """Read rows with ``question`` and either ``steps``, a list of texts, or ``solution``, a text.
 
     Args:
         path: JSON lines, gzipped or not; ``-`` is standard input.
-        delimiter: The text between steps of a ``solution``; by default steps are found by
-            :func:`~opencompass_gpassk.reasoneval.steps.split_steps`.
-        thinking: ``drop`` or ``keep`` the thoughts of a ``solution``.
         skip_bad: Leave malformed rows out and go on.
         report: Takes a message on each row left out.
 
@@ -58,29 +37,33 @@ def read_solutions(
     rows = []
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
-            rows.append(_row(_parsed(line), delimiter, thinking))
+            row = _parsed(line)
+            _require_solution(row)
+            rows.append(row)
     if not rows:
         raise ValueError(f'{path}: there is no usable row; see gpassk reasoneval score --help')
     return rows
 
 
-def split_again(row: SolutionRow, delimiter: str, thinking: str = 'drop') -> SolutionRow:
-    """Return a row with its ``solution`` split at a delimiter; a row with ``steps`` stays as it is.
+def solution_in(row: Mapping[str, Any], *, delimiter: str | None, thinking: str) -> Solution:
+    """Return the solution in a row of :func:`read_solutions`.
 
-    Args:
-        row: The row.
-        delimiter: The text between steps.
-        thinking: As in :func:`read_solutions`.
+    A ``solution`` is split by :func:`~opencompass_gpassk.reasoneval.steps.split_steps`, which takes
+    ``delimiter`` and ``thinking``.
     """
-    text = row.fields.get('solution')
-    if row.fields.get('steps') is not None or not isinstance(text, str):
-        return row
-    steps = split_steps(text, delimiter=delimiter, thinking=thinking)
-    return SolutionRow(row.fields, Solution(row.solution.question, steps))
+    steps = row.get('steps')
+    if steps is None:
+        steps = split_steps(row['solution'], delimiter=delimiter, thinking=thinking)
+    return Solution(row['question'], steps)
 
 
 def scored_row(
-    row: SolutionRow, scores: StepScores, *, validity_by: str = 'min', redundancy_by: str = 'max'
+    row: Mapping[str, Any],
+    solution: Solution,
+    scores: StepScores,
+    *,
+    validity_by: str,
+    redundancy_by: str,
 ) -> dict[str, Any]:
     """Return a row with its steps, the scores of each step, and those of the whole solution.
 
@@ -89,28 +72,25 @@ def scored_row(
     and ``refusal`` gives the reason.
 
     Args:
-        row: The scored row.
-        scores: Its scores.
+        row: The row; an earlier scoring in it is left out.
+        solution: Its solution.
+        scores: The solution's scores.
         validity_by: How the solution's validity is made from its steps': ``min``, ``mean`` …
-        redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …
+        redundancy_by: How its redundancy is made from its steps'.
     """
-    # Remove the fields of an earlier scoring, so that they don't mix with the new ones.
-    given = {name: value for name, value in row.fields.items() if name not in (*RESULTS, *ENDS)}
-    found = {**given, 'steps': list(row.solution.steps)}
+    given = {name: value for name, value in row.items() if name not in (*RESULTS, *ENDS)}
+    found = {**given, 'steps': list(solution.steps), **dict.fromkeys(RESULTS)}
     if scores.refusal is not None:
-        return {**found, **dict.fromkeys(RESULTS), 'refusal': scores.refusal.value}
-    probabilities, valid = scores.probabilities, scores.validity
-    values: dict[str, Any] = dict.fromkeys(RESULTS)
-    values['step_validity'] = valid.tolist()
-    values['validity'] = solution_validity(valid, validity_by)
-    if probabilities.shape[1] == 1:
-        values['scores'] = probabilities[:, 0].tolist()
+        return {**found, 'refusal': scores.refusal.value}
+    found['step_validity'] = scores.validity.tolist()
+    found['validity'] = solution_validity(scores.validity, validity_by)
+    if scores.probabilities.shape[1] == 1:
+        found['scores'] = scores.probabilities[:, 0].tolist()
     else:
-        idle = scores.redundancy
-        values['scores'] = probabilities.tolist()
-        values['step_redundancy'] = idle.tolist()
-        values['redundancy'] = solution_redundancy(idle, redundancy_by)
-    return {**found, **values, 'tokens': scores.tokens}
+        found['scores'] = scores.probabilities.tolist()
+        found['step_redundancy'] = scores.redundancy.tolist()
+        found['redundancy'] = solution_redundancy(scores.redundancy, redundancy_by)
+    return {**found, 'tokens': scores.tokens}
 
 
 @dataclass(frozen=True)
@@ -119,26 +99,21 @@ class Selection:
 
     Attributes:
         kept: The selected rows, unchanged.
-        invalid: Rows below the least validity.
-        redundant: Rows that are valid, but above the greatest redundancy.
-        refused: Rows without scores.
+        left_out: The numbers of the others: ``invalid`` below the least validity; ``redundant``
+            above the greatest redundancy, but valid; ``refused`` without scores; ``other verdict``
+            with a wrong answer, or any verdict but the required one.
         valid_alone: Rows kept or left out by validity alone, since a process reward model scored
             them.
-        other_verdict: Rows with a wrong answer, or with any verdict but the required one.
     """
 
     kept: list[dict[str, Any]]
-    invalid: int = 0
-    redundant: int = 0
-    refused: int = 0
-    valid_alone: int = 0
-    other_verdict: int = 0
+    left_out: Counter[str]
+    valid_alone: int
 
     @property
     def total(self) -> int:
         """All rows."""
-        counts = self.invalid, self.redundant, self.refused, self.other_verdict
-        return len(self.kept) + sum(counts)
+        return len(self.kept) + self.left_out.total()
 
 
 def select(
@@ -160,32 +135,32 @@ def select(
         if not 0 <= limit <= 1:
             raise ValueError(f'{name} is {limit}; give a share from 0 to 1')
     kept: list[dict[str, Any]] = []
-    count: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    valid_alone = 0
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = _parsed(line)
             said = row.get('verdict')
             if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
-                count['other_verdict'] += 1
+                left_out['other verdict'] += 1
                 continue
             if 'refusal' in row and row.get('validity') is None:
-                count['refused'] += 1
+                left_out['refused'] += 1
                 continue
             validity = _share(row, 'validity')
             # Null, not missing: a process reward model gives no redundancy.
             unknown = row.get('redundancy', 0) is None
             redundancy = 0.0 if unknown else _share(row, 'redundancy')
-        count['valid_alone'] += unknown
+        valid_alone += unknown
         if validity < min_validity:
-            count['invalid'] += 1
+            left_out['invalid'] += 1
         elif redundancy > max_redundancy:
-            count['redundant'] += 1
+            left_out['redundant'] += 1
         else:
             kept.append(row)
-    found = Selection(kept, **count)
-    if not found.total:
+    if not kept and not left_out:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
-    return found
+    return Selection(kept, left_out, valid_alone)
 
 
 def _parsed(line: str) -> dict[str, Any]:
@@ -202,20 +177,17 @@ def _parsed(line: str) -> dict[str, Any]:
     return row
 
 
-def _row(fields: dict[str, Any], delimiter: str | None, thinking: str) -> SolutionRow:
-    question = fields.get('question')
+def _require_solution(row: Mapping[str, Any]) -> None:
+    question, steps = row.get('question'), row.get('steps')
     if not isinstance(question, str):
-        found = f'{type(question).__name__} is not a text' if 'question' in fields else 'missing'
+        found = f'{type(question).__name__} is not a text' if 'question' in row else 'missing'
         raise ValueError(f'field question: {found}; give the question as a text')
-    steps: Sequence[Any] | None = fields.get('steps')
-    if steps is None:
-        text = fields.get('solution')
-        if not isinstance(text, str):
-            raise ValueError('field solution: a text is needed, or a list of texts in steps')
-        steps = split_steps(text, delimiter=delimiter, thinking=thinking)
-    elif not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+    if steps is None and not isinstance(row.get('solution'), str):
+        raise ValueError('field solution: a text is needed, or a list of texts in steps')
+    if steps is not None and not (
+        isinstance(steps, list) and all(isinstance(step, str) for step in steps)
+    ):
         raise ValueError('field steps: a list of texts is needed')
-    return SolutionRow(fields, Solution(question, steps))
 
 
 def _share(row: Mapping[str, Any], name: str) -> float:

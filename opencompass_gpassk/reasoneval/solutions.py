@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,7 +15,7 @@ from opencompass_gpassk.metrics.reasoning import redundancy, validity
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'count_refusals']
+__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'indexes']
 
 CLASSES = ('negative', 'neutral', 'positive')
 
@@ -56,16 +55,19 @@ class Solution:
     steps: Sequence[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.question, str):
-            raise ValueError(f'question of Solution: {self.question!r} is not a text')
         if isinstance(self.steps, str):
-            raise ValueError(
-                'steps of Solution: a text was given; split it into a list of steps first'
-            )
-        for index, step in enumerate(self.steps):
-            if not isinstance(step, str):
-                raise ValueError(f'steps[{index}] of Solution: {step!r} is not a text')
+            raise ValueError('steps of Solution: a text was given; split it into a list of steps')
+        if strange := [one for one in (self.question, *self.steps) if not isinstance(one, str)]:
+            raise ValueError(f'Solution holds {strange[0]!r}; give question and steps as texts')
         object.__setattr__(self, 'steps', tuple(self.steps))  # a tuple is hashable
+
+    @property
+    def unfit(self) -> Refusal | None:
+        """Why no scorer can score it; None if one can."""
+        blank = [not step.strip() for step in self.steps]
+        if all(blank):
+            return Refusal.EMPTY
+        return Refusal.BLANK_STEP if any(blank) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,9 @@ class StepScores:
         return redundancy(self.probabilities)
 
 
-def count_refusals(scores: Iterable[StepScores]) -> dict[Refusal, int]:
-    """Return the number of refused solutions by reason, the most frequent first."""
-    reasons = Counter(score.refusal for score in scores if score.refusal is not None)
-    return dict(reasons.most_common())
+def indexes(solutions: Iterable[Solution]) -> dict[Solution, list[int]]:
+    """Return the indexes of each distinct solution."""
+    places: dict[Solution, list[int]] = {}
+    for index, solution in enumerate(solutions):
+        places.setdefault(solution, []).append(index)
+    return places

@@ -9,100 +9,28 @@ of all redundant steps. Any other reply counts as unreadable; nothing is guessed
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger, in_thread, make_judge
+from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger, in_thread
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
-from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.solutions import (
+    CLASSES,
+    Refusal,
+    Solution,
+    StepScores,
+    indexes,
+)
 
-__all__ = [
-    'JudgedSteps',
-    'PromptedStepJudge',
-    'StepFinding',
-    'fill_prompt',
-    'prompt_text',
-    'read_steps',
-]
-
-
-@dataclass(frozen=True)
-class StepFinding:
-    """The judge's answer to one question about a solution, or the reason why there is none.
-
-    Attributes:
-        steps: Indexes, from 0, of the named steps: the first wrong one, or all redundant ones;
-            empty if there are none. None if the judge gave no readable answer.
-        failure: The reason, beginning with a short name for counts; '' if there is an answer.
-        passing: Whether the failure is temporary, so that asking again later may help.
-    """
-
-    steps: tuple[int, ...] | None
-    failure: str = ''
-    passing: bool = False
-
-
-@dataclass(frozen=True)
-class JudgedSteps:
-    """A judge's findings about one solution of S steps. A missing answer counts as unknown.
-
-    Attributes:
-        count: Number of steps, S.
-        invalid: The first wrong step; None if not asked for.
-        redundant: The redundant steps; None if not asked for.
-        refusal: Why the judge was not asked about the solution; None if it was.
-    """
-
-    count: int
-    invalid: StepFinding | None = None
-    redundant: StepFinding | None = None
-    refusal: Refusal | None = None
-
-    def finding(self, kind: ErrorKind) -> StepFinding | None:
-        """Return the finding of one kind."""
-        return self.invalid if kind is ErrorKind.INVALID else self.redundant
-
-    def named(self, kind: ErrorKind) -> NDArray[np.float64]:
-        """Return 1 for each step that was named as an error of a kind, else 0, shape (S,).
-
-        All are NaN if there is no answer. The steps after the first wrong one, about which the
-        judge isn't asked, are 0.
-        """
-        finding = self.finding(kind)
-        if finding is None or finding.steps is None:
-            return np.full(self.count, np.nan)
-        named = np.zeros(self.count)
-        named[list(finding.steps)] = 1.0
-        return named
-
-    def scores(self) -> StepScores:
-        """Return hard probabilities: for each step one class is 1 and the others are 0.
-
-        The first wrong step is negative; of the others, redundant ones are neutral and the rest
-        positive. A solution that lacks an answer is refused: its scores are NaN, and the refusal
-        says whether asking again may help.
-        """
-        if self.refusal is not None:
-            return StepScores.refused(self.count, self.refusal)
-        wrong, idle = (self.named(kind) for kind in (ErrorKind.INVALID, ErrorKind.REDUNDANT))
-        if np.isnan(wrong).any() or np.isnan(idle).any():
-            missing = [one for one in (self.invalid, self.redundant) if one and one.steps is None]
-            final = any(not one.passing for one in missing)
-            return StepScores.refused(self.count, Refusal.DECLINED if final else Refusal.UNJUDGED)
-        classes = np.where(wrong == 1, 0, np.where(idle == 1, 1, 2))
-        return StepScores(np.eye(len(CLASSES))[classes])
-
+__all__ = ['PromptedStepJudge', 'fill_prompt', 'prompt_text', 'read_steps']
 
 FOLDER = Path(__file__).parent / 'prompts'
 PLACEHOLDER = re.compile(r'\{(question|steps|count)\}')
@@ -182,43 +110,19 @@ def _quoted(step: str) -> str:
 
 
 Job = tuple[Solution, ErrorKind]
-NO_REPLY = 'no reply'
-IDLE = (
-    *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
-    *('recheck_different', 'price_per_mtok'),
-)
+Found = Answer[tuple[int, ...]]
 
 
 class PromptedStepJudge:
-    """A judge that is asked about the steps of solutions, one question per prompt.
-
-    The object keeps the answers: equal solutions are asked about once. After a :class:`JudgeError`
-    or temporary failures, a second call asks only for the missing answers.
+    """Scores solutions by two questions to a judge: about the first wrong step and redundant ones.
 
     Args:
-        judge: The judge, or the settings that name it: model, endpoints, decoding.
-        kinds: The kinds of errors to ask for; by default both.
-
-    Attributes:
-        ledger: Counts calls, retries, failures and tokens of all calls.
-
-    Raises:
-        ValueError: If the settings name no judge, or contain some without effect here.
+        judge: The judge.
     """
 
-    def __init__(
-        self, judge: Judge | JudgeSettings, *, kinds: Iterable[ErrorKind] = tuple(ErrorKind)
-    ) -> None:
-        self.asked_for = tuple(dict.fromkeys(kinds))
-        for kind in self.asked_for:
-            if not isinstance(kind, ErrorKind):
-                raise ValueError(f'kinds of PromptedStepJudge: {kind!r} is no ErrorKind')
-        if not self.asked_for:
-            raise ValueError('kinds of PromptedStepJudge is empty; give one, or leave it out')
-        self.judge = _made(judge) if isinstance(judge, JudgeSettings) else judge
-        self.prompts = {kind: prompt_text(kind) for kind in self.asked_for}
-        self.ledger = Ledger()
-        self._known: dict[Job, StepFinding] = {}
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.prompts = {kind: prompt_text(kind) for kind in ErrorKind}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -229,141 +133,66 @@ class PromptedStepJudge:
             'prompts': {kind.value: stable_hash(text) for kind, text in self.prompts.items()},
         }
 
-    def find(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[JudgedSteps]:
-        """Return the judge's findings about each solution, in order.
-
-        After an unreadable reply the prompt is sent once more; then the solution has no answer,
-        with the reason. Solutions without any text are not asked about.
-
-        Args:
-            solutions: The solutions; equal ones are asked about once.
-            progress: Show a bar on standard error.
-
-        Raises:
-            JudgeError: If the judge can't be asked at all, or gives no readable answer; the object
-                keeps the answers so far.
-        """
-        self._ask(self._open(solutions), progress=progress)
-        return [self._judged(solution) for solution in solutions]
-
-    def score(self, solutions: Sequence[Solution], *, progress: bool = False) -> list[StepScores]:
-        """Return hard probabilities of each solution; :meth:`.StepScorer.score` gives soft ones.
-
-        Raises:
-            JudgeError: As :meth:`find` does.
-            ValueError: If the judge is asked for only one kind.
-        """
-        self._require_both()
-        return [judged.scores() for judged in self.find(solutions, progress=progress)]
-
     def stream(
         self, solutions: Iterable[Solution], *, progress: bool = False
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
         Meanwhile the judge is asked in a thread (:func:`~.judge.in_thread`), so that the
-        caller can store the scores at once.
+        caller can store the scores at once. After an unreadable reply a prompt is sent once more.
+        Solutions without any text are not asked about.
 
         Args:
             solutions: The solutions; equal ones are asked about once.
             progress: Show a bar on standard error.
 
         Raises:
-            JudgeError: As :meth:`find` does, after all settled solutions are yielded.
-            ValueError: If the judge is asked for only one kind.
+            JudgeError: If the judge can't be asked at all, or gives no readable answer; after all
+                settled solutions are yielded.
         """
-        self._require_both()
-        places: dict[Solution, list[int]] = {}
-        for index, solution in enumerate(solutions):
-            places.setdefault(solution, []).append(index)
-        jobs = self._open(places)
-        left = Counter(solution for solution, _ in jobs)
-        yield from self._placed(places, [one for one in places if not left[one]])
-        if not jobs:
-            return
+        places = indexes(solutions)
+        jobs: list[Job] = []
+        for solution, where in places.items():
+            if solution.unfit is Refusal.EMPTY:
+                refused = StepScores.refused(len(solution.steps), Refusal.EMPTY)
+                yield from ((index, refused) for index in where)
+            else:
+                jobs += [(solution, kind) for kind in ErrorKind]
 
-        def work(hand_over: Callable[[Job], None]) -> None:
-            self._ask(jobs, hand_over, progress=progress)
+        def work(hand_over: Callable[[tuple[Job, Found]], None]) -> None:
+            asker: Asker[Job, tuple[int, ...]] = Asker(
+                self.judge,
+                lambda job, text: read_steps(text, job[1], len(job[0].steps)),
+                lambda job, answer: hand_over((job, answer)),
+                Ledger(),
+                remedy='ask a model that follows instructions',
+                readable=False,
+            )
+            prompts = ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
+            asker.ask(prompts, len(jobs), progress=progress)
 
+        answers: dict[Solution, dict[ErrorKind, Found]] = defaultdict(dict)
         settled = in_thread(work, self.judge.stop)
         with closing(settled):
-            for solution, _ in settled:
-                left[solution] -= 1
-                if not left[solution]:
-                    yield from self._placed(places, [solution])
-        yield from self._placed(places, [one for one in places if left[one]])
-
-    def _ask(
-        self,
-        jobs: Sequence[Job],
-        settled: Callable[[Job], None] = lambda job: None,
-        *,
-        progress: bool,
-    ) -> None:
-        """Ask about jobs; tell each when its finding is known."""
-
-        def read(job: Job, text: str) -> tuple[int, ...] | None:
-            return read_steps(text, job[1], len(job[0].steps))
-
-        def deliver(job: Job, answer: Answer[tuple[int, ...]]) -> None:
-            # A reply that can't be read may be better another time: a judge may sample.
-            passing = answer.passing or (answer.found is None and answer.reply is not None)
-            self._known[job] = StepFinding(answer.found, answer.reason, passing)
-            settled(job)
-
-        prompts = ((job, fill_prompt(self.prompts[job[1]], job[0])) for job in jobs)
-        readable = any(finding.steps is not None for finding in self._known.values())
-        remedy = 'ask a model that follows instructions'
-        asker = Asker(self.judge, read, deliver, self.ledger, remedy=remedy, readable=readable)
-        asker.ask(prompts, len(jobs), progress=progress)
-
-    def _placed(
-        self, places: Mapping[Solution, Sequence[int]], settled: Iterable[Solution]
-    ) -> Iterator[tuple[int, StepScores]]:
-        for solution in settled:
-            scores = self._judged(solution).scores()
-            for index in places[solution]:
-                yield index, scores
-
-    def _open(self, solutions: Iterable[Solution]) -> list[Job]:
-        """Return the jobs that are still to be asked about solutions."""
-        return [
-            (solution, kind)
-            for solution in dict.fromkeys(solutions)
-            for kind in self.asked_for
-            if not _empty(solution) and not self._answered((solution, kind))
-        ]
-
-    def _require_both(self) -> None:
-        if set(self.asked_for) != set(ErrorKind):
-            raise ValueError(
-                'kinds of PromptedStepJudge: scores need both kinds, wrong and redundant steps; '
-                'leave kinds out, or use the findings that find() returns'
-            )
-
-    def _answered(self, job: Job) -> bool:
-        known = self._known.get(job)
-        return known is not None and not known.passing
-
-    def _judged(self, solution: Solution) -> JudgedSteps:
-        count = len(solution.steps)
-        if _empty(solution):
-            return JudgedSteps(count, refusal=Refusal.EMPTY)
-        missing = StepFinding(None, NO_REPLY, passing=True)
-        found = {kind: self._known.get((solution, kind), missing) for kind in self.asked_for}
-        return JudgedSteps(count, found.get(ErrorKind.INVALID), found.get(ErrorKind.REDUNDANT))
+            for (solution, kind), answer in settled:
+                answers[solution][kind] = answer
+                if len(answers[solution]) == len(ErrorKind):
+                    scores = _scores(len(solution.steps), answers.pop(solution))
+                    yield from ((index, scores) for index in places[solution])
 
 
-def _empty(solution: Solution) -> bool:
-    return not any(step.strip() for step in solution.steps)
+def _scores(steps: int, answers: Mapping[ErrorKind, Found]) -> StepScores:
+    """Return hard probabilities: for each step one class is 1 and the others are 0.
 
-
-def _made(settings: JudgeSettings) -> Judge:
-    default = {one.name: one.default for one in fields(JudgeSettings)}
-    for name in IDLE:
-        if getattr(settings, name) != default[name]:
-            raise ValueError(
-                f'{name} of judge has no effect on the steps of solutions, which have prompts of '
-                'their own; leave it out'
-            )
-    return make_judge(settings)
+    The first wrong step is negative; of the others, redundant ones are neutral and the rest
+    positive. A solution that lacks an answer is refused; the refusal says whether asking again may
+    help. It may after an unreadable reply, since a judge may sample.
+    """
+    missing = [answer for answer in answers.values() if answer.found is None]
+    if missing:
+        final = any(not answer.passing and answer.reply is None for answer in missing)
+        return StepScores.refused(steps, Refusal.DECLINED if final else Refusal.UNJUDGED)
+    classes = np.full(steps, CLASSES.index('positive'))
+    classes[list(answers[ErrorKind.REDUNDANT].found or ())] = CLASSES.index('neutral')
+    classes[list(answers[ErrorKind.INVALID].found or ())] = CLASSES.index('negative')
+    return StepScores(np.eye(len(CLASSES))[classes])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.markers import marked_steps
 
-__all__ = ['Protected', 'joined', 'parted', 'sentence_starts', 'split_steps']
+__all__ = ['Protected', 'split_steps']
 
 Span = tuple[int, int]
 
@@ -36,7 +38,7 @@ class Protected:
 
     def __init__(self, text: str) -> None:
         code = _merged(_code(text))
-        self.spans = _merged([*code, *_Mathematics(text, code).spans])
+        self.spans = _merged([*code, *_mathematics(text, code)])
         self._starts = [start for start, _ in self.spans]
 
     def inside(self, position: int) -> bool:
@@ -65,115 +67,87 @@ def _code(text: str) -> list[Span]:
     return spans
 
 
-class _Mathematics:
-    """One pass over the delimiters of formulas and environments."""
-
-    def __init__(self, text: str, code: list[Span]) -> None:
-        self.text = text
-        self.spans: list[Span] = []
-        self.blanks: list[int] = []
-        self.brackets: dict[str, int] = {}  # open \( and \[, with their positions
-        self.environments: dict[str, list[int]] = {}
-        self.display: int | None = None
-        self.dollar: int | None = None
-        unclosed = self._scan(code)
-        for start in unclosed:
-            index = bisect_left(self.blanks, start)
-            self.spans.append(
-                (start, self.blanks[index] if index < len(self.blanks) else len(text))
-            )
-
-    def _scan(self, code: list[Span]) -> list[int]:
-        """Find the closed spans; return the positions of openings that are never closed."""
-        unclosed: list[int] = []
-        tokens = list(_outside(code, TOKEN.finditer(self.text)))
-        displays = _Displays(tokens)
-        for token in tokens:
-            position = token.start()
-            kind = token.lastgroup
-            if kind == 'blank':
-                self.blanks.append(position)
-                self.dollar = None
-                if self.display is not None and not displays.goes_on(len(self.blanks)):
-                    unclosed.append(self.display)
-                    self.display = None
-            elif kind == 'dollars':
-                self._dollars(token)
-            elif kind == 'name':
-                self._environment(token)
-            elif token.group() in ('\\(', '\\['):
-                if token.group() in self.brackets:
-                    unclosed.append(self.brackets[token.group()])
-                self.brackets[token.group()] = position
-            elif token.group() in CLOSED_BY:
-                start = self.brackets.pop(CLOSED_BY[token.group()], None)
-                if start is not None:
-                    self.spans.append((start, token.end()))
-        unclosed += self.brackets.values()
-        unclosed += [start for starts in self.environments.values() for start in starts]
-        return unclosed if self.display is None else [*unclosed, self.display]
-
-    def _environment(self, token: re.Match[str]) -> None:
-        opened = self.environments.setdefault(token.group('name'), [])
-        if token.group('edge') == 'begin':
-            opened.append(token.start())
-        elif opened:
-            self.spans.append((opened.pop(), token.end()))
-
-    def _dollars(self, token: re.Match[str]) -> None:
+def _mathematics(text: str, code: list[Span]) -> list[Span]:
+    """Return the spans of formulas and environments, from one pass over their delimiters."""
+    tokens = list(_outside(code, TOKEN.finditer(text)))
+    displays = _displays(tokens)
+    spans: list[Span] = []
+    unclosed: list[int] = []
+    blanks: list[int] = []
+    brackets: dict[str, int] = {}  # open \( and \[, with their positions
+    environments: dict[str, list[int]] = defaultdict(list)
+    display: int | None = None
+    dollar: int | None = None
+    for token in tokens:
         start, end = token.span()
-        if _is_display(token):
-            self.dollar = None
-            if self.display is None:
-                self.display = start
+        kind, said = token.lastgroup, token.group()
+        if kind == 'blank':
+            blanks.append(start)
+            dollar = None
+            # A display is closed nearby unless the next ones form pairs in their paragraph.
+            near = (displays[len(blanks) + offset] for offset in range(PARAGRAPHS))
+            if display is not None and next((count for count in near if count), 0) % 2 == 0:
+                unclosed.append(display)
+                display = None
+        elif kind == 'dollars' and _is_display(token):
+            dollar = None
+            if display is None:
+                display = start
             else:
-                self.spans.append((self.display, end))
-                self.display = None
-        elif end - start == 1 and self.display is None:
-            if self.dollar is not None and self._closes(start):
-                self.spans.append((self.dollar, end))
-                self.dollar = None
-            elif self._opens(start):
-                self.dollar = start
-
-    def _opens(self, position: int) -> bool:
-        before, after = self._around(position)
-        # A dollar sign after an amount (5$), or after a country's name (US$5).
-        return not (_is_word(before) and not (after.isalpha() or after in '\\({'))
-
-    def _closes(self, position: int) -> bool:
-        """Distinguish money, $5 and $10, from mathematics, $x$ or $ x $, much as Pandoc does."""
-        before, after = self._around(position)
-        _, first = self._around(self.dollar or 0)
-        if not before.isspace():
-            return not after.isdigit()
-        return first.isspace() or not (first.isdigit() or _is_word(after) or after in '\\({')
-
-    def _around(self, position: int) -> tuple[str, str]:
-        before = self.text[position - 1] if position else ' '
-        after = self.text[position + 1] if position + 1 < len(self.text) else ' '
-        return before, after
+                spans.append((display, end))
+                display = None
+        elif said == '$' and display is None:
+            if dollar is not None and _closes(text, dollar, start):
+                spans.append((dollar, end))
+                dollar = None
+            elif _opens(text, start):
+                dollar = start
+        elif kind == 'name' and token.group('edge') == 'begin':
+            environments[token.group('name')].append(start)
+        elif kind == 'name' and environments[token.group('name')]:
+            spans.append((environments[token.group('name')].pop(), end))
+        elif said in CLOSED_BY.values():
+            if said in brackets:
+                unclosed.append(brackets[said])
+            brackets[said] = start
+        elif CLOSED_BY.get(said) in brackets:
+            spans.append((brackets.pop(CLOSED_BY[said]), end))
+    unclosed += [*brackets.values(), *itertools.chain.from_iterable(environments.values())]
+    unclosed += [] if display is None else [display]
+    for start in unclosed:
+        index = bisect_left(blanks, start)
+        spans.append((start, blanks[index] if index < len(blanks) else len(text)))
+    return spans
 
 
-class _Displays:
-    """The number of ``$$`` in each paragraph, which shows one that is never closed."""
+def _opens(text: str, dollar: int) -> bool:
+    before, after = _around(text, dollar)
+    # A dollar sign after an amount (5$), or after a country's name (US$5).
+    return not (_is_word(before) and not (after.isalpha() or after in '\\({'))
 
-    def __init__(self, tokens: Iterable[re.Match[str]]) -> None:
-        paragraph = 0
-        self.counts: dict[int, int] = {}
-        for token in tokens:
-            if token.lastgroup == 'blank':
-                paragraph += 1
-            elif token.lastgroup == 'dollars' and _is_display(token):
-                self.counts[paragraph] = self.counts.get(paragraph, 0) + 1
 
-    def goes_on(self, paragraph: int) -> bool:
-        """Tell whether a formula that is open at the start of a paragraph is closed nearby.
+def _closes(text: str, opening: int, dollar: int) -> bool:
+    """Distinguish money, $5 and $10, from mathematics, $x$ or $ x $, much as Pandoc does."""
+    before, after = _around(text, dollar)
+    _, first = _around(text, opening)
+    if not before.isspace():
+        return not after.isdigit()
+    return first.isspace() or not (first.isdigit() or _is_word(after) or after in '\\({')
 
-        It isn't if the next ``$$`` form pairs within their paragraph.
-        """
-        near = (self.counts.get(paragraph + offset, 0) for offset in range(PARAGRAPHS))
-        return next((count for count in near if count), 0) % 2 == 1
+
+def _around(text: str, position: int) -> tuple[str, str]:
+    """Return the characters before and after one, a space where there is none."""
+    return (text[position - 1] if position else ' '), (text[position + 1 : position + 2] or ' ')
+
+
+def _displays(tokens: Iterable[re.Match[str]]) -> Counter[int]:
+    """Return the number of ``$$`` in each paragraph."""
+    paragraph = 0
+    counts: Counter[int] = Counter()
+    for token in tokens:
+        paragraph += token.lastgroup == 'blank'
+        counts[paragraph] += token.lastgroup == 'dollars' and _is_display(token)
+    return counts
 
 
 def _is_display(token: re.Match[str]) -> bool:
@@ -257,21 +231,16 @@ TITLE = re.compile(
 )
 
 
-def joined(pieces: Iterable[str]) -> list[str]:
+def joined(pieces: Iterable[str], announces: Callable[[str], object], by: str = '\n') -> list[str]:
     """Join each piece that only announces the next piece, such as a heading, with that piece."""
     steps: list[str] = []
     announcing: list[str] = []
     for piece in pieces:
-        if _announces(piece):
-            announcing.append(piece)
-        elif announcing:
-            steps.append('\n'.join([*announcing, piece]))
+        announcing.append(piece)
+        if not announces(piece):
+            steps.append(by.join(announcing))
             announcing = []
-        else:
-            steps.append(piece)
-    if announcing:
-        steps.append('\n'.join(announcing))
-    return steps
+    return [*steps, by.join(announcing)] if announcing else steps
 
 
 def parted(pieces: list[str]) -> tuple[list[str], list[str]]:
@@ -348,21 +317,13 @@ def split_steps(
 
 def _all_parts(response: str) -> list[str]:
     """Return thoughts and the rest of a response as separate texts, without tags."""
-    tags = (
-        [THINK_TAG, CHANNEL, REPLY_START, CHANNEL_END] if CHANNEL.search(response) else [THINK_TAG]
-    )
+    tags = [THINK_TAG]
+    if CHANNEL.search(response):
+        tags += [CHANNEL, REPLY_START, CHANNEL_END]
     parts = [response]
-    for tag in tags:
-        parts = [piece for part in parts for piece in _pieces(part, tag)]
+    for tag in tags:  # splitting gives a tag's groups, too
+        parts = [piece for part in parts for piece in tag.split(part)[:: tag.groups + 1]]
     return parts
-
-
-def _pieces(text: str, separator: re.Pattern[str]) -> Iterator[str]:
-    start = 0
-    for match in separator.finditer(text):
-        yield text[start : match.start()]
-        start = match.end()
-    yield text[start:]
 
 
 def _by_delimiter(text: str, delimiter: str) -> list[str]:
@@ -391,10 +352,11 @@ def _by_rules(text: str) -> list[str]:
         (match.end() for match in PARAGRAPH.finditer(text)),
         (match.end() for match in LINE.finditer(text)),
     ):
-        steps = joined(_cut(text, starts, protected))
+        steps = joined(_cut(text, starts, protected), _announces)
         if len(steps) > 1:
             return steps
-    return _numbers_joined(_cut(text, sentence_starts(text), protected))
+    # The number of a list's item, such as 1., belongs to the sentence after it.
+    return joined(_cut(text, sentence_starts(text), protected), NUMBER.fullmatch, by=' ')
 
 
 def _around_marked(
@@ -411,7 +373,7 @@ def _around_marked(
             pieces = _cut(text, within, protected, position, start)
             if start < len(text):
                 pieces, announcing = parted(pieces)
-            yield from joined(pieces)
+            yield from joined(pieces, _announces)
         step = '\n'.join(filter(None, [*announcing, _without_rules(text[start:end])]))
         if step:
             yield step
@@ -445,16 +407,3 @@ def _without_rules(piece: str) -> str:
     while first < last and (not lines[last - 1].strip() or RULE.fullmatch(lines[last - 1])):
         last -= 1
     return '\n'.join(lines[first:last]).strip()
-
-
-def _numbers_joined(pieces: Iterable[str]) -> list[str]:
-    """Join each number of a list, such as ``1.``, with the sentence after it."""
-    steps: list[str] = []
-    number = ''
-    for piece in pieces:
-        if NUMBER.fullmatch(piece):
-            number += f'{piece} '
-        else:
-            steps.append(number + piece)
-            number = ''
-    return [*steps, number.strip()] if number else steps

@@ -8,81 +8,164 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PrinterCallback,
+    ProgressCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.model import WHERE, dtype_keyword, find_layout
-from opencompass_gpassk.reasoneval.tokens import StepTokenizer
-from opencompass_gpassk.reasoneval.training_data import (
-    Example,
-    LabelledSteps,
-    collate,
-    make_examples,
-    step_loss,
-)
-from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
-
-if TYPE_CHECKING:
-    from transformers import Trainer
-
-    from opencompass_gpassk.reasoneval.model import StepClassifier
+from opencompass_gpassk.reasoneval.batching import Encoded, dtype_keyword, weights_fingerprint
+from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
+from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
 
 __all__ = [
     'Trained',
     'TrainingSettings',
+    'collate',
     'is_first',
-    'last_checkpoint',
     'load_for_training',
     'load_tokenizer',
-    'make_trainer',
+    'make_examples',
+    'step_loss',
     'train',
 ]
 
+CHECKPOINTS = 'checkpoints'
 SIGNATURE = 'run.txt'  # the settings that a resumed run must share with the interrupted one
 
 
 def load_tokenizer(source: str | Path) -> Any:
     """Load the tokenizer of a backbone from a folder or from the hub."""
-    from transformers import AutoTokenizer
-
     return AutoTokenizer.from_pretrained(source)
 
 
-def load_for_training(source: str | Path, *, seed: int = 0, **settings: Any) -> StepClassifier:
+def load_for_training(source: str | Path, *, seed: int = 0) -> StepClassifier:
     """Load a decoder with a new head, or a checkpoint with a head to train further.
+
+    Weights are in float32, since small updates vanish in bfloat16.
 
     Args:
         source: A folder or an id on the hub, such as a language model, whose language-model head
             is left out.
         seed: Seed of the new head's weights.
-        settings: Arguments of ``AutoModel.from_pretrained``; weights are in float32 by default,
-            since small updates vanish in bfloat16.
 
     Raises:
         ValueError: If the checkpoint lacks weights of the backbone.
         OSError: If there is no such checkpoint.
     """
-    import torch
-    from transformers import AutoConfig, AutoModel
-
-    from opencompass_gpassk.reasoneval.model import StepClassifier
-
-    dtype = settings.pop('dtype', 'float32')
-    where = {name: settings[name] for name in WHERE if name in settings}
-    if find_layout(AutoConfig.from_pretrained(str(source), **where)):
-        return StepClassifier.load(source, dtype=dtype, **settings)
-    settings[dtype_keyword()] = dtype
-    backbone, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **settings)
+    source = str(source)
+    if find_layout(AutoConfig.from_pretrained(source)):
+        return StepClassifier.load(source, dtype='float32')
+    dtype = {dtype_keyword(): 'float32'}
+    backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **dtype)
     if report['missing_keys']:
         raise ValueError(
             f'{source}: the checkpoint misses {sorted(report["missing_keys"])[:5]} of its '
             'backbone; the files may be cut short, or of another model'
         )
     return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+
+
+IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
+NO_LABEL = 'none of its steps has a label'
+AT_ONCE = 256  # solutions in a call of the tokenizer
+
+# A solution's tokens up to its last labelled step, and the target of each: the class, from 0 to 2,
+# of the step that ends there, else IGNORED. Both have the shape (T,).
+Example = tuple[torch.Tensor, torch.Tensor]
+
+
+def make_examples(
+    solutions: Sequence[LabelledSteps], tokenizer: StepTokenizer, max_tokens: int
+) -> tuple[list[Example], Counter[str]]:
+    """Return examples in the solutions' order, and the number of solutions left out by reason.
+
+    Steps that end beyond ``max_tokens`` tokens of prompt and steps have no target.
+    """
+    examples: list[Example] = []
+    left_out: Counter[str] = Counter()
+    for start in range(0, len(solutions), AT_ONCE):
+        chunk = solutions[start : start + AT_ONCE]
+        encoded = tokenizer.encode([Solution(each.question, each.steps) for each in chunk])
+        for solution, item in zip(chunk, encoded, strict=True):
+            made = _example(solution.labels, item, max_tokens)
+            if isinstance(made, str):
+                left_out[made] += 1
+            else:
+                examples.append(made)
+    return examples, left_out
+
+
+def _example(
+    labels: Sequence[int | None], encoded: Encoded | Refusal, max_tokens: int
+) -> Example | str:
+    if all(label is None for label in labels):
+        return NO_LABEL
+    if isinstance(encoded, Refusal):
+        return encoded.value
+    targets = np.full(len(encoded.ids), IGNORED)
+    for end, label in zip(encoded.ends, labels, strict=True):
+        if label is not None and end < max_tokens:
+            targets[end] = LABELS.index(label)
+    labelled = np.flatnonzero(targets != IGNORED)
+    if not len(labelled):
+        return Refusal.TOO_LONG.value
+    # A decoder's tokens don't see what follows, so nothing after the last label is needed.
+    length = labelled[-1] + 1
+    return torch.from_numpy(encoded.ids[:length]).long(), torch.from_numpy(targets[:length])
+
+
+def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
+    """Return B examples as ``input_ids`` and ``labels``, each of shape (B, T).
+
+    Each row has its own labels, so that batches can be split and gathered between processes.
+    """
+    ids, labels = [ids for ids, _ in examples], [labels for _, labels in examples]
+    return {
+        'input_ids': pad_sequence(ids, batch_first=True),
+        'labels': pad_sequence(labels, batch_first=True, padding_value=IGNORED),
+    }
+
+
+def step_loss(
+    logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None
+) -> torch.Tensor:
+    """Return the cross-entropy at the labelled tokens, the mean over all steps of an update.
+
+    Args:
+        logits: Logits of the classes at each token, shape (B, T, 3).
+        labels: Classes, :data:`IGNORED` where there is none, shape (B, T).
+        num_items_in_batch: Number of steps in the whole update, if it has several batches; by
+            default that of this batch.
+    """
+    kept = labels != IGNORED
+    total = torch.nn.functional.cross_entropy(logits[kept].float(), labels[kept], reduction='sum')
+    return total / (kept.sum() if num_items_in_batch is None else num_items_in_batch)
+
+
+class QuietBar(ProgressCallback):
+    """A progress bar with the loss behind it; the base class writes a line for each loss."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """Show the loss."""
+        if self.training_bar is not None and logs and 'loss' in logs:
+            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
 
 
 def make_trainer(
@@ -100,10 +183,6 @@ def make_trainer(
     """
     if find_spec('accelerate') is None:
         raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
-    import torch
-    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
-
-    can = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     arguments = TrainingArguments(
         output_dir=str(folder),
         learning_rate=settings.learning_rate,
@@ -111,9 +190,9 @@ def make_trainer(
         lr_scheduler_type='cosine',
         warmup_ratio=settings.warmup,
         weight_decay=settings.weight_decay,
-        adam_beta1=settings.betas[0],
-        adam_beta2=settings.betas[1],
-        bf16=can if settings.bf16 is None else settings.bf16,
+        adam_beta1=0.9,
+        adam_beta2=0.95,
+        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),  # weights stay float32
         save_steps=settings.checkpoint_every,
         save_total_limit=2,
         seed=settings.seed,
@@ -140,27 +219,16 @@ def make_trainer(
         data_collator=collate,
         compute_loss_func=step_loss,
     )
-    # Both write a line to standard output for each loss.
-    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(PrinterCallback)  # it prints each loss
     if progress:
         trainer.remove_callback(ProgressCallback)
-        trainer.add_callback(_quiet(ProgressCallback))
+        trainer.add_callback(QuietBar)
     if str(trainer.accelerator.distributed_type).split('.')[-1] in ('FSDP', 'DEEPSPEED'):
         raise ValueError(
             'accelerate is configured to split the model among the GPUs (FSDP or DeepSpeed); '
             'configure it for plain multi-GPU training'
         )
     return trainer
-
-
-def _quiet(bar: type) -> type:
-    """Return a progress bar that shows the losses after the bar."""
-
-    def on_log(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        if getattr(self, 'training_bar', None) is not None and logs and 'loss' in logs:
-            self.training_bar.set_postfix(loss=f'{logs["loss"]:.4f}')
-
-    return type('QuietBar', (bar,), {'on_log': on_log})
 
 
 def last_checkpoint(folder: Path, signature: str) -> Path | None:
@@ -186,7 +254,6 @@ def last_checkpoint(folder: Path, signature: str) -> Path | None:
     return found[max(found)] if found else None
 
 
-CHECKPOINTS = 'checkpoints'
 RECENT = 10  # last updates over which the final loss is averaged
 
 
@@ -241,10 +308,9 @@ def train(
     """
     settings = settings or TrainingSettings()
     folder = Path(folder)
-    limits = [settings.max_tokens]
     positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
-    limits += [positions] if positions else []
-    examples, left_out = make_examples(solutions, StepTokenizer(tokenizer), min(limits))
+    limit = min(settings.max_tokens, positions or settings.max_tokens)
+    examples, left_out = make_examples(solutions, StepTokenizer(tokenizer), limit)
     if not examples:
         raise ValueError(
             f'there is no solution to learn from: {dict(left_out) or "none was given"}; give some '
@@ -264,7 +330,7 @@ def train(
         updates=trainer.state.global_step,
         loss=sum(losses) / len(losses) if losses else math.nan,
         solutions=len(examples),
-        steps=sum(len(example.targets) for example in examples),
+        steps=sum(int((labels != IGNORED).sum()) for _, labels in examples),
         left_out=dict(left_out),
     )
 
@@ -273,10 +339,10 @@ def _signature(
     model: StepClassifier, solutions: Sequence[LabelledSteps], settings: TrainingSettings
 ) -> str:
     how = asdict(settings)
-    for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing', 'bf16'):
+    for name in ('device_batch', 'checkpoint_every', 'gradient_checkpointing'):
         del how[name]  # they change results only by rounding
     data = [(each.question, each.steps, each.labels) for each in solutions]
-    return stable_hash([model.config.to_dict(), model.fingerprint, data, how])
+    return stable_hash([model.config.to_dict(), weights_fingerprint(model), data, how])
 
 
 def is_first() -> bool:

@@ -1,45 +1,32 @@
-"""People's step labels from PRM800K and MR-MATH, as tokens and targets to train on.
+"""What a training takes: people's step labels from PRM800K and MR-MATH, and its settings.
 
 PRM800K (arXiv 2305.20050) rates steps -1, 0 or 1: wrong, idle, good. It may rate several
 alternatives for a step, one of which was chosen to continue from. For MR-MATH see
-:mod:`~.mr_math`. Only the last token of a step has a target.
+:mod:`~.mr_math`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.reasoneval.batching import Passage, pad
-from opencompass_gpassk.reasoneval.mr_math import FIRST_ERROR, STEPS, ErrorKind, read_set
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.tokens import Encoded, StepTokenizer
+from opencompass_gpassk.reasoneval.mr_math import (
+    FIRST_ERROR,
+    STEPS,
+    ErrorKind,
+    LabelledSolution,
+    field_error,
+    read_set,
+    typed,
+)
 
-if TYPE_CHECKING:
-    import torch
-
-__all__ = [
-    'IGNORED',
-    'LABELS',
-    'NO_LABEL',
-    'Example',
-    'LabelledSteps',
-    'collate',
-    'make_examples',
-    'read_step_labels',
-    'step_loss',
-]
+__all__ = ['LABELS', 'LabelledSteps', 'TrainingSettings', 'read_step_labels']
 
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
 BAD_PROBLEM = 'bad_problem'
-WANTED = {'dict': 'an object', 'list': 'a list', 'str': 'a text'}
 
 
 @dataclass(frozen=True)
@@ -56,21 +43,6 @@ class LabelledSteps:
     question: str
     steps: tuple[str, ...]
     labels: tuple[int | None, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.labels) != len(self.steps):
-            raise ValueError(
-                f'labels of LabelledSteps: {len(self.labels)} for {len(self.steps)} steps; give '
-                'one per step, None where there is no label'
-            )
-        for index, label in enumerate(self.labels):
-            if label is not None and (isinstance(label, bool) or label not in LABELS):
-                raise ValueError(
-                    f'labels[{index}] of LabelledSteps: {label!r} is no label; {KNOWN}'
-                )
-
-
-KNOWN = 'give -1 for a wrong step, 0 for an idle one, 1 for a good one'
 
 
 def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[LabelledSteps]:
@@ -101,14 +73,7 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
         first = parse_row(line)
     if STEPS in first:
         kind = ErrorKind.INVALID if FIRST_ERROR in first else ErrorKind.REDUNDANT
-        return [
-            LabelledSteps(
-                solution.question,
-                tuple('\n'.join(lines) for lines in solution.steps),
-                _mr_math_labels(solution.errors, len(solution.steps), kind),
-            )
-            for solution in read_set(Path(path), kind)
-        ]
+        return [_mr_math(solution, kind) for solution in read_set(Path(path), kind)]
     if 'label' not in first:
         raise ValueError(
             f'{path}, line 1: the row has neither the field label, of PRM800K, nor the field '
@@ -121,27 +86,26 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
     return found
 
 
-def _mr_math_labels(
-    errors: tuple[bool, ...], steps: int, kind: ErrorKind
-) -> tuple[int | None, ...]:
+def _mr_math(solution: LabelledSolution, kind: ErrorKind) -> LabelledSteps:
     bad = -1 if kind is ErrorKind.INVALID else 0
-    return (*(bad if error else 1 for error in errors), *(None,) * (steps - len(errors)))
+    labels = [bad if error else 1 for error in solution.errors]
+    unlabelled = [None] * (len(solution.steps) - len(labels))
+    steps = tuple('\n'.join(lines) for lines in solution.steps)
+    return LabelledSteps(solution.question, steps, (*labels, *unlabelled))
 
 
 Choice = tuple[str, 'int | None']  # a step and its label
+RATINGS = '-1 for a wrong step, 0 for an idle one, 1 for a good one, null for no label'
 
 
 def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]:
     """Yield the solution of a row, then its alternatives if requested."""
-    question = _typed(_typed(row, 'question', dict), 'problem', str, 'question.')
-    label = _typed(row, 'label', dict)
+    question = typed(typed(row, 'question', dict), 'problem', str, 'question.')
+    label = typed(row, 'label', dict)
     broken = label.get('finish_reason') == BAD_PROBLEM
     path: list[Choice] = []
     others: list[tuple[int, Choice]] = []
-    for index, step in enumerate(_typed(label, 'steps', list, 'label.')):
-        where = f'label.steps[{index}]'
-        if not isinstance(step, dict):
-            raise ValueError(f'field {where} is {_shown(step)}; give an object')
+    for index, (where, step) in enumerate(_objects(label, 'steps', 'label.')):
         completions = _completions(step, where)
         chosen, goes_on = _chosen(step, completions, where)
         others += [(index, each) for i, each in enumerate(completions) if i != chosen]
@@ -162,22 +126,25 @@ def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]
 
 
 def _completions(step: dict[str, Any], where: str) -> list[Choice]:
-    given = step.get('completions')
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise ValueError(f'field {where}.completions is {_shown(given)}; give a list')
     found: list[Choice] = []
-    for index, one in enumerate(given):
-        name = f'{where}.completions[{index}]'
-        if not isinstance(one, dict):
-            raise ValueError(f'field {name} is {_shown(one)}; give an object')
-        text = _typed(one, 'text', str, f'{name}.')
+    if step.get('completions') is None:
+        return found
+    for name, one in _objects(step, 'completions', f'{where}.'):
+        text = typed(one, 'text', str, f'{name}.')
         rating = one.get('rating')
-        if rating is not None and (isinstance(rating, bool) or rating not in LABELS):
-            raise ValueError(f'field {name}.rating is {_shown(rating)}; {KNOWN}, null for no label')
+        if isinstance(rating, bool) or rating not in (None, *LABELS):
+            raise field_error(f'{name}.rating', rating, RATINGS)
         found.append((text, None if rating is None or one.get('flagged') else int(rating)))
     return found
+
+
+def _objects(row: dict[str, Any], name: str, before: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects in a field, each with its place in the row."""
+    for index, one in enumerate(typed(row, name, list, before)):
+        where = f'{before}{name}[{index}]'
+        if not isinstance(one, dict):
+            raise field_error(where, one, 'an object')
+        yield where, one
 
 
 def _chosen(
@@ -187,125 +154,78 @@ def _chosen(
     index = step.get('chosen_completion')
     if index is not None:
         if type(index) is not int or not 0 <= index < len(completions):
-            raise ValueError(
-                f'field {where}.chosen_completion is {_shown(index)}; give the index of one of '
-                f'{len(completions)} completions, or null'
-            )
+            wanted = f'the index of one of {len(completions)} completions, or null'
+            raise field_error(f'{where}.chosen_completion', index, wanted)
         return index, True
     human = step.get('human_completion')
     if human is None:
         return (0 if completions else None), False
     if isinstance(human, dict):
-        return _typed(human, 'text', str, f'{where}.human_completion.'), True
-    return _typed(step, 'human_completion', str, f'{where}.'), True
+        return typed(human, 'text', str, f'{where}.human_completion.'), True
+    return typed(step, 'human_completion', str, f'{where}.'), True
 
 
 def _solution(question: str, path: list[Choice]) -> LabelledSteps:
     return LabelledSteps(question, tuple(text for text, _ in path), tuple(each for _, each in path))
 
 
-def _typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
-    value = row.get(name)
-    if not isinstance(value, kind):
-        wanted = WANTED[kind.__name__]
-        raise ValueError(f'field {before}{name} is {_shown(value)}; give {wanted}')
-    return value
+@dataclass(frozen=True)
+class TrainingSettings:
+    """The settings of a training.
 
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f'{text[:60]}…'
-
-
-IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
-NO_LABEL = 'none of its steps has a label'
-AT_ONCE = 256  # solutions in a call of the tokenizer
-
-
-@dataclass(frozen=True, eq=False)
-class Example:
-    """A solution to train on.
+    Optimiser, schedule and weight decay are the paper's (arXiv 2404.05692). Learning rate, number
+    of epochs, batch size and share of the warm-up are usual for models of 7 billion parameters;
+    smaller models learn at higher rates.
 
     Attributes:
-        passage: Its tokens up to the last labelled step, and the last token of each such step.
-        targets: Their classes, 0 to 2 in the order [negative, neutral, positive], shape (R,).
+        learning_rate: The rate at the end of the warm-up; then it falls to 0 along a cosine.
+        epochs: Passes over the data.
+        batch_size: Solutions per update, over all processes.
+        device_batch: Greatest number of solutions in a forward pass of one process.
+        warmup: Share of the updates over which the rate rises, in [0, 1).
+        weight_decay: Weight decay of AdamW, for weights other than norms and biases.
+        max_tokens: Tokens of prompt and steps that are read; later steps aren't trained on.
+        checkpoint_every: Updates between two checkpoints; the last two are kept.
+        gradient_checkpointing: Compute activations twice, to save memory.
+        seed: Seed of the order of the data.
+
+    Raises:
+        ValueError: If a value is out of its range.
     """
 
-    passage: Passage
-    targets: NDArray[np.int64]
+    learning_rate: float = 1e-6
+    epochs: float = 3.0
+    batch_size: int = 64
+    device_batch: int = 8
+    warmup: float = 0.03
+    weight_decay: float = 0.1
+    max_tokens: int = 2048
+    checkpoint_every: int = 200
+    gradient_checkpointing: bool = False
+    seed: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ('batch_size', 'device_batch', 'max_tokens', 'checkpoint_every'):
+            if getattr(self, name) < 1:
+                raise ValueError(f'{name} of training: {getattr(self, name)}; give at least 1')
+        for name in ('learning_rate', 'epochs'):
+            if not 0 < getattr(self, name) < float('inf'):
+                raise ValueError(f'{name} of training: {getattr(self, name)}; give more than 0')
+        for name in ('warmup', 'weight_decay'):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f'{name} of training: {getattr(self, name)}; give 0 to 1')
 
-def make_examples(
-    solutions: Sequence[LabelledSteps], tokenizer: StepTokenizer, max_tokens: int | None = None
-) -> tuple[list[Example], Counter[str]]:
-    """Return examples in the solutions' order, and the number of solutions left out by reason.
+    def shares(self, processes: int) -> tuple[int, int]:
+        """Return the solutions per forward pass, and the passes of each process per update.
 
-    Args:
-        solutions: The labelled solutions.
-        tokenizer: The model's tokenizer.
-        max_tokens: Greatest number of tokens of prompt and steps; later steps are left out.
-    """
-    examples: list[Example] = []
-    left_out: Counter[str] = Counter()
-    for start in range(0, len(solutions), AT_ONCE):
-        chunk = solutions[start : start + AT_ONCE]
-        encoded = tokenizer.encode([Solution(each.question, each.steps) for each in chunk])
-        for solution, item in zip(chunk, encoded, strict=True):
-            made = _example(solution, item, max_tokens)
-            if isinstance(made, str):
-                left_out[made] += 1
-            else:
-                examples.append(made)
-    return examples, left_out
-
-
-def _example(
-    solution: LabelledSteps, encoded: Encoded | Refusal, max_tokens: int | None
-) -> Example | str:
-    labelled = [i for i, label in enumerate(solution.labels) if label is not None]
-    if not labelled:
-        return NO_LABEL
-    if isinstance(encoded, Refusal):
-        return encoded.value
-    limit = max_tokens or len(encoded.ids)
-    fitting = [i for i in labelled if encoded.ends[i] < limit]
-    if not fitting:
-        return Refusal.TOO_LONG.value
-    reads = encoded.ends[fitting]
-    targets = [LABELS.index(label) for i in fitting if (label := solution.labels[i]) is not None]
-    # A decoder's tokens don't see what follows, so nothing after the last label is needed.
-    return Example(Passage(encoded.ids[: reads[-1] + 1], reads), np.array(targets, np.int64))
-
-
-def collate(examples: Sequence[Example]) -> dict[str, torch.Tensor]:
-    """Return B examples as ``input_ids``, ``attention_mask`` and ``labels``, each of shape (B, T).
-
-    Each row has its own labels, so that batches can be split and gathered between processes.
-    """
-    import torch
-
-    batch = pad([example.passage for example in examples], 'right', torch.device('cpu'))
-    labels = torch.full_like(batch.input_ids, IGNORED)
-    targets = np.concatenate([example.targets for example in examples])
-    labels[batch.reads[:, 0], batch.reads[:, 1]] = torch.from_numpy(targets)
-    return {
-        'input_ids': batch.input_ids,
-        'attention_mask': batch.attention_mask,
-        'labels': labels,
-    }
-
-
-def step_loss(logits: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None) -> Any:
-    """Return the cross-entropy at the labelled tokens, the mean over all steps of an update.
-
-    Args:
-        logits: Logits of the classes at each token, shape (B, T, 3).
-        labels: Classes, :data:`IGNORED` where there is none, shape (B, T).
-        num_items_in_batch: Number of steps in the whole update, if it has several batches; by
-            default that of this batch.
-    """
-    import torch
-
-    kept = labels != IGNORED
-    total = torch.nn.functional.cross_entropy(logits[kept].float(), labels[kept], reduction='sum')
-    return total / (kept.sum() if num_items_in_batch is None else num_items_in_batch)
+        Raises:
+            ValueError: If the processes can't share a batch.
+        """
+        own, rest = divmod(self.batch_size, processes)
+        if rest or not own:
+            raise ValueError(
+                f"batch_size of training: {self.batch_size} can't be shared by {processes} "
+                'processes; give a multiple'
+            )
+        rows = max(n for n in range(1, min(own, self.device_batch) + 1) if own % n == 0)
+        return rows, own // rows

@@ -20,11 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.reasoneval.classifier import StepScorer
+from opencompass_gpassk.reasoneval.classifier import DELIMITER_KEY, StepScorer, StepTokenizer
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
-from opencompass_gpassk.reasoneval.model import DELIMITER_KEY
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
-from opencompass_gpassk.reasoneval.tokens import StepTokenizer
 from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
 from tools.demo.evaluate import MODEL
 from tools.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
@@ -33,7 +31,7 @@ from tools.demo.train import BATCH, batches, loss_of, make_optimizers
 if TYPE_CHECKING:
     from transformers import LlamaModel, PreTrainedTokenizerFast
 
-    from opencompass_gpassk.reasoneval.model import StepClassifier
+    from opencompass_gpassk.reasoneval.classifier import StepClassifier
 
 __all__ = ['HELD_OUT', 'STAGES', 'STEP_CLASSIFIER', 'adapted', 'deepened', 'train_steps']
 
@@ -90,7 +88,7 @@ def deepened(trained: LlamaModel) -> StepClassifier:
     import torch
     from transformers import LlamaConfig, LlamaModel
 
-    from opencompass_gpassk.reasoneval.model import StepClassifier
+    from opencompass_gpassk.reasoneval.classifier import StepClassifier
 
     old = trained.config
     depth, width = old.num_hidden_layers, old.hidden_size

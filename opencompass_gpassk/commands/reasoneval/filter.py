@@ -70,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
     write_lines([row_line(row) for row in found.kept], args.output)
     for name, count in (
         ('kept', len(found.kept)),
-        (f'below validity {args.min_validity}', found.invalid),
-        (f'above redundancy {args.max_redundancy}', found.redundant),
-        ('without scores', found.refused),
-        (OTHER_VERDICTS[args.verdict], found.other_verdict),
+        (f'below validity {args.min_validity}', found.left_out['invalid']),
+        (f'above redundancy {args.max_redundancy}', found.left_out['redundant']),
+        ('without scores', found.left_out['refused']),
+        (OTHER_VERDICTS[args.verdict], found.left_out['other verdict']),
     ):
         if not name:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -60,29 +61,24 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
     from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
-    from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, split_again
-    from opencompass_gpassk.reasoneval.solutions import count_refusals
+    from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
 
     settings = scorer_settings(args)
     require_no_folder(args.output)
     store = args.store or ScoreStore.default_path(None)
-    rows = read_solutions(
-        args.file,
-        delimiter=settings.delimiter,
-        thinking=settings.thinking,
-        skip_bad=args.skip_bad,
-        report=note,
-    )
+    rows = read_solutions(args.file, skip_bad=args.skip_bad, report=note)
     beside = None if store else _beside(args.output)
     scorer = make_scorer(settings, report=note)
-    if delimiter := step_delimiter(settings, scorer):
-        rows = [split_again(row, delimiter, settings.thinking) for row in rows]
-    solutions = [row.solution for row in rows]
+    delimiter = step_delimiter(settings, scorer)
+    solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
     scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
-    lines = [row_line(scored_row(row, scores[row.solution], **how)) for row in rows]
-    refusals = count_refusals(scores[one] for one in solutions)
-    for refusal, count in refusals.items():
+    lines = [
+        row_line(scored_row(row, solution, scores[solution], **how))
+        for row, solution in zip(rows, solutions, strict=True)
+    ]
+    refusals = Counter(refusal for one in solutions if (refusal := scores[one].refusal) is not None)
+    for refusal, count in refusals.most_common():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
     write_lines(lines, args.output)
     passing = sum(count for refusal, count in refusals.items() if refusal.may_pass)
@@ -92,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     elif beside:
         for end in SIDECARS:
             beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
-    return 1 if sum(refusals.values()) == len(rows) else 0
+    return 1 if refusals.total() == len(rows) else 0
 
 
 def _beside(output: Path | None) -> Path | None:

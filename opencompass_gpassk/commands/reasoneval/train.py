@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opencompass_gpassk.reasoneval.training_settings import TrainingSettings
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.training_data import LabelledSteps
+from opencompass_gpassk.reasoneval.training_data import (
+    LabelledSteps,
+    TrainingSettings,
+    read_step_labels,
+)
 
 __all__ = ['add_action', 'run']
 
@@ -87,7 +88,6 @@ def _train(args: argparse.Namespace) -> int:
         load_tokenizer,
         train,
     )
-    from opencompass_gpassk.reasoneval.training_data import read_step_labels
 
     def read(paths: Sequence[Path]) -> list[LabelledSteps]:
         found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
