@@ -444,20 +444,6 @@ def test_a_store_that_is_replaced_or_removed_in_use(full: Path) -> None:
             store.put(JUDGE, triple(1), RIGHT)
 
 
-def test_a_store_of_an_earlier_version(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is set aside, not read, and the user is told."""
-    path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
-    before = path.read_bytes()
-    with VerdictStore(path) as store:
-        assert not list(store.records())
-        store.put(JUDGE, triple(1), RIGHT)
-    told = capsys.readouterr().err
-    aside = path.with_name('verdicts.damaged-1.sqlite')
-    assert 'it has version 1, and this package reads 2' in told and str(aside) in told
-    assert aside.read_bytes() == before and len(standing(path)) == 1
-
-
 @pytest.mark.parametrize('shared', [True, False])
 def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
     """Where a group may write to the folder it may write to all of the store's files."""
@@ -474,8 +460,10 @@ def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
 
 
 def test_others_files_are_left_alone(tmp_path: Path) -> None:
-    """A database of another program, a later version, and what is no database are refused."""
+    """A database of another program, of other versions, and what is no database are refused."""
     foreign, later, text = tmp_path / 'a.sqlite', tmp_path / 'b.sqlite', tmp_path / 'rows.jsonl'
+    earlier = tmp_path / 'c.sqlite'
+    earlier.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
     with sqlite3.connect(foreign) as connection:
         connection.execute('CREATE TABLE mine (x)')
     VerdictStore(later).close()
@@ -484,7 +472,8 @@ def test_others_files_are_left_alone(tmp_path: Path) -> None:
     text.write_text('{"question": "1 + 1"}\n' * 100)
     for path, told in (
         (foreign, 'another program'),
-        (later, r'later version \(7'),
+        (later, r'another version \(7'),
+        (earlier, r'another version \(1'),
         (text, 'no SQLite database'),
     ):
         before = path.read_bytes()

@@ -92,8 +92,7 @@ class Store:
 
     Args:
         path: The file; it is created if it doesn't exist. If it is damaged, a new file with what
-            can be read of it takes its place, and standard error says so. A store of an earlier
-            version counts as damaged.
+            can be read of it takes its place, and standard error says so.
         read_only: Change nothing: no file is created, locked, replaced or written to. Read access
             to the file is enough.
 
@@ -102,7 +101,7 @@ class Store:
         lost: Number of entries that were found damaged; whole pages of others may be lost too.
 
     Raises:
-        ValueError: If the file belongs to another program or a later version of this one; or if
+        ValueError: If the file belongs to another program or another version of this one; or if
             ``read_only`` is set and the file doesn't exist.
         StoreError: If it can't be opened. Every method raises it if the file can't be read or
             written.
@@ -299,7 +298,7 @@ class Store:
         """Return a connection to a sound store; begin one in an empty file.
 
         Raises:
-            ValueError: If it belongs to another program or a later version of this one.
+            ValueError: If it belongs to another program or another version of this one.
             DamageError: If it must be salvaged.
         """
         connection = _connect(place)
@@ -322,14 +321,12 @@ class Store:
                 raise ValueError(f'{self.path}: an empty database, no {self.noun}')
             self._create_table(connection)
             return
-        if application != int.from_bytes(self.application, 'big') or version > VERSION:
+        if application != int.from_bytes(self.application, 'big') or version != VERSION:
             raise ValueError(
                 f'{self.path}: this database belongs to another program, or is another store, or '
-                f'one of a later version ({version}; this package reads {VERSION}); name another '
-                f'file for the {self.noun}, or upgrade opencompass-gpassk'
+                f'one of another version ({version}; this package reads {VERSION}); name another '
+                f'file for the {self.noun}, or export it with the version that wrote it'
             )
-        if version < VERSION:
-            raise DamageError(f'it has version {version}, and this package reads {VERSION}')
         if tables != [(TABLE.encode(),)]:
             raise DamageError(f'its tables are not those of a {self.noun}')
         ((found,),) = connection.execute('PRAGMA integrity_check(1)')
