@@ -309,7 +309,7 @@ class ClientError(RuntimeError):
 
 
 CHAT = '/chat/completions'
-HOST = r'[\w.-]+|\[[\da-fA-F:.]+\]'
+HOST = r'[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[\da-fA-F:.]+\]'
 PLAIN_URL = re.compile(
     rf'(?P<name>(?P<scheme>https?)://(?P<host>{HOST})(?::(?P<port>\d+))?)(?P<path>/[^\s?#@]*)?',
     re.ASCII,

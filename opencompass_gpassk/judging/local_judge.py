@@ -19,7 +19,13 @@ from opencompass_gpassk.inference.request_loop import draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.settings import check_model_gpus, config_hash, judge_name
+from opencompass_gpassk.judging.settings import (
+    NO_GPU,
+    check_gpus,
+    config_hash,
+    judge_name,
+    sees_gpus,
+)
 
 __all__ = ['LocalJudge']
 
@@ -204,12 +210,14 @@ class LocalJudge:
 
         from opencompass_gpassk.inference.choose_backend import backend_of
 
-        check_model_gpus(self.config)
+        check_gpus(self.config)
         try:
             model = build_model_from_cfg(self.config)
         except Exception as error:  # missing engines, weights and memory fail in many ways
+            hint = '' if sees_gpus() else f'. If it needs one: {NO_GPU.format(1)}'
+            reason = without_keys(reason_of(error))
             raise JudgeError(
-                f'judge: the model {self.model} can not be built: {without_keys(reason_of(error))}'
+                f'judge: the model {self.model} can not be built: {reason}{hint}'
             ) from error
         notes: list[str] = []
         built = backend_of(model, Sampling('greedy'), self.max_tokens, notes.append)
