@@ -7,6 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -448,10 +449,6 @@ def progress_of(total: int, ledger: Counts, *, shown: bool) -> Iterator[tqdm]:
             bar.set_postfix(failures=ledger.failures.total(), refresh=False)
 
 
-class _AbandonedError(JudgeError):
-    """The generator was closed: nothing more is wanted."""
-
-
 def in_thread(
     work: Callable[[Callable[[KeyT], None]], None], stop: Callable[[], None]
 ) -> Generator[KeyT, None, None]:
@@ -466,31 +463,24 @@ def in_thread(
     Raises:
         Exception: As ``work`` does, after all that it handed over is yielded.
     """
-    handed: SimpleQueue[tuple[Any, BaseException | None, bool]] = SimpleQueue()
+    handed: SimpleQueue[Any] = SimpleQueue()
+    end = object()
     abandoned = threading.Event()
 
     def hand_over(item: KeyT) -> None:
         if abandoned.is_set():
-            raise _AbandonedError('the replies are no longer wanted')
-        handed.put((item, None, False))
+            raise JudgeError('the replies are no longer wanted')
+        handed.put(item)
 
-    def run() -> None:
-        error = None
+    with ThreadPoolExecutor(1, 'asking a judge') as pool:
+        asking = pool.submit(work, hand_over)
+        asking.add_done_callback(lambda _: handed.put(end))
         try:
-            work(hand_over)
-        except BaseException as raised:
-            error = raised
-        handed.put((None, error, True))
-
-    thread = threading.Thread(target=run, name='asking a judge', daemon=True)
-    thread.start()
-    try:
-        while not (one := handed.get())[2]:
-            yield one[0]
-        if one[1] is not None:
-            raise one[1]
-    finally:
-        abandoned.set()
-        while thread.is_alive():  # it may only just begin to ask
-            stop()
-            thread.join(0.1)
+            while (item := handed.get()) is not end:
+                yield item
+            asking.result()
+        finally:
+            abandoned.set()
+            while not asking.done():  # it may only just begin to ask
+                stop()
+                wait([asking], 0.1)

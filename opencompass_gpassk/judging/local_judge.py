@@ -134,20 +134,17 @@ class LocalJudge:
                 begun[index] = job, tokens
                 yield Request(index, str(index), 0, entry, job[1], None, 0, '')
 
-        with closing(self._drawn(backend, requests())) as drawn:
+        asked = requests()
+        drawn: Generator[list[tuple[Request, Output]], None, None]
+        if backend.concurrent:
+            drawn = backend.stream(asked, {}, backend.workers(self.batch_size))
+        else:
+            batches = iter(lambda: list(islice(asked, self.batch_size)), [])
+            drawn = (finished for batch in batches for finished in draw(backend, batch, {}))
+        with closing(drawn):
             for finished in drawn:
                 for request, output in finished:
                     yield *begun.pop(request.index), output
-
-    def _drawn(
-        self, backend: Backend, requests: Iterator[Request]
-    ) -> Generator[list[tuple[Request, Output]], None, None]:
-        """Yield requests as they are finished: one after another, or a batch."""
-        if backend.concurrent:
-            yield from backend.stream(requests, {}, backend.workers(self.batch_size))
-            return
-        while batch := list(islice(requests, self.batch_size)):
-            yield from draw(backend, batch, {})
 
     def _hand_over(
         self,
