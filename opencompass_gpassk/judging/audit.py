@@ -355,7 +355,7 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
     report(f'{name}: verdicts are kept in {path}')
     with VerdictStore(path) as store:
         prompted = PromptedJudge(judge, settings, store)
-        judged = prompted.recall(cases)
+        judged = prompted.recall(cases, ledger)
         pending = {triple: case for triple, case in cases.items() if triple not in judged}
         judged |= prompted.ask(pending, ledger, progress=True)
         found: Found = {

@@ -7,7 +7,6 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -201,11 +200,7 @@ class ServedJudge:
             )
 
     def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
-        """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`.
-
-        Raises:
-            JudgeError: As :meth:`Client.ask` does.
-        """
+        """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`."""
         requests = (
             (key, {**self._fields, 'messages': [{'role': 'user', 'content': prompt}]})
             for key, prompt in jobs
@@ -465,6 +460,7 @@ def in_thread(
     """
     handed: SimpleQueue[Any] = SimpleQueue()
     end = object()
+    failures: list[BaseException] = []
     abandoned = threading.Event()
 
     def hand_over(item: KeyT) -> None:
@@ -472,15 +468,23 @@ def in_thread(
             raise JudgeError('the replies are no longer wanted')
         handed.put(item)
 
-    with ThreadPoolExecutor(1, 'asking a judge') as pool:
-        asking = pool.submit(work, hand_over)
-        asking.add_done_callback(lambda _: handed.put(end))
+    def run() -> None:
         try:
-            while (item := handed.get()) is not end:
-                yield item
-            asking.result()
-        finally:
-            abandoned.set()
-            while not asking.done():  # it may only just begin to ask
-                stop()
-                wait([asking], 0.1)
+            work(hand_over)
+        except BaseException as error:
+            failures.append(error)
+        handed.put(end)
+
+    # A daemon, so that a second Ctrl-C need not wait for a batch.
+    thread = threading.Thread(target=run, name='asking a judge', daemon=True)
+    thread.start()
+    try:
+        while (item := handed.get()) is not end:
+            yield item
+        for error in failures:
+            raise error
+    finally:
+        abandoned.set()
+        while thread.is_alive():  # it may only just begin to ask
+            stop()
+            thread.join(0.1)

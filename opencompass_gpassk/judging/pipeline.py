@@ -74,7 +74,7 @@ class PromptedJudge:
     ) -> None:
         self.judge = judge
         self.store = store
-        self.menu = MENUS[settings.menu]
+        self.menu = settings.menu
         self.readable = False  # whether it gave a verdict from the menu
         self._decoding = {**judge.settings, 'menu': settings.menu}
         self._policy = settings.policy
@@ -84,11 +84,8 @@ class PromptedJudge:
             else {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
         )
         self.identities = self._identities(self.prompts)
-
-    @property
-    def name(self) -> str:
-        """Eight hexadecimal digits: a hash of all that verdicts depend on besides the mode."""
-        return self._name(self.identities)
+        # A hash of all that verdicts depend on besides the mode.
+        self.name = self._name(self.identities)
 
     def _name(self, identities: Mapping[str, JudgeIdentity]) -> str:
         digest = stable_hash([identity.digest for identity in identities.values()])
@@ -117,9 +114,7 @@ class PromptedJudge:
                 return prompts
         return own or dict.fromkeys(LANGUAGES, Prompt(''))
 
-    def recall(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
-    ) -> dict[Triple, Judgement]:
+    def recall(self, cases: Mapping[Triple, Candidate], ledger: Ledger) -> dict[Triple, Judgement]:
         """Return this judge's stored verdicts on triples; the ledger counts their tokens."""
         if self.store is None:
             return {}
@@ -127,9 +122,8 @@ class PromptedJudge:
         for name, identity in self.identities.items():
             found |= self.store.get(identity, [t for t in cases if _language(cases[t]) == name])
         self.readable |= any(said.verdict is not Verdict.UNJUDGED for said in found.values())
-        if ledger is not None:
-            ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
-            ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
+        ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
+        ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
         return {t: _judgement_of(cases[t], said, 'judge') for t, said in found.items()}
 
     def ask(
@@ -169,10 +163,10 @@ class PromptedJudge:
 
         asker = Asker(
             self.judge,
-            lambda triple, text: read_verdict(text, self.menu),
+            lambda triple, text: read_verdict(text, MENUS[self.menu]),
             deliver,
             ledger,
-            remedy=f"set prompt and menu of judge (now {self.menu.name!r}) to this model's own",
+            remedy=f"set prompt and menu of judge (now {self.menu!r}) to this model's own",
             readable=self.readable,
         )
         asker.ask(jobs(), len(cases), progress=progress)
