@@ -261,8 +261,8 @@ def test_labels_are_about_texts(tmp_path: Path) -> None:
         ({'question': 'q', 'gold': 'g', 'answer': 'a'}, 'no field human or verdict or label'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 'maybe'}, 'human is "maybe"'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 1}, 'human is 1;'),
-        ({'question': 'q', 'gold': 2, 'answer': 'a', 'human': True}, 'its label is for'),
-        ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'correct in an earlier'),
+        ({'question': 'q', 'gold': 'g', 'human': True}, 'field answer is missing'),
+        ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'line 1 says correct'),
     ],
 )
 def test_bad_labels_name_their_line(row: Any, told: str, tmp_path: Path) -> None:

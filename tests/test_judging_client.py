@@ -481,7 +481,7 @@ def test_a_used_up_quota_is_told_though_another_request_of_the_prompt_succeeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both outcomes come at the same time: that of a straggler and of the request after it."""
-    monkeypatch.setattr(client, 'STRAGGLING', 0.05)
+    monkeypatch.setattr(client, 'STRAGGLING', 0.3)
     gates: list[asyncio.Event] = []
 
     async def send(self: Client, session: Any, address: Any, fields: Any) -> Any:
@@ -491,7 +491,7 @@ def test_a_used_up_quota_is_told_though_another_request_of_the_prompt_succeeds(
         gates.append(asyncio.Event())
         first = len(gates) == 1
         if not first:
-            asyncio.get_running_loop().call_later(0.05, gates[0].set)
+            asyncio.get_running_loop().call_later(0.01, gates[0].set)
         await gates[0].wait()
         return (Reply('ok') if first else Failure('no quota', False, 'no credit')), (0, 0)
 

@@ -513,14 +513,14 @@ class Client:
         self.retries = retries
         self.give_up_after = give_up_after
         self.race = race
-        self._key = os.environ.get(key_env, '').strip()
-        if not (self._key.isascii() and self._key.isprintable() and ' ' not in self._key):
+        self.key = os.environ.get(key_env, '').strip()
+        if not (self.key.isascii() and self.key.isprintable() and ' ' not in self.key):
             raise ValueError(
                 f'the key in {key_env} holds spaces or characters that no key has; set it again'
             )
         # A shorter key is a placeholder such as EMPTY, and may be a word of a reply. Servers may
         # return the key in lower case, as part of a host name.
-        secret = re.escape(self._key) if len(self._key) >= 6 else r'(?!)'
+        secret = re.escape(self.key) if len(self.key) >= 6 else r'(?!)'
         self._secret = re.compile(secret, re.IGNORECASE)
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
 
@@ -575,8 +575,8 @@ class Client:
     ) -> None:
         self._running = asyncio.get_running_loop(), asyncio.current_task()
         headers = {'Content-Type': 'application/json'}
-        if self._key:
-            headers['Authorization'] = f'Bearer {self._key}'
+        if self.key:
+            headers['Authorization'] = f'Bearer {self.key}'
         connecting = min(CONNECT_TIMEOUT, self.timeout)
         async with aiohttp.ClientSession(
             headers=headers,
@@ -612,12 +612,6 @@ class Client:
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
         return replace(outcome, detail=detail), tokens
-
-    def explain(self, address: Address, failure: Failure, model: Any) -> str:
-        """Return the message and remedy for a failure that stops everything."""
-        kind = 'no key' if failure.kind == 'key refused' and not self._key else failure.kind
-        told = REMEDIES[kind].format(key=self.key_env, model=model, says=failure.detail)
-        return f'the server at {address.name} {told}'
 
 
 @dataclass(eq=False)
@@ -927,7 +921,9 @@ class _Asking:
             last = {one: one.last for one in self.endpoints if one.last}
             blamed |= {one: why for one, why in last.items() if why.kind in MISPLACED}
         for one, why in blamed.items():
-            self._end(ClientError(self.client.explain(one.address, why, model)))
+            kind = 'no key' if why.kind == 'key refused' and not self.client.key else why.kind
+            told = REMEDIES[kind].format(key=self.client.key_env, model=model, says=why.detail)
+            self._end(ClientError(f'the server at {one.address.name} {told}'))
 
     def _tell(self, endpoint: Endpoint, what: str) -> None:
         """Warn the user of an endpoint, once."""

@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
-from opencompass_gpassk.judging.export import read_label
+from opencompass_gpassk.formats.jsonlines import input_name
+from opencompass_gpassk.judging.export import read_verdict_rows
 from opencompass_gpassk.judging.judge import Candidate, Ledger, Triple, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.rules import judge_answers
@@ -32,6 +32,7 @@ from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 __all__ = [
     'AuditTrial',
     'Comparison',
+    'Disagreement',
     'Sample',
     'draw_sample',
     'is_asked',
@@ -220,6 +221,9 @@ def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], li
     return dict(sorted(strata.items()))
 
 
+Disagreement = tuple[AuditTrial, StoredVerdict, StoredVerdict]  # a trial with both opinions
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A sample with the verdicts of two sources.
@@ -253,7 +257,7 @@ class Comparison:
             level=self.level,
         )
 
-    def disagreements(self) -> Iterator[tuple[AuditTrial, StoredVerdict, StoredVerdict]]:
+    def disagreements(self) -> Iterator[Disagreement]:
         """Yield the trials that both sources judged, with different verdicts."""
         for trial, first, second in zip(self.sample.trials, self.first, self.second, strict=True):
             said = {first.verdict, second.verdict}
@@ -407,32 +411,15 @@ def _read_labels(
     """Return people's labels from JSON lines, gzipped or not: a file, or ``-``.
 
     Each row has ``question``, ``gold`` and ``answer``, and a label
-    (:func:`~opencompass_gpassk.judging.export.read_label`). Empty labels are skipped.
+    (:func:`~opencompass_gpassk.judging.export.read_label`).
     """
     if path != '-' and not Path(path).is_file():
         raise ValueError(
             f'{path}: there is no such file of labels; a source of verdicts is recorded, rule, '
             'judge, judge:FILE, store:MODEL, human or a file'
         )
-    labels: Found = {}
-    for number, line in numbered_lines(path):
-        with at_line(path, number):
-            row = parse_row(line)
-            verdict = read_label(row)
-            if verdict is None:
-                continue
-            texts = [row.get(name) for name in Triple._fields]
-            if not all(isinstance(text, str) for text in texts):
-                raise ValueError(
-                    'the row does not say what its label is for; give question, gold and answer as '
-                    'texts'
-                )
-            earlier = labels.setdefault(Triple(*map(str, texts)), StoredVerdict(verdict)).verdict
-            if earlier is not verdict:
-                raise ValueError(
-                    f'{verdict.value} here, but {earlier.value} in an earlier row on the same '
-                    'answer; keep one'
-                )
+    people = (one for one in read_verdict_rows(path).records if one.judge is None)
+    labels: Found = {record.triple: record.said for record in people}
     if not labels:
         raise ValueError(
             f'{input_name(path)}: no row of it is labelled; fill in the field "human" with '

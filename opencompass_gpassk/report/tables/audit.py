@@ -11,15 +11,13 @@ from typing import Any
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.audit import AuditTrial, Comparison, Sample
-from opencompass_gpassk.judging.store import StoredVerdict
+from opencompass_gpassk.judging.audit import Comparison, Disagreement, Sample
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['audit_tables', 'blind_rows', 'disagreement_rows', 'figures_json', 'markdown_audit']
 
-Disagreement = tuple[AuditTrial, StoredVerdict, StoredVerdict]  # a trial with both opinions
 Names = tuple[str, str]
 
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
