@@ -211,7 +211,7 @@ class LocalJudge:
         try:
             model = build_model_from_cfg(self.config)
         except Exception as error:  # missing engines, weights and memory fail in many ways
-            hint = '' if sees_gpus() else f'. If it needs one: {NO_GPU.format(1)}'
+            hint = '' if sees_gpus() else f'. If it needs a GPU: {NO_GPU.format(1)}'
             reason = without_keys(reason_of(error))
             raise JudgeError(
                 f'judge: the model {self.model} can not be built: {reason}{hint}'

@@ -159,7 +159,6 @@ OVER_HTTP = (
     *('retries', 'give_up_after'),
 )
 OF_RULES = ('mode', 'match', 'undecided')
-PLACE = ('model', 'api_base')
 OWN_FIELDS = {
     'model': 'set model instead',
     'messages': 'they hold the prompt',
@@ -316,8 +315,9 @@ class JudgeSettings:
         given.pop('recorded', None)
         if self.mode == 'rule' or self.recorded or isinstance(self.model, Mapping):
             return given
-        environment = {name: os.environ.get(f'OC_JUDGE_{name.upper()}') for name in PLACE}
-        return {**{name: value for name, value in environment.items() if value}, **given}
+        variables = {'model': 'OC_JUDGE_MODEL', 'api_base': 'OC_JUDGE_API_BASE'}
+        found = {name: os.environ.get(variable, '') for name, variable in variables.items()}
+        return {name: value for name, value in found.items() if value} | given
 
     @property
     def rules(self) -> str:
