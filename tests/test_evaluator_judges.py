@@ -237,6 +237,7 @@ def test_a_judge_that_asks_for_gpus_and_gets_none_is_an_error(
         monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
     else:
         monkeypatch.setenv('CUDA_VISIBLE_DEVICES', visible)
+    monkeypatch.setattr('torch.cuda.is_available', lambda: True)
     judge: dict[str, Any] = copy.deepcopy(LLM_JUDGE)
     judge['judge_cfg']['run_cfg'] = {'num_gpus': 2}
     evaluator = {'type': GPassKEvaluator, 'judge': judge}

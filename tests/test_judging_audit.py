@@ -25,7 +25,6 @@ from opencompass_gpassk.inference.client import Failure, Reply
 from opencompass_gpassk.judging.audit import (
     AuditTrial,
     Comparison,
-    Opinion,
     Sample,
     allocate,
     clusters,
@@ -130,14 +129,14 @@ def test_names_and_seed_alone_decide_which_are_drawn() -> None:
 
 def ask(
     name: str, trials: list[AuditTrial], store: Path = Path('none.sqlite')
-) -> tuple[list[Opinion], str]:
+) -> tuple[list[StoredVerdict], str]:
     """What a source says of trials that are the whole run, and what it tells the user."""
     told: list[str] = []
     said = opinions(name, trials, trials, store, told.append)
     return [said[one.identity] for one in trials], '\n'.join(told)
 
 
-def compare(sample: Sample, second: list[Opinion]) -> Comparison:
+def compare(sample: Sample, second: list[StoredVerdict]) -> Comparison:
     """The recorded verdicts of a sample beside other ones."""
     return Comparison(sample, ask('recorded', sample.trials)[0], second)
 
@@ -146,7 +145,7 @@ def test_small_strata_count_by_their_size() -> None:
     """Of 96 trials 4 are wrong, each alone in its stratum: all are drawn, and weigh a 96th each."""
     table = make_table(16, say=lambda problem, replica: W if problem < 4 and not replica else C)
     sample = draw_sample('m', audit_trials(table), 20)
-    found = compare(sample, [Opinion(C)] * 20).agreement
+    found = compare(sample, [StoredVerdict(C)] * 20).agreement
     assert found.confusion[:2, 0].tolist() == [16, 4]
     assert found.rate == pytest.approx(92 / 96)
 
@@ -157,7 +156,7 @@ def test_the_estimate_is_unbiased() -> None:
 
     def rate(size: int, seed: int) -> float:
         sample = draw_sample('m', trials, size, seed)
-        other = [Opinion(C if int(one.trial.problem_id) % 3 else W) for one in sample.trials]
+        other = [StoredVerdict(C if int(one.trial.problem_id) % 3 else W) for one in sample.trials]
         return compare(sample, other).agreement.rate
 
     whole = rate(10**6, 0)
@@ -170,7 +169,7 @@ def test_disagreements_are_between_two_that_judged() -> None:
     """What one of them left unjudged is counted, not listed."""
     trials = audit_trials(make_table())
     sample = draw_sample('m', trials, 60)
-    found = compare(sample, [Opinion(W)] * 60)
+    found = compare(sample, [StoredVerdict(W)] * 60)
     right = sum(one.trial.verdict is C for one in sample.trials)
     assert len(list(found.disagreements())) == right == found.agreement.confusion[0, 1]
     assert found.agreement.unjudged == (sum(one.trial.verdict is U for one in sample.trials), 0)
@@ -262,8 +261,8 @@ def test_labels_are_about_texts(tmp_path: Path) -> None:
         ({'question': 'q', 'gold': 'g', 'answer': 'a'}, 'no field human or verdict or label'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 'maybe'}, 'human is "maybe"'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 1}, 'human is 1;'),
-        ({'question': 'q', 'gold': 2, 'answer': 'a', 'human': True}, 'its label is for'),
-        ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'correct in an earlier'),
+        ({'question': 'q', 'gold': 'g', 'human': True}, 'field answer is missing'),
+        ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'line 1 says correct'),
     ],
 )
 def test_bad_labels_name_their_line(row: Any, told: str, tmp_path: Path) -> None:
@@ -343,16 +342,16 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
         store.put(JudgeIdentity('b', 'p'), triple, StoredVerdict(U, 'too long'))
         put_human(store, triple, W)
         said, told = ask('store:a', trials, path)
-        assert said[0] == Opinion(C, '', 'old')
+        assert said[0] == StoredVerdict(C, '', 'old')
         assert 'prompts' not in told
         store.put(JudgeIdentity('a', 'new'), triple, StoredVerdict(W, reply='new'))
         store.put(JudgeIdentity('a', 'unreadable'), triple, StoredVerdict(U, reply='newer'))
         said, told = ask('store:a', trials, path)
-        assert said[0] == Opinion(W, '', 'new')
+        assert said[0] == StoredVerdict(W, '', 'new')
         assert '1 of the answers under several prompts' in told
         said, _ = ask('human', trials, path)
         assert said[0].verdict is W
-        assert said[-1] == Opinion(U, 'not in the verdict store')
+        assert said[-1] == StoredVerdict(U, 'not in the verdict store')
         store.put(JudgeIdentity('m\x1b[2J', 'p'), triple, StoredVerdict(C))
         with pytest.raises(ValueError, match='those of a, b, m\ufffd'):
             ask('store:c', trials, path)

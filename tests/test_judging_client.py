@@ -22,7 +22,14 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, Failure, Outcome, Reply
+from opencompass_gpassk.inference.client import (
+    Client,
+    ClientError,
+    Counts,
+    Failure,
+    Outcome,
+    Reply,
+)
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, ServedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
@@ -457,6 +464,43 @@ def test_a_deadline_ends_everything() -> None:
     assert {outcome.kind for outcome in late} == {'deadline'}
     assert ledger.failures['deadline'] == ledger.calls - len(replies)
     assert server.judged.total() <= 16  # those that take a minute were not waited for
+
+
+def test_a_deadline_loses_no_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also none that is just about to be sent."""
+    monkeypatch.setattr(client, 'TICK', 0.002)
+    with JudgeServer(echo) as server:
+        for trial in range(15):
+            found, _ = asked(
+                server.url, map(str, range(1000)), deadline=0.03 + 0.002 * trial, max_concurrency=64
+            )
+            assert len(found) == 1000
+
+
+def test_a_used_up_quota_is_told_though_another_request_of_the_prompt_succeeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both outcomes come at the same time: that of a straggler and of the request after it."""
+    monkeypatch.setattr(client, 'STRAGGLING', 0.3)
+    gates: list[asyncio.Event] = []
+
+    async def send(self: Client, session: Any, address: Any, fields: Any) -> Any:
+        if fields['messages'] != 'slow':
+            await asyncio.sleep(0.001)
+            return Reply('ok'), (0, 0)
+        gates.append(asyncio.Event())
+        first = len(gates) == 1
+        if not first:
+            asyncio.get_running_loop().call_later(0.01, gates[0].set)
+        await gates[0].wait()
+        return (Reply('ok') if first else Failure('no quota', False, 'no credit')), (0, 0)
+
+    monkeypatch.setattr(Client, 'send', send)
+    requests = ((n, {'model': 'm', 'messages': n}) for n in ['slow', *map(str, range(1000))])
+    with pytest.raises(ClientError, match='no credit'):
+        Client(NOWHERE, key_env='NO_KEY', race=True, max_concurrency=2).ask(
+            requests, lambda *_: False, Counts()
+        )
 
 
 def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,6 +162,8 @@ def test_addresses_may_be_separated_by_commas() -> None:
         'http://h:port',
         'http://h:99999',
         'http://a b/v1',
+        'http://a..b/v1',
+        f'http://{"a" * 64}.example/v1',
         'http://[::1',
         'sk-s3cret',
         'user:s3cret@host:8000/v1',

@@ -10,20 +10,18 @@ import pytest
 from judge_server import JudgeServer
 from scripted_judge import candidates, right_if
 
-from opencompass_gpassk.judging import judge as judging
+from opencompass_gpassk.formats import display
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
 
-LINE = re.compile(
-    r'judging: (\d+) of 40, [\d.]+ a second, (?:\d+ s left|time left unknown), (\d+) failures'
-)
+LINE = re.compile(r'judging: .* (\d+)/40 \[\S+<\S+, .*answer.*?(?:, failures=(\d+))?\]')
 
 
 def lines(told: str) -> list[tuple[int, int]]:
-    """Return done and failures in each line; all lines must be of the form."""
+    """Return done and failures in each line; all lines tell times and rate too."""
     found = [LINE.fullmatch(line) for line in told.splitlines() if 'judging' in line]
     assert all(found)
-    return [(int(line[1]), int(line[2])) for line in found if line]
+    return [(int(line[1]), int(line[2] or 0)) for line in found if line]
 
 
 def run(server: JudgeServer, **settings: Any) -> None:
@@ -38,7 +36,7 @@ def test_a_log_gets_a_line_again_and_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while no reply comes; it tells done, rate, time left and failures."""
-    monkeypatch.setattr(judging, 'LINE_EVERY', 0.1)
+    monkeypatch.setattr(display, 'LOG_INTERVAL', 0.1)
     slow = iter([0.5])
     with JudgeServer(latency=lambda: next(slow, 0.01), faults={'cut': 0.1}, seed=1) as server:
         run(server)
@@ -68,4 +66,4 @@ def test_a_terminal_gets_a_bar(
         run(server)
     told = capsys.readouterr().err
     assert '40/40' in told
-    assert 'a second' not in told
+    assert '\r' in told

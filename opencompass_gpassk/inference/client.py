@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
-import itertools
 import json
 import logging
 import math
@@ -25,7 +24,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from statistics import median
-from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -311,7 +309,7 @@ class ClientError(RuntimeError):
 
 
 CHAT = '/chat/completions'
-HOST = r'[\w.-]+|\[[\da-fA-F:.]+\]'
+HOST = r'[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[\da-fA-F:.]+\]'
 PLAIN_URL = re.compile(
     rf'(?P<name>(?P<scheme>https?)://(?P<host>{HOST})(?::(?P<port>\d+))?)(?P<path>/[^\s?#@]*)?',
     re.ASCII,
@@ -515,14 +513,14 @@ class Client:
         self.retries = retries
         self.give_up_after = give_up_after
         self.race = race
-        self._key = os.environ.get(key_env, '').strip()
-        if not (self._key.isascii() and self._key.isprintable() and ' ' not in self._key):
+        self.key = os.environ.get(key_env, '').strip()
+        if not (self.key.isascii() and self.key.isprintable() and ' ' not in self.key):
             raise ValueError(
                 f'the key in {key_env} holds spaces or characters that no key has; set it again'
             )
         # A shorter key is a placeholder such as EMPTY, and may be a word of a reply. Servers may
         # return the key in lower case, as part of a host name.
-        secret = re.escape(self._key) if len(self._key) >= 6 else r'(?!)'
+        secret = re.escape(self.key) if len(self.key) >= 6 else r'(?!)'
         self._secret = re.compile(secret, re.IGNORECASE)
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
 
@@ -577,8 +575,8 @@ class Client:
     ) -> None:
         self._running = asyncio.get_running_loop(), asyncio.current_task()
         headers = {'Content-Type': 'application/json'}
-        if self._key:
-            headers['Authorization'] = f'Bearer {self._key}'
+        if self.key:
+            headers['Authorization'] = f'Bearer {self.key}'
         connecting = min(CONNECT_TIMEOUT, self.timeout)
         async with aiohttp.ClientSession(
             headers=headers,
@@ -614,12 +612,6 @@ class Client:
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
         return replace(outcome, detail=detail), tokens
-
-    def explain(self, address: Address, failure: Failure, model: Any) -> str:
-        """Return the message and remedy for a failure that stops everything."""
-        kind = 'no key' if failure.kind == 'key refused' and not self._key else failure.kind
-        told = REMEDIES[kind].format(key=self.key_env, model=model, says=failure.detail)
-        return f'the server at {address.name} {told}'
 
 
 @dataclass(eq=False)
@@ -670,20 +662,20 @@ class _Asking:
         self.counts = counts
         self.endpoints = [Endpoint(one, client.max_concurrency) for one in client.addresses]
         self.fresh = iter(requests)
-        self.next: tuple[Hashable, Mapping[str, Any]] | None = None  # taken, but not yet open
+        self.next: list[Hashable] = []  # the key of the prompt that waits to be opened
+        self.open: dict[asyncio.Task[None], Hashable] = {}  # keys of prompts without an outcome
         self.loop = asyncio.get_running_loop()
         self.now = self.loop.time
         self.began = self.now()
-        self.open: set[asyncio.Task[None]] = set()
+        self.ended = self.loop.create_future()  # from then on no request is sent
         self.waiting: deque[asyncio.Future[None]] = deque()  # for room at an endpoint
         self.in_air = 0  # requests
         self.latencies: deque[float] = deque(maxlen=1000)
+        self.straggling = STRAGGLING
         self.silent_since: float | None = None  # time of the first failure after the last reply
         self.lost: Failure | None = None  # why no further reply can be expected
-        self.stopping = False  # whether no more is asked
         self.broken = False  # whether the receiver failed
         self.told: set[Endpoint] = set()  # failing endpoints that the user was warned about
-        self.ended = self.loop.create_future()
 
     async def run(self) -> None:
         """Ask until every request has its outcome.
@@ -692,7 +684,7 @@ class _Asking:
             ClientError: If nothing can succeed.
         """
         self.feeder = self._start(self._feed())
-        watch = self.loop.create_task(self._watch())
+        watch = self._start(self._watch())
         try:
             await self.ended
         except ClientError:
@@ -707,53 +699,48 @@ class _Asking:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         if self.lost:
-            for key, _ in itertools.chain([self.next] if self.next else [], self.fresh):
+            for key in (*self.open.values(), *self.next, *(key for key, _ in self.fresh)):
                 self._hand_over(key, self.lost)
+
+    def _end(self, error: BaseException | None = None) -> None:
+        """End the asking: all is done, given up, or goes wrong."""
+        if self.ended.done():
+            return
+        if error:
+            self.ended.set_exception(error)
+        else:
+            self.ended.set_result(None)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self.loop.create_task(work)
-        task.add_done_callback(self._end)
+        task.add_done_callback(self._finished)
         return task
 
-    def _end(self, task: asyncio.Task[None]) -> None:
-        self.open.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if not self.ended.done():
-            if error:
-                self.ended.set_exception(error)
-            elif self.feeder.done() and not self.open:
-                self.ended.set_result(None)
-        self._wake(all_=not self.open)
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled():  # by run(), which hands over what is still open
+            return
+        self.open.pop(task, None)
+        error = task.exception()
+        if error or (self.feeder.done() and not self.open):
+            self._end(error)
+        self._wake()
 
     async def _feed(self) -> None:
         """Open a prompt whenever an endpoint has room for it."""
         most = MOST_OPEN * self.client.max_concurrency * len(self.endpoints)
-        while True:
-            if not self.open and not self.next:  # the end is noticed though all endpoints rest
-                self.next = next(self.fresh, None)
-                if not self.next:
-                    return
-            endpoint = self._place() if len(self.open) < most else None
-            if endpoint is None:
+        for key, fields in self.fresh:
+            self.next = [key]
+            while len(self.open) >= most or (endpoint := self._place(Counter())) is None:
                 await self._turn(first=False)
-                continue
-            job = self.next or next(self.fresh, None)
-            if not job:
-                endpoint.in_flight -= 1
-                return
-            self.next = None
-            self.open.add(self._start(self._ask(*job, endpoint)))
+            self.next = []
+            self.open[self._start(self._ask(key, fields, endpoint))] = key
 
-    async def _ask(self, key: Hashable, fields: Mapping[str, Any], endpoint: Endpoint) -> None:
+    async def _ask(
+        self, key: Hashable, fields: Mapping[str, Any], endpoint: Endpoint | None
+    ) -> None:
         """Hand over the outcome of one prompt, and ask again if that is wished."""
-        try:
-            again = self._hand_over(key, await self._outcome(_Prompt(fields), endpoint))
-            while again:
-                again = self._hand_over(key, await self._outcome(_Prompt(fields)))
-        except asyncio.CancelledError:
-            if self.lost is None:
-                raise
-            self._hand_over(key, self.lost)
+        while self._hand_over(key, await self._outcome(_Prompt(fields), endpoint)):
+            endpoint = None
 
     def _hand_over(self, key: Hashable, outcome: Outcome) -> bool:
         if self.broken:
@@ -764,7 +751,7 @@ class _Asking:
             self.broken = True
             raise
 
-    async def _outcome(self, prompt: _Prompt, endpoint: Endpoint | None = None) -> Outcome:
+    async def _outcome(self, prompt: _Prompt, endpoint: Endpoint | None) -> Outcome:
         """Send requests until one gets a reply, or the prompt fails for good."""
         first_failed, failures = 0.0, 0
         flights = prompt.flights
@@ -850,9 +837,8 @@ class _Asking:
         """Return the seconds until the last request is late; None if no other may be sent."""
         if not self.client.race or len(prompt.flights) >= MOST_RACING:
             return None
-        sent = prompt.flights[-1].sent
-        usual = STRAGGLING_MEDIANS * median(self.latencies) if self.latencies else 0.0
-        return max(sent + max(STRAGGLING, usual) - self.now(), 0.0) if sent else STRAGGLING
+        now = self.now()
+        return max((prompt.flights[-1].sent or now) + self.straggling - now, 0.0)
 
     def _be_late(self, prompt: _Prompt) -> None:
         """Let the last request, which takes far longer than others, take no room any more."""
@@ -865,15 +851,13 @@ class _Asking:
             flight.late = True
             self._wake()
 
-    def _place(self, failed_at: Mapping[Endpoint, int] = MappingProxyType({})) -> Endpoint | None:
+    def _place(self, failed_at: Counter[Endpoint]) -> Endpoint | None:
         """Take a place at an endpoint: where the prompt failed least, then where most is free."""
         now = self.now()
-        if self.stopping:
-            raise asyncio.CancelledError
         free = [one for one in self.endpoints if one.room(now)]
-        if not free or self._is_silent(now):
+        if not free or self.ended.done() or self._is_silent(now):
             return None
-        endpoint = min(free, key=lambda one: (failed_at.get(one, 0), one.in_flight / one.limit))
+        endpoint = min(free, key=lambda one: (failed_at[one], one.in_flight / one.limit))
         endpoint.in_flight += 1
         return endpoint
 
@@ -883,9 +867,9 @@ class _Asking:
         (self.waiting.appendleft if first else self.waiting.append)(turn)
         await turn
 
-    def _wake(self, *, all_: bool = False) -> None:
+    def _wake(self) -> None:
         now = self.now()
-        free = len(self.waiting) if all_ else sum(one.room(now) for one in self.endpoints)
+        free = sum(one.room(now) for one in self.endpoints)
         while self.waiting and free > 0:
             turn = self.waiting.popleft()
             if not turn.done():
@@ -897,13 +881,14 @@ class _Asking:
         while self.lost is None:
             await asyncio.sleep(TICK)
             now = self.now()
+            if self.latencies:
+                self.straggling = max(STRAGGLING, STRAGGLING_MEDIANS * median(self.latencies))
             if now >= self.began + FIRST_WORD and not self.told and self._never_replied():
                 for endpoint in self.endpoints:
                     self._tell(endpoint, 'has not replied yet')
             self.lost = self._loss(now)
             self._wake()
-        for task in (self.feeder, *self.open):
-            task.cancel()
+        self._end()
 
     def _loss(self, now: float) -> Failure | None:
         """Return why no further reply can be expected; None if one can."""
@@ -926,21 +911,19 @@ class _Asking:
         return all(one.answered < 0 for one in self.endpoints)
 
     def _note(self, endpoint: Endpoint, sent: float, failure: Failure, model: Any) -> None:
-        """Note a temporary failure at its endpoint.
-
-        Raises:
-            ClientError: If it shows that nothing can succeed.
-        """
+        """Note a temporary failure at its endpoint; end the asking if nothing can succeed."""
         endpoint.failed(sent, self.now(), failure)
         self.silent_since = self.silent_since or self.now()
         if endpoint.rest:
             self._tell(endpoint, f'fails ({failure.kind}: {failure.detail})')
-        blamed = [endpoint] if failure.kind in FATAL else []
+        blamed = {endpoint: failure} if failure.kind in FATAL else {}
         if self._never_replied() and all(one.rest for one in self.endpoints):
-            blamed += [one for one in self.endpoints if one.last and one.last.kind in MISPLACED]
-        for one in blamed:
-            self.stopping = True
-            raise ClientError(self.client.explain(one.address, one.last or failure, model))
+            last = {one: one.last for one in self.endpoints if one.last}
+            blamed |= {one: why for one, why in last.items() if why.kind in MISPLACED}
+        for one, why in blamed.items():
+            kind = 'no key' if why.kind == 'key refused' and not self.client.key else why.kind
+            told = REMEDIES[kind].format(key=self.client.key_env, model=model, says=why.detail)
+            self._end(ClientError(f'the server at {one.address.name} {told}'))
 
     def _tell(self, endpoint: Endpoint, what: str) -> None:
         """Warn the user of an endpoint, once."""

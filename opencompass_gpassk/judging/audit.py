@@ -6,11 +6,10 @@ A source is the recorded verdicts, the rules, a judge that is asked or looked up
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
-from opencompass_gpassk.judging.export import read_label
+from opencompass_gpassk.formats.jsonlines import input_name
+from opencompass_gpassk.judging.export import read_verdict_rows
 from opencompass_gpassk.judging.judge import Candidate, Ledger, Triple, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.rules import judge_answers
@@ -33,7 +32,7 @@ from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 __all__ = [
     'AuditTrial',
     'Comparison',
-    'Opinion',
+    'Disagreement',
     'Sample',
     'draw_sample',
     'is_asked',
@@ -222,18 +221,7 @@ def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], li
     return dict(sorted(strata.items()))
 
 
-class Opinion(NamedTuple):
-    """A source's opinion of a trial.
-
-    Attributes:
-        verdict: Correct, incorrect or unjudged.
-        reason: Why it is unjudged.
-        reply: The judge's reply, '' if there is none.
-    """
-
-    verdict: Verdict
-    reason: str = ''
-    reply: str = ''
+Disagreement = tuple[AuditTrial, StoredVerdict, StoredVerdict]  # a trial with both opinions
 
 
 @dataclass(frozen=True)
@@ -248,8 +236,8 @@ class Comparison:
     """
 
     sample: Sample
-    first: list[Opinion]
-    second: list[Opinion]
+    first: list[StoredVerdict]
+    second: list[StoredVerdict]
     level: float = 0.95
 
     @cached_property
@@ -269,7 +257,7 @@ class Comparison:
             level=self.level,
         )
 
-    def disagreements(self) -> Iterator[tuple[AuditTrial, Opinion, Opinion]]:
+    def disagreements(self) -> Iterator[Disagreement]:
         """Yield the trials that both sources judged, with different verdicts."""
         for trial, first, second in zip(self.sample.trials, self.first, self.second, strict=True):
             said = {first.verdict, second.verdict}
@@ -301,7 +289,7 @@ def is_asked(name: str) -> bool:
 
 def opinions(
     name: str, drawn: Sequence[AuditTrial], run: Sequence[AuditTrial], store: Path, report: Report
-) -> dict[Identity, Opinion]:
+) -> dict[Identity, StoredVerdict]:
     """Return a source's opinions of the sampled trials.
 
     Args:
@@ -318,10 +306,10 @@ def opinions(
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
-        said = [Opinion(one.trial.verdict, one.trial.reason) for one in drawn]
+        said = [StoredVerdict(one.trial.verdict, one.trial.reason) for one in drawn]
     elif name == 'rule':
         ruled = judge_answers([(t.gold, t.answer, t.question) for t in (d.triple for d in drawn)])
-        said = [Opinion(one.verdict, one.reason) for one in ruled]
+        said = [StoredVerdict(one.verdict, one.reason) for one in ruled]
     else:
         missing = 'not in the verdict store'
         if is_asked(name):
@@ -331,7 +319,7 @@ def opinions(
         else:
             found = _read_labels(name, drawn, run, report)
             missing = 'not labelled'
-        said = [found.get(one.triple, Opinion(Verdict.UNJUDGED, missing)) for one in drawn]
+        said = [found.get(one.triple, StoredVerdict(Verdict.UNJUDGED, missing)) for one in drawn]
     if said and all(one.verdict is Verdict.UNJUDGED for one in said):
         raise ValueError(
             f'{name}: none of the {len(said)} sampled trials is judged, the first because: '
@@ -340,7 +328,7 @@ def opinions(
     return {one.identity: opinion for one, opinion in zip(drawn, said, strict=True)}
 
 
-Found = dict[Triple, Opinion]
+Found = dict[Triple, StoredVerdict]
 
 
 def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> Found:
@@ -371,14 +359,14 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
     report(f'{name}: verdicts are kept in {path}')
     with VerdictStore(path) as store:
         prompted = PromptedJudge(judge, settings, store)
-        judged = prompted.recall(cases)
+        judged = prompted.recall(cases, ledger)
         pending = {triple: case for triple, case in cases.items() if triple not in judged}
         judged |= prompted.ask(pending, ledger, progress=True)
         found: Found = {
-            triple: Opinion(said.verdict, said.reason) for triple, said in judged.items()
+            triple: StoredVerdict(said.verdict, said.reason) for triple, said in judged.items()
         }
         for identity in prompted.identities.values():
-            found |= _opinions(store.get(identity, cases, replies=True))
+            found |= store.get(identity, cases, replies=True)
     failures = ''.join(f', {kind} {count}' for kind, count in ledger.failures.most_common())
     report(f'{name}: {ledger.calls} calls{failures}')
     return found
@@ -393,7 +381,7 @@ def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report)
     triples = {one.triple for one in drawn}
     with VerdictStore(path, read_only=True) as store:
         if not judge:
-            return _opinions(store.get(None, triples, replies=True))
+            return store.get(None, triples, replies=True)
         judges = store.judges()
         found = [store.get(one, triples, replies=True) for one in judges if one.model == judge]
     if not found:
@@ -401,7 +389,7 @@ def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report)
         raise ValueError(
             f'{path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
         )
-    last: dict[Triple, StoredVerdict] = {}
+    last: Found = {}
     several = 0
     for triple in triples:
         said = [verdicts[triple] for verdicts in found if triple in verdicts]
@@ -414,11 +402,7 @@ def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report)
             f'{judge} judged {several} of the answers under several prompts or settings: its last '
             'verdict on each counts'
         )
-    return _opinions(last)
-
-
-def _opinions(verdicts: Mapping[Triple, StoredVerdict]) -> Found:
-    return {key: Opinion(one.verdict, one.reason, one.reply) for key, one in verdicts.items()}
+    return last
 
 
 def _read_labels(
@@ -427,32 +411,15 @@ def _read_labels(
     """Return people's labels from JSON lines, gzipped or not: a file, or ``-``.
 
     Each row has ``question``, ``gold`` and ``answer``, and a label
-    (:func:`~opencompass_gpassk.judging.export.read_label`). Empty labels are skipped.
+    (:func:`~opencompass_gpassk.judging.export.read_label`).
     """
     if path != '-' and not Path(path).is_file():
         raise ValueError(
             f'{path}: there is no such file of labels; a source of verdicts is recorded, rule, '
             'judge, judge:FILE, store:MODEL, human or a file'
         )
-    labels: Found = {}
-    for number, line in numbered_lines(path):
-        with at_line(path, number):
-            row = parse_row(line)
-            verdict = read_label(row)
-            if verdict is None:
-                continue
-            texts = [row.get(name) for name in Triple._fields]
-            if not all(isinstance(text, str) for text in texts):
-                raise ValueError(
-                    'the row does not say what its label is for; give question, gold and answer as '
-                    'texts'
-                )
-            earlier = labels.setdefault(Triple(*map(str, texts)), Opinion(verdict)).verdict
-            if earlier is not verdict:
-                raise ValueError(
-                    f'{verdict.value} here, but {earlier.value} in an earlier row on the same '
-                    'answer; keep one'
-                )
+    people = (one for one in read_verdict_rows(path).records if one.judge is None)
+    labels: Found = {record.triple: record.said for record in people}
     if not labels:
         raise ValueError(
             f'{input_name(path)}: no row of it is labelled; fill in the field "human" with '

@@ -82,7 +82,8 @@ def judge_by_replica(
     for replica, rows in sorted(by_replica.items()):
         logger.info(f'{name}: replica {replica + 1} of {len(by_replica)}')
         columns = _columns(test_set, golds, responses, rows)
-        place = folder and folder / f'replica_{replica}_{config_name}_{_content(columns)}'
+        content = text_hash([*map(str, columns['predictions']), *map(str, columns['references'])])
+        place = folder and folder / f'replica_{replica}_{config_name}_{content}'
         make = partial(_built, config, replica, place)
         judged = judge_replica(make, columns, len(rows), report=logger.warning, note=notes.append)
         found.update(zip(rows, judged, strict=True))
@@ -124,12 +125,6 @@ def _columns(
         'test_set': part,
         'origin_prompt': [record.get('origin_prompt') for record in records],
     }
-
-
-def _content(columns: Mapping[str, Any]) -> str:
-    return text_hash(
-        [str(value) for name in ('predictions', 'references') for value in columns[name]]
-    )
 
 
 def _built(
@@ -183,15 +178,14 @@ def judge_replica(
     details: list[Any] = []
     try:
         details = _details(_score(evaluator, wanted, range(size)))
-        found = _readings(evaluator, details, wanted, range(size), note)
+        if read := _readings(evaluator, details, wanted, range(size), note):
+            return read
         fault = 'its details do not hold a verdict of every response in the order of the responses'
     except Exception as error:  # the user's evaluator may raise anything
-        found, fault = None, f'it failed: {error!r}'
-    if found is not None:
-        return found
+        fault = f'it failed: {error!r}'
     report(f'judge: {name} is asked one response at a time, since {fault}')
     drops_rows = 0 < len(details) < size
-    found = []
+    found: list[Reading] = []
     for row in range(size):
         evaluator = make_evaluator(row)
         try:
@@ -251,12 +245,7 @@ def _readings(
 ) -> list[Reading] | None:
     """Return the verdict in each entry of an evaluator's details; None if one is not there.
 
-    Args:
-        evaluator: An evaluator that has scored.
-        details: The entries of its details.
-        wanted: The columns that it was given.
-        rows: The rows of these columns that it was given.
-        note: Takes a note if OpenCompass alone read the replies of an LLM.
+    ``rows`` are those of the columns ``wanted`` that the evaluator was given.
     """
     llm, asked = evaluator, dict(enumerate(details))
     if isinstance(evaluator, CascadeEvaluator):
@@ -316,15 +305,9 @@ def _records(path: Path, size: int) -> list[dict[str, Any]]:
 def _reading(detail: Any, reply: Reading | None = None) -> Reading | None:
     """Return the verdict in an entry of an evaluator's ``details``; None if it holds none.
 
-    The judge's reply has priority over the evaluator's flag: a reply outside the menu leaves the
-    trial unjudged, although the evaluator calls it incorrect. In a cascade, a rule that found the
-    response correct has priority over both. If no reply is known, the evaluator's flag counts, even
-    if the evaluator couldn't read the reply.
-
-    Args:
-        detail: The entry. If a judge was asked for A or B and there is no flag, ``prediction`` is
-            the reply.
-        reply: The verdict in the LLM judge's reply, from its own file; None if not known.
+    The judge's reply, if it is known, has priority over the evaluator's flag: a reply outside the
+    menu leaves the trial unjudged, although the evaluator calls it incorrect. In a cascade, a rule
+    that found the response correct has priority over both.
     """
     if not isinstance(detail, Mapping):
         return None

@@ -92,7 +92,7 @@ def verdict_line(record: Record) -> str:
 
 
 def read_verdict_rows(
-    path: str, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
+    path: str, *, skip_bad: bool | None = None, report: Callable[[str], None] | None = None
 ) -> VerdictRows:
     """Read verdicts from JSON lines.
 
@@ -103,7 +103,7 @@ def read_verdict_rows(
 
     Args:
         path: A file, gzipped or not, or ``-`` for standard input.
-        skip_bad: Leave malformed rows out and go on.
+        skip_bad: Leave malformed rows out and go on; None if the command has no such option.
         report: Takes a message on each row left out.
 
     Raises:

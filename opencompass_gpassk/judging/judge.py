@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
+import math
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from queue import SimpleQueue
@@ -28,6 +28,8 @@ from opencompass_gpassk.inference.client import (
 from opencompass_gpassk.judging.prompt import BUILT_IN
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from opencompass_gpassk.judging.settings import JudgeSettings
 
 __all__ = [
@@ -198,11 +200,7 @@ class ServedJudge:
             )
 
     def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
-        """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`.
-
-        Raises:
-            JudgeError: As :meth:`Client.ask` does.
-        """
+        """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`."""
         requests = (
             (key, {**self._fields, 'messages': [{'role': 'user', 'content': prompt}]})
             for key, prompt in jobs
@@ -237,18 +235,16 @@ class RecordedJudge:
         Raises:
             JudgeError: If there is any job; it names their number and what to set.
         """
-        missing = sum(1 for _ in jobs)
-        if missing and self._custom:
-            raise JudgeError(
-                f'{missing} verdicts of {self.model} are not in the store, and its prompt or '
-                'extra_body is custom, which is not read from a run folder: give --judge FILE, a '
-                'JSON file of its settings, or --config CONFIG'
+        remedy = (
+            f'to ask for them set OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
+        )
+        if self._custom:
+            remedy = (
+                'its prompt or extra_body is custom, which is not read from a run folder: give '
+                '--judge FILE, a JSON file of its settings, or --config CONFIG'
             )
-        if missing:
-            raise JudgeError(
-                f'{missing} verdicts of {self.model} are not in the store; to ask for them set '
-                f'OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
-            )
+        if missing := sum(1 for _ in jobs):
+            raise JudgeError(f'{missing} verdicts of {self.model} are not in the store; {remedy}')
 
     def stop(self) -> None:
         """Nothing is being asked."""
@@ -347,7 +343,7 @@ class Asker(Generic[KeyT, FoundT]):
         Raises:
             JudgeError: If the judge can't be asked at all, or gives no readable reply.
         """
-        with Progress(total, self.ledger, shown=progress) as self._progress:
+        with progress_of(total, self.ledger, shown=progress) as self._progress:
             if total:
                 self.judge.ask(self._prompts(jobs), self._receive, self.ledger)
             self._settle_held()
@@ -355,7 +351,7 @@ class Asker(Generic[KeyT, FoundT]):
     def _prompts(self, jobs: Iterable[tuple[KeyT, str | None]]) -> Iterator[tuple[KeyT, str]]:
         for key, prompt in jobs:
             if prompt is None:
-                self._progress.advance()
+                self._progress.update()
             else:
                 yield key, prompt
 
@@ -389,7 +385,7 @@ class Asker(Generic[KeyT, FoundT]):
 
     def _settle(self, key: KeyT, answer: Answer[FoundT]) -> None:
         self.deliver(key, answer)
-        self._progress.advance()
+        self._progress.update()
 
     def _settle_held(self) -> None:
         """Settle the held answers, as temporary failures if the judge may just not be up yet."""
@@ -423,61 +419,29 @@ def excerpt(reply: str) -> str:
     return repr(words if len(words) <= EXCERPT else f'…{words[-EXCERPT:]}')
 
 
-LINE_EVERY = 10.0  # seconds
+@contextmanager
+def progress_of(total: int, ledger: Counts, *, shown: bool) -> Iterator[tqdm]:
+    """Show progress on standard error: a bar on a terminal, else a line every ten seconds.
 
-
-class Progress:
-    """Progress on standard error: a bar on a terminal, else a line every ten seconds.
-
-    Args:
-        total: Number of prompts to settle.
-        ledger: The counts to show.
-        shown: Whether to show anything.
+    Both tell how many prompts are settled, the rate, the time left and the number of failures.
     """
+    shown = shown and total > 0
+    ended = threading.Event()
+    with progress_bar(total, 'judging', 'answer', shown=shown) as bar:
 
-    def __init__(self, total: int, ledger: Ledger, *, shown: bool) -> None:
-        self.total = total
-        self.ledger = ledger
-        self.done = 0
-        terminal = sys.stderr.isatty()
-        self._bar = progress_bar(total, 'judging', 'answer', shown=shown and terminal)
-        self._lines = shown and not terminal and total > 0
-        self._began = time.monotonic()
-        self._ended = threading.Event()
-        # A thread, since the line must also come while no reply does.
-        self._writer = threading.Thread(target=self._write_lines, name='progress', daemon=True)
+        def show(interval: float) -> None:
+            while not ended.wait(interval):
+                bar.set_postfix(failures=ledger.failures.total())
 
-    def __enter__(self) -> Progress:
-        if self._lines:
-            self._writer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._bar.close()
-        if self._lines:
-            self._write()
-
-    def advance(self) -> None:
-        """Count one more settled prompt."""
-        self.done += 1
-        if self._bar.update():  # True when the bar is redrawn, a few times a second
-            errors = self.ledger.failures.total()
-            self._bar.set_postfix(errors=errors, refresh=False)
-
-    def _write_lines(self) -> None:
-        while not self._ended.wait(LINE_EVERY):
-            self._write()
-
-    def _write(self) -> None:
-        rate = self.done / max(time.monotonic() - self._began, 1e-9)
-        left = f'{(self.total - self.done) / rate:.0f} s left' if rate else 'time left unknown'
-        line = f'judging: {self.done} of {self.total}, {rate:.1f} a second, {left}'
-        print(f'{line}, {self.ledger.failures.total()} failures', file=sys.stderr, flush=True)
-
-
-class _AbandonedError(JudgeError):
-    """The generator was closed: nothing more is wanted."""
+        if shown:  # by a thread alone, since it must also be shown while no reply comes
+            writer = threading.Thread(target=show, args=(bar.mininterval,), daemon=True)
+            bar.mininterval, bar.delay = math.inf, 0.0
+            writer.start()
+        try:
+            yield bar
+        finally:
+            ended.set()
+            bar.set_postfix(failures=ledger.failures.total(), refresh=False)
 
 
 def in_thread(
@@ -494,29 +458,31 @@ def in_thread(
     Raises:
         Exception: As ``work`` does, after all that it handed over is yielded.
     """
-    handed: SimpleQueue[tuple[Any, BaseException | None, bool]] = SimpleQueue()
+    handed: SimpleQueue[Any] = SimpleQueue()
+    end = object()
+    failures: list[BaseException] = []
     abandoned = threading.Event()
 
     def hand_over(item: KeyT) -> None:
         if abandoned.is_set():
-            raise _AbandonedError('the replies are no longer wanted')
-        handed.put((item, None, False))
+            raise JudgeError('the replies are no longer wanted')
+        handed.put(item)
 
     def run() -> None:
-        error = None
         try:
             work(hand_over)
-        except BaseException as raised:
-            error = raised
-        handed.put((None, error, True))
+        except BaseException as error:
+            failures.append(error)
+        handed.put(end)
 
+    # A daemon, so that a second Ctrl-C need not wait for a batch.
     thread = threading.Thread(target=run, name='asking a judge', daemon=True)
     thread.start()
     try:
-        while not (one := handed.get())[2]:
-            yield one[0]
-        if one[1] is not None:
-            raise one[1]
+        while (item := handed.get()) is not end:
+            yield item
+        for error in failures:
+            raise error
     finally:
         abandoned.set()
         while thread.is_alive():  # it may only just begin to ask

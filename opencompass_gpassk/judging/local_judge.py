@@ -19,12 +19,17 @@ from opencompass_gpassk.inference.request_loop import draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.settings import check_model_gpus, config_hash, judge_name
+from opencompass_gpassk.judging.settings import (
+    NO_GPU,
+    check_gpus,
+    config_hash,
+    judge_name,
+    sees_gpus,
+)
 
 __all__ = ['LocalJudge']
 
 Job = tuple[Hashable, str]  # a key and its prompt
-Finished = tuple[Job, int, Output]  # with the length of the prompt in tokens, 0 if unknown
 
 BATCH_SIZE = 8  # the default for configs without one, as in OpenCompass's evaluators
 SPEED = {'batch_size', 'max_out_len', 'max_workers'}  # fields that don't identify the model
@@ -98,8 +103,7 @@ class LocalJudge:
         try:
             with torch.no_grad():
                 while again:
-                    with closing(self._outputs(backend, again, source, receive)) as outputs:
-                        self._hand_over(backend, outputs, again, receive, ledger)
+                    self._ask(backend, again, source, receive, ledger)
         except BaseException:
             LocalJudge._loaded = None  # the model may be dead: don't use it again
             raise
@@ -107,11 +111,16 @@ class LocalJudge:
     def stop(self) -> None:
         """Asking ends when its receiver raises an error, after the current batch."""
 
-    def _outputs(
-        self, backend: Backend, again: deque[Job], source: Iterator[Job], receive: Receive
-    ) -> Generator[Finished, None, None]:
-        """Yield jobs as they are finished; they are taken one by one as there is room."""
-        begun: dict[int, tuple[Job, int]] = {}
+    def _ask(
+        self,
+        backend: Backend,
+        again: deque[Job],
+        source: Iterator[Job],
+        receive: Receive,
+        ledger: Counts,
+    ) -> None:
+        """Ask all prompts; put those that are to be asked once more aside."""
+        begun: dict[int, tuple[Job, int]] = {}  # with the prompt's length in tokens, 0 if unknown
         longest = _longest(backend.model)
 
         def requests() -> Iterator[Request]:
@@ -128,53 +137,38 @@ class LocalJudge:
                 begun[index] = job, tokens
                 yield Request(index, str(index), 0, entry, job[1], None, 0, '')
 
-        with closing(self._drawn(backend, requests())) as drawn:
-            for finished in drawn:
-                for request, output in finished:
-                    yield *begun.pop(request.index), output
-
-    def _drawn(
-        self, backend: Backend, requests: Iterator[Request]
-    ) -> Generator[list[tuple[Request, Output]], None, None]:
-        """Yield requests as they are finished: one after another, or a batch."""
+        asked = requests()
+        drawn: Generator[list[tuple[Request, Output]], None, None]
         if backend.concurrent:
-            yield from backend.stream(requests, {}, backend.workers(self.batch_size))
-            return
-        while batch := list(islice(requests, self.batch_size)):
-            yield from draw(backend, batch, {})
-
-    def _hand_over(
-        self,
-        backend: Backend,
-        outputs: Iterable[Finished],
-        again: deque[Job],
-        receive: Receive,
-        ledger: Counts,
-    ) -> None:
-        """Hand over each output or failure; put the jobs that are to be asked again aside."""
+            drawn = backend.stream(asked, {}, backend.workers(self.batch_size))
+        else:
+            batches = iter(lambda: list(islice(asked, self.batch_size)), [])
+            drawn = (finished for batch in batches for finished in draw(backend, batch, {}))
         # Concurrent requests fail together.
         patience = PATIENCE + (backend.workers(self.batch_size) if backend.concurrent else 1)
         failed = 0  # temporary failures one after another
-        for job, tokens, output in outputs:
-            ledger.calls += 1
-            if output.lost:
-                failure = self._failure(backend, output.lost)
-                ledger.failures[failure.kind] += 1
-                receive(job[0], failure)
-                failed += not failure.permanent
-                if failed == patience:
-                    raise JudgeError(
-                        f'judge: {self.model} failed {failed} times one after another, the last '
-                        f'time with: {failure.detail}'
-                    )
-                continue
-            failed = 0
-            reply = Reply(output.text, bool(output.truncated), tokens, output.num_tokens or 0)
-            ledger.prompt_tokens += reply.prompt_tokens
-            ledger.completion_tokens += reply.completion_tokens
-            if receive(job[0], reply):
-                ledger.retries += 1
-                again.append(job)
+        with closing(drawn):
+            for request, output in itertools.chain.from_iterable(drawn):
+                job, tokens = begun.pop(request.index)
+                ledger.calls += 1
+                if output.lost:
+                    failure = self._failure(backend, output.lost)
+                    ledger.failures[failure.kind] += 1
+                    receive(job[0], failure)
+                    failed += not failure.permanent
+                    if failed == patience:
+                        raise JudgeError(
+                            f'judge: {self.model} failed {failed} times one after another, the '
+                            f'last time with: {failure.detail}'
+                        )
+                    continue
+                failed = 0
+                reply = Reply(output.text, bool(output.truncated), tokens, output.num_tokens or 0)
+                ledger.prompt_tokens += reply.prompt_tokens
+                ledger.completion_tokens += reply.completion_tokens
+                if receive(job[0], reply):
+                    ledger.retries += 1
+                    again.append(job)
 
     def _failure(self, backend: Backend, reason: str) -> Failure:
         """Return the failure that an error is.
@@ -204,12 +198,14 @@ class LocalJudge:
 
         from opencompass_gpassk.inference.choose_backend import backend_of
 
-        check_model_gpus(self.config)
+        check_gpus(self.config)
         try:
             model = build_model_from_cfg(self.config)
         except Exception as error:  # missing engines, weights and memory fail in many ways
+            hint = '' if sees_gpus() else f'. If it needs a GPU: {NO_GPU.format(1)}'
+            reason = without_keys(reason_of(error))
             raise JudgeError(
-                f'judge: the model {self.model} can not be built: {without_keys(reason_of(error))}'
+                f'judge: the model {self.model} can not be built: {reason}{hint}'
             ) from error
         notes: list[str] = []
         built = backend_of(model, Sampling('greedy'), self.max_tokens, notes.append)

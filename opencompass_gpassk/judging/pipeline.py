@@ -12,7 +12,7 @@ import random
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ class PromptedJudge:
     ) -> None:
         self.judge = judge
         self.store = store
-        self.menu = MENUS[settings.menu]
+        self.menu = settings.menu
         self.readable = False  # whether it gave a verdict from the menu
         self._decoding = {**judge.settings, 'menu': settings.menu}
         self._policy = settings.policy
@@ -84,11 +84,8 @@ class PromptedJudge:
             else {name: Prompt.load(settings.prompt, name) for name in LANGUAGES}
         )
         self.identities = self._identities(self.prompts)
-
-    @property
-    def name(self) -> str:
-        """Eight hexadecimal digits: a hash of all that verdicts depend on besides the mode."""
-        return self._name(self.identities)
+        # A hash of all that verdicts depend on besides the mode.
+        self.name = self._name(self.identities)
 
     def _name(self, identities: Mapping[str, JudgeIdentity]) -> str:
         digest = stable_hash([identity.digest for identity in identities.values()])
@@ -117,22 +114,16 @@ class PromptedJudge:
                 return prompts
         return own or dict.fromkeys(LANGUAGES, Prompt(''))
 
-    def recall(
-        self, cases: Mapping[Triple, Candidate], ledger: Ledger | None = None
-    ) -> dict[Triple, Judgement]:
+    def recall(self, cases: Mapping[Triple, Candidate], ledger: Ledger) -> dict[Triple, Judgement]:
         """Return this judge's stored verdicts on triples; the ledger counts their tokens."""
         if self.store is None:
             return {}
-        by_language: dict[str, list[Triple]] = {name: [] for name in LANGUAGES}
-        for triple, case in cases.items():
-            by_language[_language(case)].append(triple)
         found: dict[Triple, StoredVerdict] = {}
-        for name, triples in by_language.items():
-            found |= self.store.get(self.identities[name], triples)
+        for name, identity in self.identities.items():
+            found |= self.store.get(identity, [t for t in cases if _language(cases[t]) == name])
         self.readable |= any(said.verdict is not Verdict.UNJUDGED for said in found.values())
-        if ledger is not None:
-            ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
-            ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
+        ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
+        ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
         return {t: _judgement_of(cases[t], said, 'judge') for t, said in found.items()}
 
     def ask(
@@ -172,10 +163,10 @@ class PromptedJudge:
 
         asker = Asker(
             self.judge,
-            lambda triple, text: read_verdict(text, self.menu),
+            lambda triple, text: read_verdict(text, MENUS[self.menu]),
             deliver,
             ledger,
-            remedy=f"set prompt and menu of judge (now {self.menu.name!r}) to this model's own",
+            remedy=f"set prompt and menu of judge (now {self.menu!r}) to this model's own",
             readable=self.readable,
         )
         asker.ask(jobs(), len(cases), progress=progress)
@@ -282,24 +273,26 @@ class Pipeline:
             ledger.saved['store'] = len(stored)
             settled |= stored
             settled |= self.judge.ask(pending(), ledger, progress=self.progress)
-        judgements = [
-            _judgement(settled, triple, candidate)
-            for triple, candidate in zip(triples, candidates, strict=True)
-        ]
+        judgements = []
+        for triple, candidate in zip(triples, candidates, strict=True):
+            found = NO_ANSWER if triple is None else settled[triple]
+            own = found.answer == candidate.answer  # the tail of a response is none
+            judgements.append(found if own else replace(found, answer=candidate.answer))
         return Judged(judgements, ledger)
 
     def describe(self, judged: Judged) -> dict[str, Any]:
         """Return the result's description of how its verdicts were reached."""
-        told: dict[str, Any] = {'mode': self.settings.mode, 'match': self.settings.match}
-        if self.signature != 'rule' and not self.judge:
-            told |= _kept_settings(self.settings)
+        settings = self.settings
+        told: dict[str, Any] = {'mode': settings.mode, 'match': settings.match}
         if self.judge:
-            told |= {
-                'model': self.judge.judge.model,
-                **_kept_settings(self.settings),
-                'decoding': dict(self.judge.judge.settings),
-                'ledger': judged.ledger.as_dict(),
-            }
+            told['model'] = self.judge.judge.model
+        if self.signature != 'rule':
+            with suppress(TypeError, ValueError):  # JSON may not hold the config of a model
+                json.dumps(settings.resolved())
+                told['settings'] = settings.resolved()  # for a later rescoring
+        if self.judge:
+            told['decoding'] = dict(self.judge.judge.settings)
+            told['ledger'] = judged.ledger.as_dict()
         reasons = Counter(
             one.reason for one in judged.judgements if one.verdict is Verdict.UNJUDGED
         )
@@ -350,26 +343,6 @@ class Pipeline:
                 found[triple] = judgement
                 self.decided(case, judgement)
         return found
-
-
-def _kept_settings(settings: JudgeSettings) -> dict[str, Any]:
-    """Return the settings for a later rescoring; {} if JSON can't hold a model's config."""
-    given = settings.resolved()
-    try:
-        json.dumps(given)
-    except (TypeError, ValueError):
-        return {}
-    return {'settings': given}
-
-
-def _judgement(
-    settled: Mapping[Triple, Judgement], triple: Triple | None, candidate: Candidate
-) -> Judgement:
-    """Return a candidate's judgement, with the candidate's own answer."""
-    if triple is None:
-        return NO_ANSWER
-    found = settled[triple]
-    return found if found.answer == candidate.answer else replace(found, answer=candidate.answer)
 
 
 def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: str) -> None:
@@ -449,10 +422,7 @@ def judge_responses(
     """
     present = [response for response in responses if not response.lost]
     notes: list[str] = []
-    with ExitStack() as stack:
-        kept = _opened(store, settings, notes)
-        if kept is not None:
-            stack.enter_context(kept)
+    with _opened(store, settings, notes) or nullcontext() as kept:
         pipeline = Pipeline(settings, kept, progress=True, decided=decided)
         candidates = _candidates(problems, present)
         try:
@@ -476,7 +446,10 @@ def judge_responses(
     people = sum(one.source == 'human' for one in judged.judgements)
     if people:
         notes.append(f"{people} of {len(responses)} verdicts are a person's")
-    reasons = _lasting(judged)
+    by_judge = [one for one in judged.judgements if one.source == 'judge']
+    unjudged = [one for one in by_judge if one.verdict is Verdict.UNJUDGED]
+    # Asking again at once would not help with these.
+    reasons = Counter(one.reason.partition(':')[0] for one in unjudged if not one.passing)
     remedy = ''
     if reasons and pipeline.judge and store:
         remedy = f'to ask it again: gpassk verdicts prune {shlex.quote(str(store))} --judge '
@@ -484,23 +457,13 @@ def judge_responses(
         remedy += f'then {after or again}'
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
         notes.append(f'the judge gave no verdict of {reasons.total()} responses: {shown}; {remedy}')
-    _require_verdicts(judged, remedy)
-    return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
-
-
-def _require_verdicts(judged: Judged, remedy: str) -> None:
-    """Raise an error if the judge gave no verdict at all: figures would cover other trials only.
-
-    Raises:
-        JudgeError: If the judge was needed, and called no answer correct or incorrect.
-    """
-    by_judge = [one for one in judged.judgements if one.source == 'judge']
-    if by_judge and all(one.verdict is Verdict.UNJUDGED for one in by_judge):
+    if by_judge and len(unjudged) == len(by_judge):  # figures would cover other trials only
         raise JudgeError(
             f'no result is made, because the judge gave no verdict that can be read: '
             f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '
             f'judge to what this model was made for; {remedy or "then judge again"}'
         )
+    return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
 
 
 def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:
@@ -531,16 +494,6 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
             )
         )
     return found
-
-
-def _lasting(judged: Judged) -> Counter[str]:
-    """Count the permanent reasons for missing verdicts: asking again at once would not help."""
-    reasons = Counter(
-        one.reason.partition(':')[0]
-        for one in judged.judgements
-        if one.verdict is Verdict.UNJUDGED and one.source == 'judge'
-    )
-    return reasons - judged.transient
 
 
 def _ledger_line(ledger: Ledger) -> str:

@@ -115,15 +115,8 @@ NAMES = {
     'question': ('question', 'problem'),
     'gold': ('gold', 'gold_answer', 'reference', 'reference_answer', 'standard_answer', 'obj_gold'),
     'answer': (
-        'answer',
-        'candidate',
-        'candidate_answer',
-        'llm_output',
-        'llm_response',
-        'model_output',
-        'output',
-        'prediction',
-        'response',
+        *('answer', 'candidate', 'candidate_answer', 'llm_output', 'llm_response'),
+        *('model_output', 'output', 'prediction', 'response'),
     ),
 }
 FIELD_OF = {name: field for field, names in NAMES.items() for name in names}

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.pool import CheckResult, Pair, canonical_forms, check_in_order
+from opencompass_gpassk.answers.pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
@@ -46,8 +46,15 @@ def judge_answers(
     """
     found = check_in_order(pairs, match=match)
     results = with_progress(found, len(pairs), 'checking', 'answer', shown=progress)
-    for pair, result in zip(pairs, results, strict=True):
-        yield _judgement(pair[1], result, undecided)
+    for (_, answer, *_), result in zip(pairs, results, strict=True):
+        verdict, source = VERDICTS[result.relation], 'rule'
+        if (
+            result.relation is Relation.UNKNOWN
+            and undecided == 'incorrect'
+            and result.reason not in NOT_COMPARED
+        ):
+            verdict, source = Verdict.INCORRECT, UNDECIDED
+        yield Judgement(verdict, answer, result.reason, source)
 
 
 def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
@@ -102,10 +109,3 @@ def answer_classes(
         known = numbers.setdefault(problem, {})
         classes.append(known.setdefault(None if (problem, form) in right else form, len(known)))
     return classes
-
-
-def _judgement(answer: str, result: CheckResult, undecided: str) -> Judgement:
-    unknown = result.relation is Relation.UNKNOWN
-    if unknown and undecided == 'incorrect' and result.reason not in NOT_COMPARED:
-        return Judgement(Verdict.INCORRECT, answer, result.reason, UNDECIDED)
-    return Judgement(VERDICTS[result.relation], answer, result.reason)

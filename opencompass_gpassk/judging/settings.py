@@ -22,11 +22,10 @@ from opencompass_gpassk.judging.verdict import MENUS
 
 __all__ = [
     'MODES',
+    'NO_GPU',
     'OF_RULES',
     'JudgeSettings',
     'check_gpus',
-    'check_model_gpus',
-    'checked',
     'config_hash',
     'configured',
     'judge_name',
@@ -41,9 +40,10 @@ __all__ = [
 SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
 OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
 
-# Beginnings of the names of wrappers whose engines need GPUs; and the names for their servers.
-ENGINES = ('LMDeploy', 'LmdeployPytorch', 'TurboMind', 'VLLM')
-SERVERS = ('TurboMindAPIModel',)
+NO_GPU = (
+    'this process sees no GPU; OpenCompass gives an evaluation the GPUs of num_gpus beside its '
+    'evaluator: eval_cfg=dict(num_gpus={}, evaluator=dict(type=GPassKEvaluator, judge=…))'
+)
 
 
 def judge_name(config: Mapping[str, Any]) -> str:
@@ -62,45 +62,18 @@ def config_hash(config: Mapping[str, Any]) -> str:
 
 
 def check_gpus(config: Mapping[str, Any]) -> None:
-    """Refuse a judge that asks for GPUs in a task without GPUs.
+    """Refuse a model or an evaluator that asks for GPUs where there are none.
 
     OpenCompass gives an evaluation GPUs for ``eval_cfg.num_gpus``, or for a ``judge_cfg`` directly
-    in ``eval_cfg.evaluator``. The ``judge_cfg`` of a judge is one level deeper.
+    in ``eval_cfg.evaluator``. The config of a judge is one level deeper.
 
     Raises:
-        ValueError: If the judge asks for GPUs and the task has none.
+        ValueError: If any ``run_cfg.num_gpus`` in the config is above 0 and no GPU is visible.
     """
-    gpus = _gpus(config)
-    if gpus and os.environ.get('CUDA_VISIBLE_DEVICES') == '':
+    if (gpus := _gpus(config)) and not sees_gpus():
         raise ValueError(
-            f'judge: run_cfg.num_gpus of {judge_name(config)} is {gpus}, but OpenCompass gave this '
-            'evaluation no GPU (CUDA_VISIBLE_DEVICES is empty); set it beside the evaluator: '
-            f'eval_cfg=dict(num_gpus={gpus}, evaluator=dict(type=GPassKEvaluator, judge=…))'
+            f'judge: run_cfg.num_gpus of {judge_name(config)} is {gpus}, but {NO_GPU.format(gpus)}'
         )
-
-
-def check_model_gpus(config: Mapping[str, Any]) -> None:
-    """Refuse the config of a model that needs CUDA if no GPU is visible.
-
-    Raises:
-        ValueError: If the model needs a GPU and none is visible; it says how a task gets GPUs.
-    """
-    name = judge_name(config)
-    gpus = _gpus(config)
-    reasons = [f'run_cfg.num_gpus is {gpus}'] if gpus else []
-    if name.startswith(ENGINES) and name not in SERVERS:
-        reasons.append('it runs only on GPUs')
-    place = str((config.get('model_kwargs') or {}).get('device_map', ''))
-    if 'cuda' in place:
-        reasons.append(f'model_kwargs.device_map is {place!r}')
-    if not reasons or sees_gpus():
-        return
-    raise ValueError(
-        f'judge: {name} finds no GPU ({", ".join(reasons)}; CUDA_VISIBLE_DEVICES is '
-        f'{os.environ.get("CUDA_VISIBLE_DEVICES")!r}). OpenCompass gives an evaluation the GPUs of '
-        f'num_gpus beside its evaluator: eval_cfg=dict(num_gpus={gpus or 1}, '
-        'evaluator=dict(type=GPassKEvaluator, judge=…))'
-    )
 
 
 def sees_gpus() -> bool:
@@ -116,7 +89,8 @@ def _gpus(config: Any) -> int:
     if isinstance(config, Mapping):
         own = (config.get('run_cfg') or {}).get('num_gpus') or 0
         return max([own, *(_gpus(value) for value in config.values())])
-    return max((_gpus(value) for value in config), default=0) if _is_list(config) else 0
+    values = config if isinstance(config, (list, tuple)) else ()
+    return max(map(_gpus, values), default=0)
 
 
 def _plain(value: Any, name: str = '') -> Any:
@@ -126,7 +100,7 @@ def _plain(value: Any, name: str = '') -> Any:
     if isinstance(value, Mapping):
         kept = ((str(k), v) for k, v in value.items() if k not in SECRETS | OPERATION)
         return {key: _plain(one, key) for key, one in kept}
-    if _is_list(value):
+    if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     if name == 'type' and isinstance(value, str) and '.' in value:
         # A class can be imported from several modules; its own module gives one name.
@@ -140,34 +114,7 @@ def _plain(value: Any, name: str = '') -> Any:
     return re.sub(r' at 0x[0-9a-f]+', '', repr(value))
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-WORDS = {
-    NoneType: 'None',
-    float: 'a number',
-    int: 'an integer',
-    str: 'a text',
-    bool: 'True or False',
-}
 NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # values in OpenCompass's configs that are not keys
-
-
-def checked(name: str, value: Any, hint: Any) -> Any:
-    """Return a value converted to its type hint, so that 0 and 0.0 mean the same judge.
-
-    Raises:
-        ValueError: If it has another type; it names both types.
-    """
-    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    kinds = [get_origin(one) or one for one in hints]
-    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
-        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
-        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
-    return value
 
 
 def secret_in(value: Any) -> str:
@@ -212,7 +159,6 @@ OVER_HTTP = (
     *('retries', 'give_up_after'),
 )
 OF_RULES = ('mode', 'match', 'undecided')
-PLACE = ('model', 'api_base')
 OWN_FIELDS = {
     'model': 'set model instead',
     'messages': 'they hold the prompt',
@@ -292,7 +238,7 @@ class JudgeSettings:
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(JudgeSettings).items():
-            value = checked(f'{name} of judge', getattr(self, name), hint)
+            value = _checked(f'{name} of judge', getattr(self, name), hint)
             object.__setattr__(self, name, value)
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
@@ -323,7 +269,6 @@ class JudgeSettings:
                 'api_key_env of judge is not the name of an environment variable; it names the '
                 'one that holds the key, such as OC_JUDGE_API_KEY, and is not the key itself'
             )
-        self._check_place()
         own = [name for name, menu in MENUS.items() if self.prompt in menu.prompts]
         if self.prompt in BUILT_IN and self.menu not in own:
             raise ValueError(
@@ -331,22 +276,16 @@ class JudgeSettings:
                 f'menu {" or ".join(own)}; leave menu out, or name the file that holds the prompt '
                 'of your judge model: prompt=PATH'
             )
-
-    def _check_place(self) -> None:
-        """Refuse settings that have no effect on this kind of judge."""
         for name in OWN_FIELDS.keys() & self.extra_body.keys():
             raise ValueError(
                 f'extra_body of judge sets {name!r}, which it must not: {OWN_FIELDS[name]}'
             )
-        default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
+        idle: tuple[str, ...] = ('batch_size',)
+        where = 'over HTTP; max_concurrency limits its concurrent requests'
         if isinstance(self.model, Mapping):
-            idle = [name for name in OVER_HTTP if getattr(self, name) != default[name]]
-            where = 'a judge in process (model is a config), which decodes greedily'
-        else:
-            idle = ['batch_size'] if self.batch_size is not None else []
-            where = 'a judge over HTTP; max_concurrency limits its concurrent requests'
-        if idle:
-            raise ValueError(f'{idle[0]} of judge has no effect on {where}; leave it out')
+            idle, where = OVER_HTTP, 'in process (model is a config), which decodes greedily'
+        for name in self.as_dict().keys() & set(idle):
+            raise ValueError(f'{name} of judge has no effect on a judge {where}; leave it out')
 
     @classmethod
     def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
@@ -366,11 +305,9 @@ class JudgeSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults, as JSON can hold them."""
-        default = JudgeSettings()
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            name: named(value) for name, value in given.items() if value != getattr(default, name)
-        }
+        default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
+        given = {name: getattr(self, name) for name in default}
+        return {name: named(value) for name, value in given.items() if value != default[name]}
 
     def resolved(self) -> dict[str, Any]:
         """Return :meth:`as_dict`, with model and endpoints from the environment filled in."""
@@ -378,8 +315,9 @@ class JudgeSettings:
         given.pop('recorded', None)
         if self.mode == 'rule' or self.recorded or isinstance(self.model, Mapping):
             return given
-        environment = {name: os.environ.get(f'OC_JUDGE_{name.upper()}') for name in PLACE}
-        return {**{name: value for name, value in environment.items() if value}, **given}
+        variables = {'model': 'OC_JUDGE_MODEL', 'api_base': 'OC_JUDGE_API_BASE'}
+        found = {name: os.environ.get(variable, '') for name, variable in variables.items()}
+        return {name: value for name, value in found.items() if value} | given
 
     @property
     def rules(self) -> str:
@@ -450,6 +388,31 @@ class JudgeSettings:
                 'replies'
             )
         return float(both[0]), float(both[1])
+
+
+WORDS = {
+    NoneType: 'None',
+    float: 'a number',
+    int: 'an integer',
+    str: 'a text',
+    bool: 'True or False',
+}
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    """Return a value converted to its type hint, so that 0 and 0.0 mean the same judge.
+
+    Raises:
+        ValueError: If it has another type; it names both types.
+    """
+    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    kinds = [get_origin(one) or one for one in hints]
+    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
+        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
+        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
+    return value
 
 
 def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:

@@ -63,13 +63,11 @@ class Menu:
     """The verdicts that a judge may give, and their form in its replies.
 
     Attributes:
-        name: The menu's name in settings.
         read: Takes a reply without its thoughts; returns None if it holds no verdict.
         prompts: Built-in prompts that ask for this form. A model with its own menu needs the prompt
             it was trained with.
     """
 
-    name: str
     read: Callable[[str], Reading | None]
     prompts: tuple[str, ...] = ()
 
@@ -166,10 +164,7 @@ def _without_end_tokens(text: str) -> str:
 
 
 MENUS = {
-    menu.name: menu
-    for menu in (
-        Menu('boxed', _read_box, ('default', 'opencompass')),
-        Menu('compassverifier', _read_letter),
-        Menu('xverify', _read_word),
-    )
+    'boxed': Menu(_read_box, ('default', 'opencompass')),
+    'compassverifier': Menu(_read_letter),
+    'xverify': Menu(_read_word),
 }

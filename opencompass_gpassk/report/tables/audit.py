@@ -11,7 +11,7 @@ from typing import Any
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.audit import AuditTrial, Comparison, Opinion, Sample
+from opencompass_gpassk.judging.audit import Comparison, Disagreement, Sample
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.trials import Verdict
@@ -139,7 +139,7 @@ def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
         found = list(one.disagreements())
         parts.append(f'## {escape_markdown(one.sample.model)}: {len(found)} disagreements\n')
         # Samples that give the same answer are shown once.
-        alike: dict[tuple[object, ...], list[tuple[AuditTrial, Opinion, Opinion]]] = {}
+        alike: dict[tuple[object, ...], list[Disagreement]] = {}
         for trial, first, second in found:
             key = *trial.identity[:-1], trial.triple.answer, first.verdict  # without the replica
             alike.setdefault(key, []).append((trial, first, second))
@@ -147,7 +147,7 @@ def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
     return '\n'.join(parts)
 
 
-def _disagreement(rows: Sequence[tuple[AuditTrial, Opinion, Opinion]], names: Names) -> str:
+def _disagreement(rows: Sequence[Disagreement], names: Names) -> str:
     trial, first, second = rows[0]
     replicas = ', '.join(str(one.trial.replica) for one, *_ in rows)
     where = f'{trial.data_set}, problem {trial.trial.problem_id}, replica {replicas}'
