@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin
 
-__all__ = ['check_names', 'parse_settings']
+__all__ = ['check_names', 'checked', 'parse_settings']
 
 Settings = TypeVar('Settings')
 
@@ -44,3 +45,28 @@ def check_names(given: Collection[Any], known: Collection[str], name: str) -> No
             alike = difflib.get_close_matches(str(one), known, 1)
             meant = f'did you mean {alike[0]!r}? There are' if alike else 'there are'
             raise ValueError(f'{name} has no setting {one!r}; {meant} {", ".join(known)}')
+
+
+WORDS = {
+    NoneType: 'None',
+    float: 'a number',
+    int: 'an integer',
+    str: 'a text',
+    bool: 'True or False',
+}
+
+
+def checked(name: str, value: Any, hint: Any) -> Any:
+    """Return a value converted to its type hint, so that 0 and 0.0 mean the same.
+
+    Raises:
+        ValueError: If it has another type; it names both types.
+    """
+    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    kinds = [get_origin(one) or one for one in hints]
+    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
+        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
+        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
+    return value

@@ -9,13 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import parse_settings
+from opencompass_gpassk.formats.settings import checked, parse_settings
 from opencompass_gpassk.inference.client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -238,7 +237,7 @@ class JudgeSettings:
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(JudgeSettings).items():
-            value = _checked(f'{name} of judge', getattr(self, name), hint)
+            value = checked(f'{name} of judge', getattr(self, name), hint)
             object.__setattr__(self, name, value)
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
@@ -388,31 +387,6 @@ class JudgeSettings:
                 'replies'
             )
         return float(both[0]), float(both[1])
-
-
-WORDS = {
-    NoneType: 'None',
-    float: 'a number',
-    int: 'an integer',
-    str: 'a text',
-    bool: 'True or False',
-}
-
-
-def _checked(name: str, value: Any, hint: Any) -> Any:
-    """Return a value converted to its type hint, so that 0 and 0.0 mean the same judge.
-
-    Raises:
-        ValueError: If it has another type; it names both types.
-    """
-    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    kinds = [get_origin(one) or one for one in hints]
-    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
-        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
-        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
-    return value
 
 
 def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from opencompass_gpassk.formats.settings import parse_settings
-from opencompass_gpassk.judging.settings import JudgeSettings, checked, named, secret_in
+from opencompass_gpassk.formats.settings import checked, parse_settings
+from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 __all__ = ['DEMO', 'WHO', 'ReasoningSettings', 'configured', 'configured_gpus']
