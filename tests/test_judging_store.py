@@ -444,6 +444,27 @@ def test_a_store_that_is_replaced_or_removed_in_use(full: Path) -> None:
             store.put(JUDGE, triple(1), RIGHT)
 
 
+def test_a_store_of_version_1(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is converted once; the old file is kept."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
+    before = path.read_bytes()
+    verdicts = [Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED]
+    given = []
+    for n in range(100):
+        reply = 'They agree: \ud800' + '\\boxed{yes} ' * (n if n < 99 else 900)
+        said = StoredVerdict(verdicts[n % 3], 'too long' if n % 3 == 2 else '', reply, n, 20)
+        given.append(Record(triple(n), JUDGE, said, 1 + n / 2))
+    note = StoredVerdict(Verdict.CORRECT, reply='a note')
+    given.append(Record(triple(1), None, note, 99.5))
+    for _ in range(2):
+        with VerdictStore(path) as store:
+            assert list(store.records()) == given
+            assert store.get(JUDGE, [triple(7)]) and store.judges() == [JUDGE]
+    assert capsys.readouterr().err.count('earlier version') == 1
+    assert path.with_name('verdicts.damaged-1.sqlite').read_bytes() == before
+
+
 @pytest.mark.parametrize('shared', [True, False])
 def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
     """Where a group may write to the folder it may write to all of the store's files."""
@@ -460,10 +481,8 @@ def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
 
 
 def test_others_files_are_left_alone(tmp_path: Path) -> None:
-    """A database of another program, of other versions, and what is no database are refused."""
+    """A database of another program, a later version, and what is no database are refused."""
     foreign, later, text = tmp_path / 'a.sqlite', tmp_path / 'b.sqlite', tmp_path / 'rows.jsonl'
-    earlier = tmp_path / 'c.sqlite'
-    earlier.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
     with sqlite3.connect(foreign) as connection:
         connection.execute('CREATE TABLE mine (x)')
     VerdictStore(later).close()
@@ -472,8 +491,7 @@ def test_others_files_are_left_alone(tmp_path: Path) -> None:
     text.write_text('{"question": "1 + 1"}\n' * 100)
     for path, told in (
         (foreign, 'another program'),
-        (later, r'another version \(7'),
-        (earlier, r'another version \(1'),
+        (later, r'later version \(7'),
         (text, 'no SQLite database'),
     ):
         before = path.read_bytes()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -107,6 +111,24 @@ def test_a_damaged_file_is_salvaged(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert 'this score store is damaged' in told
     assert str(tmp_path / 'scores.damaged-1.sqlite') in told
     assert (tmp_path / 'scores.damaged-1.sqlite').read_bytes() == data
+
+
+def test_scores_of_version_1(tmp_path: Path) -> None:
+    """The store of an earlier version's run holds the same scores when it is converted."""
+    with tarfile.open(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz') as packed:
+        packed.extractall(tmp_path, filter='data')
+    path = tmp_path / '20260101_000000/step_scores.sqlite'
+    with closing(sqlite3.connect(path)) as connection:
+        ((settings,),) = connection.execute('SELECT settings FROM scorers').fetchall()
+        rows = connection.execute('SELECT solution, numbers, refusal, tokens FROM scores')
+        before = {row[0]: row[1:] for row in rows.fetchall()}
+    with ScoreStore(path, json.loads(settings)) as store:
+        found = {subject: value for _, subject, value in store.look_up(store.scorer, before)}
+    assert len(found) == len(before) > 10
+    for key, (numbers, refusal, tokens) in before.items():
+        assert (found[key]['refusal'], found[key]['tokens']) == (refusal, tokens)
+        given = np.frombuffer(numbers, '<f8')
+        np.testing.assert_array_equal(np.array(found[key]['numbers']).ravel(), given)
 
 
 def test_other_files_are_left_alone(tmp_path: Path) -> None:

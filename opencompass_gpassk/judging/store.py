@@ -71,6 +71,8 @@ NETWORK = {
     'nfs4', 'ocfs2', 'orangefs', 'panfs', 'pvfs2', 'quobyte', 'smb3', 'smbfs', 'virtiofs', 'wekafs',
 }  # fmt: skip
 NOT_WRITTEN = 'an entry is not the one that was written'
+NOT_OURS = 'an entry is not one of this package'
+EARLIER = 'in the form of an earlier version'
 # SQLite's messages about a damaged file may not be UTF-8.
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
@@ -92,7 +94,8 @@ class Store:
 
     Args:
         path: The file; it is created if it doesn't exist. If it is damaged, a new file with what
-            can be read of it takes its place, and standard error says so.
+            can be read of it takes its place, and standard error says so. So it is with a store of
+            an earlier version.
         read_only: Change nothing: no file is created, locked, replaced or written to. Read access
             to the file is enough.
 
@@ -101,7 +104,7 @@ class Store:
         lost: Number of entries that were found damaged; whole pages of others may be lost too.
 
     Raises:
-        ValueError: If the file belongs to another program or another version of this one; or if
+        ValueError: If the file belongs to another program or a later version of this one; or if
             ``read_only`` is set and the file doesn't exist.
         StoreError: If it can't be opened. Every method raises it if the file can't be read or
             written.
@@ -298,7 +301,7 @@ class Store:
         """Return a connection to a sound store; begin one in an empty file.
 
         Raises:
-            ValueError: If it belongs to another program or another version of this one.
+            ValueError: If it belongs to another program or a later version of this one.
             DamageError: If it must be salvaged.
         """
         connection = _connect(place)
@@ -321,12 +324,14 @@ class Store:
                 raise ValueError(f'{self.path}: an empty database, no {self.noun}')
             self._create_table(connection)
             return
-        if application != int.from_bytes(self.application, 'big') or version != VERSION:
+        if application != int.from_bytes(self.application, 'big') or version > VERSION:
             raise ValueError(
                 f'{self.path}: this database belongs to another program, or is another store, or '
-                f'one of another version ({version}; this package reads {VERSION}); name another '
-                f'file for the {self.noun}, or export it with the version that wrote it'
+                f'one of a later version ({version}; this package reads {VERSION}); name another '
+                f'file for the {self.noun}, or upgrade opencompass-gpassk'
             )
+        if version < VERSION:
+            raise DamageError(EARLIER)
         if tables != [(TABLE.encode(),)]:
             raise DamageError(f'its tables are not those of a {self.noun}')
         ((found,),) = connection.execute('PRAGMA integrity_check(1)')
@@ -372,7 +377,7 @@ class Store:
         kept = self.lost = 0
         with new:
             new.execute('BEGIN')
-            for row in _rows_left(self.path):
+            for row in self._converted() if damage == EARLIER else _rows_left(self.path):
                 if row is None or not self._is_sound(row):
                     self.lost += 1
                     continue
@@ -385,10 +390,24 @@ class Store:
                 f'{self.path}: this is no SQLite database; name another file for the {self.noun}, '
                 'or delete this one if it was a store'
             )
+        what = damage if damage == EARLIER else f'damaged ({" ".join(damage.split())})'
         return (
-            f'{self.path}: this {self.noun} is damaged ({" ".join(damage.split())}): {kept} of its '
-            f'entries can be read, {self.lost} were found damaged.'
+            f'{self.path}: this {self.noun} is {what}: {kept} of its entries can be read, '
+            f'{self.lost} were found damaged.'
         )
+
+    def _converted(self) -> Iterator[Row]:
+        """Yield the rows of a store of version 1, as far as SQLite can read it."""
+        uri = f'file:{quote(str(self.path.absolute()))}?mode=ro'
+        with closing(_connect(uri)) as connection, suppress(sqlite3.DatabaseError):
+            try:
+                yield from map(self._row, self.entries_of_version_1(connection))
+            except (AttributeError, RecursionError, TypeError, ValueError, zlib.error) as error:
+                raise StoreError(f'{self.path}: {NOT_OURS}: {error}') from None
+
+    def entries_of_version_1(self, connection: sqlite3.Connection) -> Iterator[Entry]:
+        """Yield the entries of a store that had tables of other columns."""
+        raise NotImplementedError
 
     def _tell(self, damage: str) -> None:
         self.damage = damage
@@ -403,14 +422,10 @@ class Store:
     def _entry(self, row: Row) -> Entry:
         _, source, subject, value, _ = row
         try:
-            unpacking = zlib.decompressobj()
-            text = unpacking.decompress(value, MOST_BYTES)
-            if not unpacking.eof:
-                raise ValueError('it is too long')
-            return source, subject, json.loads(text.decode(*ENCODING))
+            return source, subject, json.loads(_unpacked(value))
         except (RecursionError, ValueError, zlib.error) as error:
             # Its checksum is right: somebody made it, in a folder that may not be the user's own.
-            raise StoreError(f'{self.path}: an entry is not one of this package: {error}') from None
+            raise StoreError(f'{self.path}: {NOT_OURS}: {error}') from None
 
     def _is_sound(self, row: Row) -> bool:
         _, *parts, checksum = row
@@ -422,6 +437,14 @@ class Store:
 
 
 StoreT = TypeVar('StoreT', bound=Store)
+
+
+def _unpacked(value: bytes) -> str:
+    unpacking = zlib.decompressobj()
+    text = unpacking.decompress(value, MOST_BYTES)
+    if not unpacking.eof:
+        raise ValueError('it is too long')
+    return text.decode(*ENCODING)
 
 
 def _rows_left(path: Path) -> Iterator[Row | None]:
@@ -664,6 +687,23 @@ class VerdictStore(Store):
         self._write(delete)
         with self._turn, suppress(*DAMAGE):  # others write to it, or the disk is full
             self._connection.execute('VACUUM')
+
+    def entries_of_version_1(self, connection: sqlite3.Connection) -> Iterator[Entry]:
+        """Yield the entries of a store that had tables of verdicts, triples and judges."""
+        for model, prompt, settings in connection.execute(
+            'SELECT model, prompt, settings FROM judges'
+        ):
+            name, text = (one.decode(*ENCODING) for one in (model, prompt))
+            yield _description(JudgeIdentity(name, text, json.loads(settings)))
+        rows = connection.execute(
+            'SELECT judge, reply, prompt_tokens, completion_tokens, created, question, gold, '
+            'answer, reason, verdict FROM verdicts JOIN triples ON triple = digest ORDER BY id'
+        )
+        for source, reply, prompt_tokens, completion_tokens, created, *texts in rows:
+            *triple, reason, verdict = (text.decode(*ENCODING) for text in texts)
+            tokens = prompt_tokens, completion_tokens
+            said = StoredVerdict(Verdict(verdict), reason, _unpacked(reply), *tokens)
+            yield source, *_entry(Record(Triple(*triple), None, said, created))[1:]
 
     def _record(self, value: Mapping[str, Any], judge: JudgeIdentity | None) -> Record:
         match value:
