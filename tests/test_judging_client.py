@@ -739,10 +739,11 @@ def test_a_server_that_takes_its_time_to_come_up_is_waited_for(
 
     def come_up() -> None:
         loading = iter(range(30))
-        servers.append(JudgeServer(echo, port=port))
-        servers[0].respond = lambda body: (
-            web.Response(status=503) if next(loading, None) is not None else None
-        )
+
+        def respond(body: dict[str, Any]) -> web.Response | None:
+            return web.Response(status=503) if next(loading, None) is not None else None
+
+        servers.append(JudgeServer(echo, port=port, respond=respond))
 
     threading.Timer(0.5, come_up).start()
     found, _ = asked(f'http://127.0.0.1:{port}/v1', map(str, range(50)), retries=1)
