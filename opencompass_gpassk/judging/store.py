@@ -608,6 +608,10 @@ class VerdictStore(Store):
     loss = "Lost verdicts of judges are asked for again; import people's again."
     replaced = (HUMAN,)
 
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        super().__init__(path, read_only=read_only)
+        self._described: set[tuple[str, bytes]] = set()  # judges stored again after a salvage
+
     def get(
         self, judge: JudgeIdentity | None, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
@@ -620,11 +624,14 @@ class VerdictStore(Store):
             triples: The triples.
             replies: Whether to return replies and notes too, which may be long.
         """
-        if judge and self.lost and not self.read_only:
+        source = judge_key(judge) if judge else HUMAN
+        salvaged = self.damage, source
+        if judge and self.lost and not self.read_only and salvaged not in self._described:
+            self._described.add(salvaged)
             self.keep([_description(judge)])  # it may be among what was lost
         keys = {triple_key(triple): triple for triple in triples}
         found = {}
-        for _, subject, value in self.look_up(judge_key(judge) if judge else HUMAN, keys):
+        for _, subject, value in self.look_up(source, keys):
             said = self._record(value, judge).said
             found[keys[subject]] = said if replies else replace(said, reply='')
         return found
