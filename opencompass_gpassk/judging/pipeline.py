@@ -288,8 +288,9 @@ class Pipeline:
             told['model'] = self.judge.judge.model
         if self.signature != 'rule':
             with suppress(TypeError, ValueError):  # JSON may not hold the config of a model
-                json.dumps(settings.resolved())
-                told['settings'] = settings.resolved()  # for a later rescoring
+                resolved = settings.resolved()
+                json.dumps(resolved)
+                told['settings'] = resolved  # for a later rescoring
         if self.judge:
             told['decoding'] = dict(self.judge.judge.settings)
             told['ledger'] = judged.ledger.as_dict()
