@@ -116,10 +116,11 @@ def score_solutions(
         kept = None
         scores: dict[Solution, StepScores] = {}
         if store is not None:
-            writable = all(os.access(path, os.W_OK) for path in (store, store.parent))
-            kept = ScoreStore(
-                store, identity_of(scorer), read_only=store.is_file() and not writable
+            # Asked in this order: another process may be about to create the file.
+            read_only = store.is_file() and not all(
+                os.access(path, os.W_OK) for path in (store, store.parent)
             )
+            kept = ScoreStore(store, identity_of(scorer), read_only=read_only)
             scores = stack.enter_context(kept).restore(distinct)
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
