@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,8 +36,10 @@ __all__ = [
     'compare_means',
     'holm',
     'least_p_value',
+    'median_p_value',
     'rank_intervals',
     'ratio_differences',
+    'settled_test',
     'sign_flip_test',
     'swap_residuals',
 ]
@@ -161,6 +162,73 @@ def sign_flip_test(
     return p_value
 
 
+def settled_test(
+    low: ArrayLike,
+    high: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    flips: int = 10_000,
+    seed: int = 0,
+) -> Numbers:
+    """Return p-values of "the first model is better" and of "the second is", whatever is missing.
+
+    A claim holds only if :func:`sign_flip_test` supports it with the winner's missing verdicts all
+    wrong and the other's all right, and with the reverse. So its p-value is the greater of these
+    two, or 1 if a mean has the other sign. Where no verdict is missing, the lesser of the two
+    claims' p-values is that of the two-sided test. Several draws are combined by
+    :func:`median_p_value`.
+
+    Args:
+        low: Shape (D, 2, P, M): D draws of two models' values of M figures on P problems, with
+            missing verdicts wrong; NaN where undefined.
+        high: The same with missing verdicts right.
+        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        flips: Number of sign flips of each test.
+        seed: Seed of the flips.
+
+    Returns:
+        Shape (2, M), NaN where no difference is defined.
+
+    >>> settled_test([[[[1.0]] * 6, [[0.0]] * 6]], [[[[1.0]] * 6, [[0.0]] * 6]]).tolist()
+    [[0.03125], [1.0]]
+    """
+    least, most = np.asarray(low, float), np.asarray(high, float)
+    found = []
+    for a, b in ((least, most), (most, least)):
+        for draw in a[:, 0] - b[:, 1]:
+            p_value = sign_flip_test(draw, clusters, flips=flips, seed=seed)
+            total = np.nansum(draw, axis=0)
+            found.append(_claimed(p_value, total))
+    each = np.array(found).reshape(2, len(least), 2, -1)
+    return median_p_value(each.max(axis=0))
+
+
+def _claimed(p_value: Numbers, total: Numbers) -> Numbers:
+    """Return the p-values of the claims that totals are above 0, and below; shape (2, …)."""
+    claims = np.stack([np.where(total > 0, p_value, 1.0), np.where(total < 0, p_value, 1.0)])
+    return np.where(np.isnan(p_value), np.nan, claims)
+
+
+def median_p_value(p_values: ArrayLike) -> Numbers:
+    """Return one p-value for D tests of the same hypothesis, however they depend on one another.
+
+    It is twice the ⌈D/2⌉-th smallest, at most 1. By Markov's inequality, at least half of D
+    p-values are at most x with a chance of at most 2x. It serves tests on several random draws
+    of the samples, where one draw would make the p-value a lottery.
+
+    Args:
+        p_values: Shape (D, …); NaN in all draws stays NaN.
+
+    >>> median_p_value([0.01, 0.2, 0.03]), median_p_value([0.2])
+    (array(0.06), array(0.2))
+    """
+    given = np.asarray(p_values, float)
+    if len(given) == 1:
+        return np.asarray(given[0])
+    middle = np.sort(given, axis=0)[(len(given) + 1) // 2 - 1]
+    return np.asarray(np.minimum(2 * middle, 1.0))
+
+
 def least_p_value(clusters: int, flips: int = 10_000) -> float:
     """Return the least p-value that :func:`sign_flip_test` can give for any data.
 
@@ -212,6 +280,7 @@ def rank_intervals(
     values: ArrayLike,
     clusters: ArrayLike | None = None,
     *,
+    high: ArrayLike | None = None,
     flips: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -223,11 +292,14 @@ def rank_intervals(
     Studies 91 (2024), 476-518). All pairs are tested together with shared sign flips of clusters,
     by the step-down of Westfall and Young (1993): the intervals of all models hold at once with a
     chance of at least ``level``. A model whose best rank is 1 is not distinguishable from the best.
+    Missing verdicts and draws count as in :func:`settled_test`, pair by pair.
 
     Args:
-        values: Shape (models, P), a figure where higher is better; NaN where undefined. A pair is
-            compared on the problems for which both models have a value.
+        values: Shape (models, P), or (D, models, P) for several draws: a figure where higher is
+            better; NaN where undefined. A pair is compared on the problems for which both models
+            have a value.
         clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        high: The values with missing verdicts right, if ``values`` are those with them wrong.
         flips: Number of random sign flips.
         seed: Seed of the sign flips.
         level: The chance that all intervals hold.
@@ -244,20 +316,27 @@ def rank_intervals(
     normal_quantile(level)
     if flips < 1:
         raise ValueError(f'flips is {flips}; the test needs at least 1')
-    figures = np.asarray(values, float)
-    if figures.ndim != 2:
-        raise ValueError(f'values have shape {figures.shape}; give one row per model')
-    models = len(figures)
+    least = np.asarray(values, float)
+    if least.ndim not in (2, 3):
+        raise ValueError(f'values have shape {least.shape}; give one row per model')
+    least = least if least.ndim == 3 else least[None]
+    most = least if high is None else np.asarray(high, float).reshape(least.shape)
+    models = least.shape[1]
     ranks = np.tile([1, max(models, 1)], (models, 1))
-    pairs = np.array(list(combinations(range(models), 2)), dtype=np.int64).reshape(-1, 2)
-    if not len(pairs):
+    first, second = np.triu_indices(models, 1)
+    if not len(first):
         return ranks[:models]
-    sums = ClusterSums.of((figures[pairs[:, 0]] - figures[pairs[:, 1]]).T, clusters)
-    certain = _step_down(sums.totals, flips, seed) <= 1 - level + 1e-12
-    better = np.where(sums.totals.sum(axis=0) > 0, pairs[:, 0], pairs[:, 1])
-    worse = pairs.sum(axis=1) - better
-    np.add.at(ranks[:, 0], worse[certain], 1)
-    np.add.at(ranks[:, 1], better[certain], -1)
+    arrangements = [(least, most)] if high is None else [(least, most), (most, least)]
+    found = []
+    for a, b in arrangements:
+        for of_first, of_second in zip(a[:, first], b[:, second], strict=True):
+            totals = ClusterSums.of((of_first - of_second).T, clusters).totals
+            found.append(_claimed(_step_down(totals, flips, seed), totals.sum(axis=0)))
+    each = np.array(found).reshape(len(arrangements), len(least), 2, -1)
+    of_first, of_second = median_p_value(each.max(axis=0)) <= 1 - level + 1e-12
+    for certain, better, worse in ((of_first, first, second), (of_second, second, first)):
+        np.add.at(ranks[:, 0], worse[certain], 1)
+        np.add.at(ranks[:, 1], better[certain], -1)
     return ranks
 
 
