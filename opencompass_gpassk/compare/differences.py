@@ -18,7 +18,7 @@ from opencompass_gpassk.metrics.paired import (
     least_p_value,
     rank_intervals,
     ratio_differences,
-    sign_flip_test,
+    settled_test,
 )
 from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
@@ -177,12 +177,13 @@ def distinguishable(
         for index, figure in enumerate(block.figures):
             if figures and figure not in figures:
                 continue
-            values = block.tested[:, :, index]
+            low, high = block.tested[..., index]
             reached = 100 * _figures(block)[:, index]
             sign = -1.0 if figure.lower_is_better else 1.0
             # Bytes are a cache key: a figure is in several tables, and may equal another (τ = 0).
-            given = np.round(sign * values, 12) + 0.0, block.clusters.astype(np.int64)
-            ranks = _ranks(*(one.tobytes() for one in given), len(values), flips, seed, level)
+            values = np.round(sign * np.stack([low, high]), 12) + 0.0
+            clusters = block.clusters.astype(np.int64).tobytes()
+            ranks = _ranks(values.tobytes(), values.shape, clusters, flips, seed, level)
             best = np.zeros(len(reached), dtype=bool)
             if not np.isnan(reached).all():
                 best = sign * reached == np.nanmax(sign * reached)
@@ -193,12 +194,14 @@ def distinguishable(
 
 @lru_cache(maxsize=512)
 def _ranks(
-    values: bytes, clusters: bytes, models: int, flips: int, seed: int, level: float
+    values: bytes, shape: tuple[int, ...], clusters: bytes, flips: int, seed: int, level: float
 ) -> NDArray[np.int64]:
     """Return the rank intervals of values, given as the bytes of an array."""
+    low, high = np.frombuffer(values).reshape(shape)
     ranks = rank_intervals(
-        np.frombuffer(values).reshape(models, -1),
+        low,
         np.frombuffer(clusters, np.int64),
+        high=None if np.array_equal(low, high, equal_nan=True) else high,
         flips=flips,
         seed=seed,
         level=level,
@@ -235,9 +238,13 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             for of_model in zip(*_weighted(block), strict=True)
         )
         found = ratio_differences(of_first, of_second, **asdict(settings))
-    flipped = block.tested[1] - block.tested[0]
-    p_values = sign_flip_test(flipped, block.clusters, flips=settings.resamples, seed=settings.seed)
-    clusters = [len(np.unique(block.clusters[~np.isnan(row)])) for row in flipped.T]
+    claims = settled_test(
+        *block.tested, block.clusters, flips=settings.resamples, seed=settings.seed
+    )
+    p_values = claims.min(axis=0)
+    defined = ~np.isnan(block.tested[0, 0].sum(axis=0))
+    clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
+    draws = block.tested.shape[1]
     return [
         _Tested(
             Difference(
@@ -253,9 +260,9 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 np.nan,
                 int(of_both[:, i].sum()),
                 clusters[i],
-                least_p_value(clusters[i], settings.resamples),
+                min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
             ),
-            flipped[:, i].round(12).tobytes(),
+            block.tested[..., i].round(12).tobytes(),
         )
         for i, figure in enumerate(block.figures)
     ]

@@ -1,14 +1,17 @@
 """The problems that several models answered, and the models' figures on them.
 
 Models often find the same problems hard, so on shared problems their difference is known far better
-than either figure. Problems that only some models answered are left out. For tests, if models have
-different numbers of samples, the smallest number is drawn from each: figures from 16 and from 48
-samples are distributed differently, and a permutation test would detect that.
+than either figure. Problems that only some models answered are left out.
+
+Tests use other values than figures do. Missing verdicts are settled as wrong and as right, since a
+claim must hold either way. If models have different numbers of samples, the smallest number is
+drawn from each: figures from 16 and from 48 samples are distributed differently, and a permutation
+test would detect that. Several draws are made, since with one the p-value would be a lottery.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -92,11 +95,12 @@ Protocols = Protocol | Mapping[str, Protocol]
 Mask = NDArray[np.bool_]
 # The trials that a figure is computed from. For a test all models need the same number of them.
 COUNTED: dict[Counted, Callable[[TrialTable], Mask]] = {
-    Counted.JUDGED: lambda table: table.judged,
+    Counted.JUDGED: lambda table: np.ones(len(table.trials), bool),  # missing ones are settled
     Counted.PRESENT: lambda table: ~table.lost,
     Counted.SCORED: lambda table: ~np.isnan(table.values(VALIDITY)),
-    Counted.JUDGED_AND_SCORED: lambda table: table.judged & ~np.isnan(table.values(VALIDITY)),
+    Counted.JUDGED_AND_SCORED: lambda table: ~np.isnan(table.values(VALIDITY)),
 }
+DRAWS = 15  # p-values of so many draws are combined
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,9 @@ class Block:
         values: Shape (models, U, M): shares in [0, 1] or differences of shares; NaN where
             undefined.
         clusters: Shape (U,): a number that versions of one question share.
-        tested: Shape (models, U, M): the values that a sign-flip test compares, computed with
-            equal numbers of samples of each problem; for ratios, their
-            :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
+        tested: Shape (2, D, models, U, M): the values that a sign-flip test compares, with missing
+            verdicts wrong and right, in D draws of equal numbers of samples of each problem; for
+            ratios, their :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
         weights: Shape (models, U, M): number of responses in each problem's mean, if figures are
             ratios of sums over responses; None if they are means over units.
     """
@@ -133,6 +137,7 @@ class Aligned:
         parts: Label of a group → its figures; '' is the headline.
         drawn: Kind of responses, such as ``judged`` → number of problems of which the models have
             different numbers of them, so that tests use fewer.
+        missing: Each model's number of responses without a verdict.
     """
 
     models: tuple[str, ...]
@@ -140,6 +145,7 @@ class Aligned:
     left_out: tuple[tuple[str, str], ...]
     parts: Mapping[str, tuple[Block, ...]]
     drawn: Mapping[str, int] = field(default_factory=dict)
+    missing: tuple[int, ...] = ()
 
     @property
     def problems(self) -> list[Problem]:
@@ -154,7 +160,7 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
     clusters are those of the first table. Figures that some model lacks are left out. If the
     numbers of samples n differ, accuracy gets no n, and majority votes are left out since they
     depend on n. If a problem's numbers of counted samples differ, tests use as many of each model
-    as the model with the fewest has.
+    as the model with the fewest has, in :data:`DRAWS` draws.
 
     Args:
         tables: Model → its trials.
@@ -184,7 +190,8 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
         label: _blocks(measured, tested, part, several=several)
         for label, part in parts_of(shared[0].problems, chosen[0].groups).items()
     }
-    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
+    missing = tuple(int((~table.judged).sum()) for table in shared)
+    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn, missing)
 
 
 def _verdicts_or_reasoning(
@@ -199,9 +206,13 @@ def _verdicts_or_reasoning(
 class _Rows:
     """The values of a model's figures: of problems, of questions, and of its reasoning."""
 
-    def __init__(self, table: TrialTable, protocol: Protocol) -> None:
+    def __init__(
+        self, table: TrialTable, protocol: Protocol, *, missing: bool | None = None
+    ) -> None:
         self.protocol = protocol
         trials = JudgedTrials.recorded(table)
+        if missing is not None:  # whether missing verdicts count as right
+            trials = trials.settled(correct=missing)
         figures = result_figures(protocol, trials.groups.size if trials.groups else None)
         compared = (one for one in figures if one.family.compared)
         self.values = FigureValues(table, protocol, trials, compared)
@@ -219,25 +230,39 @@ class _Rows:
         return {over: found[over] for over in (Over.PROBLEMS, Over.QUESTIONS) if over in found}
 
 
-def _tested(
-    measured: Sequence[_Rows], seed: int
-) -> tuple[dict[Counted, list[_Rows]], dict[str, int]]:
+# Rows of each model for tests: with missing verdicts wrong and right (once if none is missing),
+# in each draw.
+Tested = list[list[list[_Rows]]]
+
+
+def _tested(measured: Sequence[_Rows], seed: int) -> tuple[dict[Counted, Tested], dict[str, int]]:
     """Return the rows for tests by the kind of responses, and how many problems lost samples."""
     tables = [one.values.table for one in measured]
+    missing = not all(table.judged.all() for table in tables)
     # With two models a problem counts if both have enough samples; with more, if some pair has.
     least = 1 if len(measured) < 3 else max(max(one.protocol.ks, default=1) for one in measured)
-    found: dict[Counted, list[_Rows]] = {}
+    found: dict[Counted, Tested] = {}
     drawn: dict[str, int] = {}
     for counted, mask in COUNTED.items():
-        found[counted] = list(measured)
         scored = counted in (Counted.SCORED, Counted.JUDGED_AND_SCORED)
+        found[counted] = [[list(measured)]]
         if scored and not any(one.reasoning for one in measured):
             continue
-        fewer, unequal = drawn_down(tables, mask, seed, least)
+        _, unequal = drawn_down(tables, mask, seed, least)
+        draws = [tables]
         if unequal:
             drawn[counted.value] = unequal
+            draws = [drawn_down(tables, mask, seed + d, least)[0] for d in range(DRAWS)]
+        if unequal or missing:
             found[counted] = [
-                _Rows(table, one.protocol) for table, one in zip(fewer, measured, strict=True)
+                [
+                    [
+                        _Rows(table, one.protocol, missing=right)
+                        for table, one in zip(draw, measured, strict=True)
+                    ]
+                    for draw in draws
+                ]
+                for right in ((False, True) if missing else (None,))
             ]
     return found, drawn
 
@@ -268,16 +293,11 @@ def _restricted(tables: Mapping[str, TrialTable], without: set[str]) -> list[Tri
 
 def _blocks(
     measured: Sequence[_Rows],
-    tested: Mapping[Counted, Sequence[_Rows]],
+    tested: Mapping[Counted, Tested],
     part: Part,
     *,
     several: bool,
 ) -> tuple[Block, ...]:
-    of_tests = {
-        counted: [one.columns(part) for one in rows]
-        for counted, rows in tested.items()
-        if rows != measured
-    }
     of_models = [one.columns(part) for one in measured]
     blocks = []
     for over in of_models[0]:
@@ -285,16 +305,17 @@ def _blocks(
         given = [_named(one, several=several) for one in columns]
         figures = tuple(one for one in given[0] if all(one in row for row in given))
         units = len(columns[0].clusters)
-        of_test = {
-            counted: [_named(one[over], several=several) for one in found]
-            for counted, found in of_tests.items()
-        }
         values = np.stack([_stacked([row[one] for one in figures], units) for row in given])
-        flipped = np.stack(
-            [
-                _stacked([of_test.get(one.counted, given)[m][one] for one in figures], units)
-                for m in range(len(measured))
+        rows = {
+            counted: [
+                [[_named(one.columns(part)[over], several=several) for one in draw] for draw in end]
+                for end in tested[counted]
             ]
+            for counted in dict.fromkeys(figure.counted for figure in figures)
+        }
+        flipped = _aligned_draws(
+            np.array([[[row[one] for row in draw] for draw in end] for end in rows[one.counted]])
+            for one in figures
         )
         blocks.append(Block(figures, values, columns[0].clusters, flipped))
     if scored := [
@@ -308,24 +329,43 @@ def _blocks(
 def _reasoning(
     figures: Sequence[Figure],
     measured: Sequence[_Rows],
-    tested: Mapping[Counted, Sequence[_Rows]],
+    tested: Mapping[Counted, Tested],
     members: Sequence[int],
     clusters: NDArray[np.int64],
 ) -> Block:
     """Return the figures of the reasoning, which are ratios of sums over responses."""
     chosen = list(members)
 
-    def taken(of: Callable[[Figure], Sequence[_Rows]], part: int) -> Row:
-        return np.stack(
+    def of(rows: Sequence[_Rows], figure: Figure) -> tuple[Row, Row]:
+        values, weights = zip(*(one.reasoning[figure] for one in rows), strict=True)
+        return np.stack(values)[:, chosen], np.stack(weights)[:, chosen]
+
+    values, weights = (
+        np.stack(each, axis=-1)
+        for each in zip(*(of(measured, figure) for figure in figures), strict=True)
+    )
+    residuals = _aligned_draws(
+        np.array(
             [
-                np.stack([of(one)[m].reasoning[one][part][chosen] for one in figures], axis=1)
-                for m in range(len(measured))
+                [
+                    swap_residuals(*(each[..., None] for each in of(draw, figure)))[..., 0]
+                    for draw in end
+                ]
+                for end in tested[figure.counted]
             ]
         )
+        for figure in figures
+    )
+    return Block(tuple(figures), values, clusters, residuals, weights)
 
-    values, weights = (taken(lambda figure: measured, part) for part in range(2))
-    fewer = [taken(lambda figure: tested[figure.counted], part) for part in range(2)]
-    return Block(tuple(figures), values, clusters, swap_residuals(*fewer), weights)
+
+def _aligned_draws(of_figures: Iterable[Row]) -> Row:
+    """Stack values of shape (1 or 2, 1 or D, models, U) to shape (2, D, models, U, M)."""
+    given = list(of_figures)
+    draws = max((one.shape[1] for one in given), default=1)
+    return np.stack(
+        [np.broadcast_to(one, (2, draws, *one.shape[2:])) for one in given], axis=-1
+    ).astype(float)
 
 
 def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
