@@ -54,12 +54,15 @@ class Difference:
         method: The interval's method, see
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
-            each problem.
+            each problem and the less favourable settlement of missing verdicts, see
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
         clusters: Clusters of these units, which the test flips.
         least_p: The least p-value that a test of that many clusters can have.
+        favourable_p: The p-value under the more favourable settlement; the same where no verdict
+            is missing.
     """
 
     group: str
@@ -75,6 +78,7 @@ class Difference:
     units: int
     clusters: int
     least_p: float
+    favourable_p: float
 
     @property
     def key(self) -> str:
@@ -238,13 +242,16 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             for of_model in zip(*_weighted(block), strict=True)
         )
         found = ratio_differences(of_first, of_second, **asdict(settings))
-    claims = settled_test(
-        *block.tested, block.clusters, flips=settings.resamples, seed=settings.seed
+    low, high = block.tested
+    least, most = settled_test(
+        low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    p_values = claims.min(axis=0)
-    defined = ~np.isnan(block.tested[0, 0].sum(axis=0))
+    p_values, favourable = (
+        np.where(np.isnan(found.estimate), np.nan, one.min(axis=0)) for one in (least, most)
+    )
+    defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
-    draws = block.tested.shape[1]
+    draws = len(low)
     return [
         _Tested(
             Difference(
@@ -261,6 +268,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 int(of_both[:, i].sum()),
                 clusters[i],
                 min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
+                float(favourable[i]),
             ),
             block.tested[..., i].round(12).tobytes(),
         )

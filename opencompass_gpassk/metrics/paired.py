@@ -169,7 +169,7 @@ def settled_test(
     *,
     flips: int = 10_000,
     seed: int = 0,
-) -> Numbers:
+) -> tuple[Numbers, Numbers]:
     """Return p-values of "the first model is better" and of "the second is", whatever is missing.
 
     A claim holds only if :func:`sign_flip_test` supports it with the winner's missing verdicts all
@@ -187,9 +187,12 @@ def settled_test(
         seed: Seed of the flips.
 
     Returns:
-        Shape (2, M), NaN where no difference is defined.
+        P-values of both claims, shape (2, M); and those of the more favourable of the two
+        settlements, which are lower where missing verdicts decide. NaN where no difference is
+        defined.
 
-    >>> settled_test([[[[1.0]] * 6, [[0.0]] * 6]], [[[[1.0]] * 6, [[0.0]] * 6]]).tolist()
+    >>> values = [[[[1.0]] * 6, [[0.0]] * 6]]
+    >>> settled_test(values, values)[0].tolist()
     [[0.03125], [1.0]]
     """
     least, most = np.asarray(low, float), np.asarray(high, float)
@@ -200,7 +203,7 @@ def settled_test(
             total = np.nansum(draw, axis=0)
             found.append(_claimed(p_value, total))
     each = np.array(found).reshape(2, len(least), 2, -1)
-    return median_p_value(each.max(axis=0))
+    return median_p_value(each.max(axis=0)), median_p_value(each.min(axis=0))
 
 
 def _claimed(p_value: Numbers, total: Numbers) -> Numbers:
