@@ -192,7 +192,12 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
-    from opencompass_gpassk.compare.comparability import cautions, shared_protocols, sides_differ
+    from opencompass_gpassk.compare.comparability import (
+        cautions,
+        incomparable,
+        shared_protocols,
+        sides_differ,
+    )
     from opencompass_gpassk.compare.differences import compare
     from opencompass_gpassk.compare.paired_results import read_side
     from opencompass_gpassk.compare.problem_changes import problem_changes
@@ -212,6 +217,7 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
         compare(shared, settings),
         problem_changes(shared, k),
         shared.left_out,
+        incomparable(a, b),
         cautions(a, b),
         sides_differ(*pair),
         settings.level,

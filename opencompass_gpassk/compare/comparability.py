@@ -12,13 +12,12 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['cautions', 'shared_protocols', 'sides_differ']
+__all__ = ['cautions', 'incomparable', 'shared_protocols', 'sides_differ']
 
 SERIOUS = {
     'data': 'versions of the data',
     'judge': 'judges',
     'prompt': 'prompts',
-    'n': 'numbers of samples',
     'reasoning': 'scorers of reasoning',
     'complete': 'thresholds of complete understanding',
     'collapsed': 'thresholds of collapsed understanding',
@@ -44,12 +43,17 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
     return next(chosen), next(chosen)
 
 
-def cautions(a: ReadResult, b: ReadResult) -> list[str]:
-    """Return reasons why the figures of two results may not be comparable."""
-    found = [
+def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
+    """Return why the figures of two results measure different things; [] if they don't."""
+    return [
         f'different {SERIOUS[name]}: {of_a} and {of_b}'
         for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
     ]
+
+
+def cautions(a: ReadResult, b: ReadResult) -> list[str]:
+    """Return what is wrong with each result by itself."""
+    found = []
     for side, read in (('A', a), ('B', b)):
         one = read.found
         if read.contradiction:
@@ -63,7 +67,7 @@ def cautions(a: ReadResult, b: ReadResult) -> list[str]:
             # 99.97 % must not read as 100.
             found.append(
                 f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
-                'figures may be undefined for problems with too few verdicts'
+                'claims hold whatever the missing ones are'
             )
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
+from opencompass_gpassk.compare.shared_problems import DRAWS
 from opencompass_gpassk.formats.display import one_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
@@ -32,7 +33,8 @@ class Compared:
         differences: Differences of the figures, B minus A.
         changes: Changes of the problems, the greatest first.
         left_out: (problem_id, reason) of the problems that are not compared.
-        cautions: Why the two may not be comparable.
+        incomparable: Why the figures measure different things; then no claim is made.
+        cautions: What is wrong with each result by itself.
         settings: The settings in which they differ.
         level: Confidence level of the intervals.
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
@@ -44,6 +46,7 @@ class Compared:
     differences: Sequence[Difference]
     changes: Sequence[Change]
     left_out: Sequence[tuple[str, str]]
+    incomparable: Sequence[str]
     cautions: Sequence[str]
     settings: Sequence[str]
     level: float
@@ -102,7 +105,8 @@ def _about(found: Found) -> dict[str, str]:
 def _data_set(compared: Compared) -> dict[str, Any]:
     return {
         'data_set': compared.name,
-        'not_comparable': list(compared.cautions),
+        'not_comparable': list(compared.incomparable),
+        'cautions': list(compared.cautions),
         'settings': list(compared.settings),
         'drawn_down': dict(compared.drawn),
         'problems': len(compared.changes),
@@ -151,11 +155,12 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         most: Greatest number of problems to show, gained and lost each.
     """
     title = f'{compared.name}: B minus A on {len(compared.changes)} problems'
-    if compared.cautions:
+    if compared.incomparable:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
     notes = [
-        *(f'NOT COMPARABLE: {caution}' for caution in compared.cautions),
+        *(f'NOT COMPARABLE: {reason}' for reason in compared.incomparable),
+        *compared.cautions,
         *compared.settings,
         *_left_out(compared),
         _turned(compared),
@@ -211,7 +216,7 @@ def _drawn(compared: Compared) -> list[str]:
     told = ', '.join(f'{what} on {count}' for what, count in compared.drawn.items())
     return [
         f'A and B have different numbers of responses to some problems ({told}): there the tests '
-        'use equally many of each, drawn at random; figures and intervals use all'
+        f'use equally many of each, and combine {DRAWS} random draws; figures and intervals use all'
     ]
 
 
