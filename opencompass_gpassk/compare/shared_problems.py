@@ -33,7 +33,7 @@ from opencompass_gpassk.results.judged_trials import VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
-__all__ = ['DRAWS', 'Aligned', 'Block', 'aligned', 'drawn_down']
+__all__ = ['DRAWS', 'Aligned', 'Block', 'aligned', 'drawn_counts', 'drawn_down']
 
 
 def drawn_down(
@@ -88,6 +88,29 @@ def _drawn(
     rank = np.arange(len(there)) - np.searchsorted(problem, problem)
     kept = np.sort(there[rank < numbers[problem]])
     return TrialTable(table.problems, [table.trials[i] for i in kept])
+
+
+def drawn_counts(
+    c: NDArray[np.int64],
+    missing: NDArray[np.int64],
+    n: NDArray[np.int64],
+    size: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw ``size`` of n samples of each problem, of which only counts are known.
+
+    Args:
+        c: Right samples, any shape; all arguments have it.
+        missing: Samples without a verdict.
+        n: All samples.
+        size: Samples to draw, at most n.
+        rng: Random numbers.
+
+    Returns:
+        Drawn samples that are right, and that are right or without a verdict.
+    """
+    right = rng.hypergeometric(c, n - c, size)
+    return right, right + rng.hypergeometric(missing, n - c - missing, size - right)
 
 
 Row = NDArray[np.float64]

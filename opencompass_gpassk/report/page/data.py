@@ -91,6 +91,9 @@ def _range(ends: Any) -> str:
 
 Mark = tuple[str, str]
 COMPARED = ('data', 'judge', 'prompt')
+# Figures of results with these marks measure something else. Other marks leave them comparable:
+# missing verdicts are settled both ways, and problems are those that both have.
+APART = ('own data', 'contradictory', *(f'other {name}' for name in COMPARED))
 
 
 def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
@@ -152,8 +155,7 @@ def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
     Args:
         marks: The marks of each entry.
     """
-    # Two marks of coverage with different numbers are the same reason.
-    words = [{word.rstrip(' %.0123456789') for word, _ in one} for one in marks]
+    words = [{word for word, _ in one if word in APART} for one in marks]
     shared = set.intersection(*words) if words else set()
     return {index for index, one in enumerate(words) if one - shared}
 

@@ -1,17 +1,25 @@
-"""Comparisons of every two entries of a benchmark on the problems that both answered."""
+"""Comparisons of every two entries of a benchmark on the problems that both answered.
+
+They follow the same rules as :mod:`opencompass_gpassk.compare.shared_problems`, but need counts
+alone: missing verdicts are settled both ways, and if entries have different numbers of samples,
+equal numbers are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics.paired import compare_means, holm, rank_intervals
+from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.metrics.paired import holm, rank_intervals, settled_test
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
-from opencompass_gpassk.report.page.problems import PageProblem, Solved
+from opencompass_gpassk.report.page.problems import PageProblem
 from opencompass_gpassk.results.figures import ACCURACY, result_figures
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark
@@ -21,8 +29,11 @@ __all__ = ['compare_entries']
 
 COLUMNS = 400  # pairs compared at once, to save memory
 DIGITS = 4
+LEVEL = 0.95
 
 Values = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Estimator = Callable[[Integers, Integers], Values]
 
 
 def compare_entries(
@@ -38,76 +49,115 @@ def compare_entries(
     Returns:
         ``metrics``: the names of the compared metrics. ``rows``: lists ``[first, second,
         [[difference, low, high, p, p after Holm's correction, first figure, second figure,
-        problems], …]]``, all over the problems for which both have the figure. The difference is
-        the second minus the first, in points, with a 95 % interval for a population of such
-        problems. ``ranks``: for each metric the [best, worst] rank of each entry that the data
-        allow, None without a rank.
+        problems, open], …]]``, all over the problems for which both have the figure. The difference
+        is the second minus the first, in points, with a 95 % interval for a population of such
+        problems. ``open`` is 1 if missing verdicts decide whether it is significant. ``ranks``: for
+        each metric the [best, worst] rank of each entry that the data allow, None without a rank.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
-    entries = range(len(benchmark.entries))
-    pairs = list(combinations(entries, 2))
-    values = {
-        name: of_metric
-        for name, of_metric in _values(benchmark, asked).items()
-        if (~np.isnan(of_metric)).any(axis=1).sum() > 1
-    }
-    if not pairs or not values:
-        return {'metrics': [], 'rows': [], 'ranks': []}
+    pairs = np.array(list(combinations(range(len(benchmark.entries)), 2))).reshape(-1, 2)
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
-    counts = _counts(benchmark, asked)[0]
-    alike = np.array([_alike(counts[a], counts[b]) for a, b in pairs])
-    like_first = [i for i in ranked if _alike(counts[i], counts[min(ranked)])]
-    tested, ranks = [], []
-    for name, of_metric in values.items():
-        # All entries have one greedy response, however many samples they have.
-        testable = np.ones_like(alike) if name == GREEDY else alike
-        tested.append(_differences(of_metric, pairs, clusters, testable))
-        ranks.append(_ranks(of_metric, clusters, ranked if name == GREEDY else like_first))
-    return {
-        'metrics': list(values),
-        'rows': [[a, b, [rows[i] for rows in tested]] for i, (a, b) in enumerate(pairs)],
-        'ranks': ranks,
-    }
+    least = max(benchmark.ks, default=1)
+    names, tested, ranks = [], [], []
+    for name, counts, estimator in _metrics(benchmark, asked):
+        values = counts.values(estimator)
+        if (~np.isnan(values)).any(axis=1).sum() > 1:
+            names.append(name)
+            tested.append(_differences(values, counts, estimator, pairs, clusters))
+            ranks.append(_ranks(values, counts, estimator, clusters, ranked, least))
+    rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
+    return {'metrics': names, 'rows': rows if names else [], 'ranks': ranks}
 
 
-def _alike(one: Values, other: Values) -> bool:
-    """Tell whether two entries have equally many judged responses to each problem that both have.
+@dataclass(frozen=True)
+class _Counts:
+    """Samples of E entries on P problems, each of shape (E, P); n is 0 without the problem.
 
-    If not, differences are not symmetric for equal models, as the test assumes. There
-    :mod:`~opencompass_gpassk.compare.shared_problems` draws trials; the page has only their
-    counts.
+    Attributes:
+        n: All samples.
+        c: Right ones.
+        missing: Those without a verdict.
     """
-    both = (one > 0) & (other > 0)
-    return bool((one[both] == other[both]).all())
+
+    n: Integers
+    c: Integers
+    missing: Integers
+
+    def values(self, estimator: Estimator) -> Values:
+        """Return the estimates from the samples with a verdict, shape (E, P)."""
+        return _estimates(estimator, self.n - self.missing, self.c)
+
+    def tested(self, rows: Integers, estimator: Estimator, least: int = 1) -> tuple[Values, Values]:
+        """Return estimates from equally many samples, with missing verdicts wrong and right.
+
+        Args:
+            rows: Shape (S, …): entries; those along the first axis are compared with one another.
+            estimator: Makes estimates from n and c.
+            least: An entry with fewer samples of a problem keeps all of them.
+
+        Returns:
+            Two arrays of shape (D, S, …, P).
+        """
+        n, c, missing = self.n[rows], self.c[rows], self.missing[rows]
+        fewest = np.where(n >= least, n, n.max(axis=0)).min(axis=0)
+        size = np.minimum(n, fewest)
+        unequal = (n > size).any()
+        ends: tuple[list[Values], list[Values]] = ([], [])
+        for draw in range(DRAWS if unequal else 1):
+            drawn = c, c + missing
+            if unequal:
+                rng = np.random.default_rng([*b'drawn counts', draw])
+                drawn = drawn_counts(c, missing, n, size, rng)
+            for end, right in zip(ends, drawn, strict=True):
+                end.append(_estimates(estimator, size, right))
+        return np.array(ends[0]), np.array(ends[1])
+
+
+def _estimates(estimator: Estimator, n: Integers, c: Integers) -> Values:
+    found = np.full(n.shape, np.nan)
+    found[n > 0] = estimator(n[n > 0], c[n > 0])
+    return found
 
 
 def _differences(
     values: Values,
-    pairs: Sequence[tuple[int, int]],
+    counts: _Counts,
+    estimator: Estimator,
+    pairs: Integers,
     clusters: Sequence[str],
-    testable: NDArray[np.bool_],
 ) -> list[list[float]]:
-    """Return the comparison of each pair of rows of (entries, P) values; p only if testable."""
-    first, second = np.array(pairs).T
-    parts = []
-    for start in range(0, len(pairs), COLUMNS):
-        of_part = slice(start, start + COLUMNS)
-        one, other = values[first[of_part]], values[second[of_part]]
-        found = compare_means(other.T, one.T, clusters)
-        common = ~np.isnan(one + other)
-        parts.append(
-            np.stack(
-                [
-                    *(100 * found.difference, 100 * found.low, 100 * found.high),
-                    np.where(testable[of_part], found.p_value, np.nan),
-                    *(_means(one, common), _means(other, common), common.sum(axis=1)),
-                ]
-            )
-        )
-    columns = np.concatenate(parts, axis=1)
-    rows = np.insert(columns, 4, holm(columns[3]), axis=0).T
-    return [[*(round(float(v), DIGITS) for v in row[:-1]), int(row[-1])] for row in rows]
+    """Return the comparison of each pair of rows of (entries, P) values."""
+    alike = np.array([_alike(counts.n[a], counts.n[b]) for a, b in pairs], dtype=bool)
+    columns = np.full((8, len(pairs)), np.nan)
+    for chosen in (np.flatnonzero(alike), np.flatnonzero(~alike)):  # only the latter are drawn
+        for start in range(0, len(chosen), COLUMNS):
+            part = chosen[start : start + COLUMNS]
+            one, other = values[pairs[part, 0]], values[pairs[part, 1]]
+            found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
+            low, high = counts.tested(pairs[part].T, estimator)
+            tests = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
+            nothing = np.isnan(found.estimate)
+            p_value, favourable = (np.where(nothing, np.nan, of.min(axis=0)) for of in tests)
+            common = ~np.isnan(one + other)
+            columns[:, part] = [
+                *(100 * found.estimate, 100 * found.low, 100 * found.high),
+                *(p_value, _means(one, common), _means(other, common)),
+                *(common.sum(axis=1), favourable),
+            ]
+    adjusted = holm(columns[3])
+    is_open = (adjusted > 1 - LEVEL) & (holm(columns[7]) <= 1 - LEVEL)
+    rows = np.insert(columns[:7], 4, adjusted, axis=0).T
+    return [
+        [*(round(float(v), DIGITS) for v in row[:-1]), int(row[-1]), int(decides)]
+        for row, decides in zip(rows, is_open, strict=True)
+    ]
+
+
+def _alike(one: Integers, other: Integers) -> bool:
+    """Tell whether two entries have equally many samples of each problem that both have."""
+    both = (one > 0) & (other > 0)
+    return bool((one[both] == other[both]).all())
 
 
 def _means(values: Values, common: NDArray[np.bool_]) -> Values:
@@ -120,7 +170,12 @@ def _means(values: Values, common: NDArray[np.bool_]) -> Values:
 
 
 def _ranks(
-    values: Values, clusters: Sequence[str], ranked: Collection[int]
+    values: Values,
+    counts: _Counts,
+    estimator: Estimator,
+    clusters: Sequence[str],
+    ranked: Collection[int],
+    least: int,
 ) -> list[list[int] | None]:
     """Return the ranks of the ranked rows of (entries, P) values; None for rows without values."""
     known = (~np.isnan(values)).any(axis=1)
@@ -128,40 +183,38 @@ def _ranks(
     ranks: list[list[int] | None] = [None] * len(values)
     if len(measured) < 2:
         return ranks
-    for row, found in zip(measured, rank_intervals(values[measured], clusters), strict=True):
-        ranks[row] = found.tolist()
+    low, high = counts.tested(measured, estimator, least)
+    found = rank_intervals(low, clusters, high=high if counts.missing[measured].any() else None)
+    for row, interval in zip(measured, found, strict=True):
+        ranks[row] = interval.tolist()
     return ranks
 
 
-def _values(benchmark: Benchmark, problems: Sequence[PageProblem]) -> dict[str, Values]:
-    """Return metric → values of shape (entries, P), in [0, 1] or NaN."""
-    n, c, greedy = _counts(benchmark, problems)
-    values = {GREEDY: greedy}
-    known = n > 0
-    ns, cs = n[known].astype(np.int64), c[known].astype(np.int64)
+def _metrics(
+    benchmark: Benchmark, problems: Sequence[PageProblem]
+) -> Iterator[tuple[str, _Counts, Estimator]]:
+    """Yield each metric with its samples and its estimator from n and c."""
+    sampled, greedy = _counts(benchmark, problems)
+    yield GREEDY, greedy, ACCURACY.estimator(ACCURACY())  # type: ignore[misc]  # it has one
     most = max((2, *benchmark.ks))
     for figure in result_figures(Protocol(most, tuple(benchmark.ks), tuple(benchmark.taus))):
         if figure.family.estimator:
-            name = AVERAGE if figure.family is ACCURACY else figure.key
-            values[name] = np.full_like(n, np.nan)
-            values[name][known] = figure.estimator()(ns, cs)
-    return values
+            yield AVERAGE if figure.family is ACCURACY else figure.key, sampled, figure.estimator()
 
 
-def _greedy(solved: Solved) -> float:
-    verdicts = {verdict for *_, verdict, _ in solved.greedy}
-    return {('correct',): 1.0, ('incorrect',): 0.0}.get(tuple(verdicts), np.nan)
-
-
-def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[Values, Values, Values]:
-    """Return n, c and greedy verdicts, each of shape (entries, P), NaN if missing."""
-    entries = benchmark.entries
-    n, c, greedy = (np.full((len(entries), len(problems)), np.nan) for _ in range(3))
+def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[_Counts, _Counts]:
+    """Return the sampled and the greedy responses of each entry to each problem."""
+    shape = 3, len(benchmark.entries), len(problems)
+    sampled, greedy = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for column, problem in enumerate(problems):
         for row, solved in problem.solved.items():
-            if entries[row].result:
-                n[row, column], c[row, column] = solved.n, solved.c
-                greedy[row, column] = _greedy(solved)
-            elif solved.n:
-                greedy[row, column] = solved.c / solved.n
-    return n, c, greedy
+            own = solved.n + solved.missing, solved.c, solved.missing
+            if not benchmark.entries[row].result:
+                greedy[:, row, column] = own
+                continue
+            sampled[:, row, column] = own
+            verdicts = [verdict for _, _, verdict, *_ in solved.greedy]
+            greedy[:, row, column] = (
+                *(len(verdicts), verdicts.count('correct'), verdicts.count('unjudged')),
+            )
+    return _Counts(*sampled), _Counts(*greedy)

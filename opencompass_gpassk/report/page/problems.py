@@ -46,6 +46,7 @@ __all__ = [
 
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
+MOST_MISSING = 1 << 20  # samples of one answer; a file may claim any number
 TAIL = 0.3  # share of a shortened response taken from its end, where the answer is
 
 
@@ -315,6 +316,7 @@ class Solved:
     Attributes:
         n: Judged responses.
         c: Right responses.
+        missing: Responses without a verdict.
         answers: ``[answer, count, verdict, source]`` of each distinct answer. A long answer is cut,
             and its length and hash are added.
         greedy: The same for the greedy response; empty without one.
@@ -323,6 +325,7 @@ class Solved:
 
     n: int
     c: int
+    missing: int
     answers: list[list[Any]]
     greedy: list[list[Any]] = field(default_factory=list)
     responses: dict[str, Response] = field(default_factory=dict)
@@ -348,30 +351,42 @@ def collect_problems(
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
 
-    What two results call the same, with the same gold answer, is one problem.
+    Problems of two results are the same if their ids, gold answers and (if known) questions are.
 
     Args:
         entries: Each entry's result, and its greedy result if that is shown beside samples.
         faults: A message on each file that can't be read is appended.
         contradictions: Of each result whose trials are read, in what both contradict each other.
     """
-    problems: dict[Key, PageProblem] = {}
+    problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
         known, chosen, rows = _problems(found, faults, contradictions)
         mine: dict[str, Solved] = {}
         for row in found.result.get('details') or rows:
             problem_id = str(row['problem_id'])
             problem = known.get(problem_id) or _problem(row)
-            key = (problem_id, str(row.get('gold', '')))
-            solved = Solved(row['n'], row['c'], _answers(row))
-            problems.setdefault(key, PageProblem(problem)).solved[index] = solved
+            answers = _answers(row)
+            counts = [count for _, count, verdict, *_ in answers if verdict == 'unjudged']
+            missing = sum(min(max(count, 0), MOST_MISSING) for count in counts)
+            solved = Solved(row['n'], row['c'], missing, answers)
+            alike = problems[problem_id, str(row.get('gold', ''))]
+            same = next((one for one in alike if _same_question(one.problem, problem)), None)
+            if same is None:
+                same = PageProblem(problem)
+                alike.append(same)
+            same.solved[index] = solved
             mine[problem_id] = solved
         of_greedy = _problems(greedy, faults, contradictions)[2] if greedy else []
         for row in (greedy.result.get('details') or of_greedy) if greedy else []:
             if beside := mine.get(str(row['problem_id'])):
                 beside.greedy = _answers(row)
         _read_examples(found, chosen, mine, faults)
-    return list(problems.values())
+    return [one for alike in problems.values() for one in alike]
+
+
+def _same_question(one: Problem, other: Problem) -> bool:
+    questions = {' '.join(each.question.split()) for each in (one, other) if each.question}
+    return len(questions) < 2
 
 
 def packed_texts(
