@@ -237,7 +237,8 @@ def test_what_is_not_comparable_is_said_loudly(
     assert 'NOT COMPARABLE: different judges: rule and llm:big' in told
     assert 'NOT COMPARABLE: different prompts: 9c01aa52 and 00000000' in told
     assert 'NOT COMPARABLE: different versions of the data' in told
-    assert 'NOT COMPARABLE: B has verdicts on 99.9 %' in told
+    assert 'NOT COMPARABLE: B' not in told
+    assert 'B has verdicts on 99.9 %' in told
     assert 'sampling: A temperature=1.0, top_p=0.8, B temperature=0.3' in told
 
 
@@ -252,7 +253,8 @@ def test_data_sets_of_other_names_are_paired(
     assert main(['compare', str(a), str(b)]) == 0
     told = capsys.readouterr().out
     assert 'lmb-n8 and renamed: B minus A on 6 problems' in told
-    assert 'NOT COMPARABLE: different numbers of samples: 8 and 16' in told
+    assert 'NOT COMPARABLE' not in told
+    assert 'A and B have different numbers of responses' in told
     assert 'mG-Pass@4' in told
     assert 'mG-Pass@8' not in told
     assert 'not compared: m, lmb-greedy' in told
@@ -264,7 +266,7 @@ def test_data_sets_of_other_names_are_paired(
     told = capsys.readouterr()
     assert 'accuracy on lmb-n8 and renamed: UNKNOWN whether it is worse' in told.out
     assert re.search(r'unknown on .*: with \d clusters of problems and 1 figures checked', told.err)
-    assert main(['compare', str(a), str(b), *chosen[2:], '--allow-missing', '--level', '0.5']) == 0
+    assert main(['compare', str(a), str(b), *chosen[2:], '--allow-missing', '--level', '0.3']) == 0
 
 
 def test_problems_that_b_lacks_might_hide_a_fall(

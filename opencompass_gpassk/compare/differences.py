@@ -61,8 +61,8 @@ class Difference:
         units: Problems, or groups of versions, for which it is defined for both models.
         clusters: Clusters of these units, which the test flips.
         least_p: The least p-value that a test of that many clusters can have.
-        favourable_p: The p-value under the more favourable settlement; the same where no verdict
-            is missing.
+        favourable: The p-value under the more favourable settlement, also after Holm's correction;
+            the same as ``adjusted`` where no verdict is missing.
     """
 
     group: str
@@ -78,7 +78,7 @@ class Difference:
     units: int
     clusters: int
     least_p: float
-    favourable_p: float
+    favourable: float
 
     @property
     def key(self) -> str:
@@ -298,9 +298,14 @@ def _points(share: float) -> float:
 
 def _corrected(family: Sequence[_Tested]) -> list[Difference]:
     """Return the differences of one family of tests with their adjusted p-values."""
-    distinct = {tested.values: tested.difference.p_value for tested in family}
-    adjusted = dict(zip(distinct, holm(list(distinct.values())).tolist(), strict=True))
-    return [replace(tested.difference, adjusted=adjusted[tested.values]) for tested in family]
+    found = {one.values: (one.difference.p_value, one.difference.favourable) for one in family}
+    both = np.array([holm(values) for values in np.transpose(list(found.values()))])
+    adjusted = dict(zip(found, both.T.tolist(), strict=True))
+    return [
+        replace(one.difference, adjusted=p_value, favourable=favourable)
+        for one in family
+        for p_value, favourable in [adjusted[one.values]]
+    ]
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,7 @@ LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
 FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; use the test'
+OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -251,6 +252,8 @@ def _differences(
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     if any(one.method == WILSON for one in shown):
         notes = [*notes, FEW]
+    if any(_word(one, level) == 'open' for one in shown):
+        notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
 
 
@@ -276,7 +279,7 @@ def _interval(one: Difference) -> str:
 
 def _word(one: Difference, level: float) -> str:
     if not one.adjusted < 1 - level:
-        return ''
+        return 'open' if one.favourable < 1 - level else ''
     return 'better' if one.gain > 0 else 'worse'
 
 
