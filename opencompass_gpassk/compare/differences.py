@@ -60,6 +60,7 @@ class Difference:
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
         clusters: Clusters of these units, which the test flips.
+        differing: Those in which the models differ.
         least_p: The least p-value that a test of that many clusters can have.
         favourable: The p-value under the more favourable settlement, also after Holm's correction;
             the same as ``adjusted`` where no verdict is missing.
@@ -77,6 +78,7 @@ class Difference:
     adjusted: float
     units: int
     clusters: int
+    differing: int
     least_p: float
     favourable: float
 
@@ -251,6 +253,8 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     )
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
+    totals = ClusterSums.of(low[0, 0] - low[0, 1], block.clusters).totals
+    differing = (np.abs(totals) > ROUNDING).sum(axis=0).tolist()
     draws = len(low)
     return [
         _Tested(
@@ -267,6 +271,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 np.nan,
                 int(of_both[:, i].sum()),
                 clusters[i],
+                differing[i],
                 min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
                 float(favourable[i]),
             ),

@@ -139,7 +139,6 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
-FEW = '*: too few clusters of problems differ for a bootstrap; the interval is wide; use the test'
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
@@ -205,8 +204,9 @@ def p_text(value: float) -> str:
 def _tests(level: float) -> str:
     return (
         f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap over clusters of '
-        'problems; p: paired sign-flip test over clusters of problems, two-sided; p (Holm): '
-        f'corrected for the number of figures, significant below {1 - level:.3g}'
+        'problems, each for one figure alone; p: paired sign-flip test over clusters of problems, '
+        'two-sided; p (Holm): corrected for the number of figures, significant below '
+        f'{1 - level:.3g}'
     )
 
 
@@ -250,8 +250,8 @@ def _differences(
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
-    if any(one.method == WILSON for one in shown):
-        notes = [*notes, FEW]
+    few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
+    notes = [*notes, *(f'*: {told}' for told in few)]
     if any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
@@ -275,6 +275,15 @@ def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
     return f'{_signed(one.low)} … {_signed(one.high)}' + (' *' if one.method == WILSON else '')
+
+
+def _few(one: Difference) -> str:
+    """Say what an interval means if too few clusters differ for a bootstrap."""
+    most = max(abs(one.low), abs(one.high))
+    return (
+        f'{one.differing} of {one.clusters} clusters of problems differ; among problems like these '
+        f'the difference may be up to {most:.1f} points'
+    )
 
 
 def _word(one: Difference, level: float) -> str:
