@@ -105,12 +105,12 @@ function hints(here, columns) {
     parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
     parts.push('★ the best figure of a column. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
-    if (here.entries.some((entry) => !entry.ranked)) parts.push('Models that can’t be compared with the others have no rank.');
+    if (here.entries.some((entry) => !entry.ranked)) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
   }
   const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
   if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
   parts.push(...here.intervals.map((note) => `${note}.`));
-  if (here.entries.some((entry) => entry.marks.length)) parts.push('† not comparable: the words beside the model say why; their meaning is explained below.');
+  if (here.entries.some((entry) => entry.marks.length)) parts.push('† another measurement, or not a whole one: the words beside the model say why; their meaning is explained below.');
   if (columns.some((column) => column.lower)) {
     parts.push(`Lower is better: ${columns.filter((column) => column.lower).map((column) => filled(column.heading)).join(', ')}.`);
   }
