@@ -1,0 +1,161 @@
+"""Simulate how often claims about models are false: who is better, and who is the most stable.
+
+    python benchmarks/claims.py [--runs 400] [--models 2 5 20]
+
+Models answer 119 problems. A problem's rate of right responses is that of its difficulty, the
+model's skill and chance (logit; the models find different problems hard). In half of the rows all
+skills are equal, so that each claim is false; in the others the first model is better than the
+rest and the last one worse. Models have 16 samples of each problem, or every second one has 48, so
+that 16 of these are drawn. Verdicts are missing at random, or more often for hard problems; what
+the responses were is known here. The figure is G-Pass@8_1.0, the one most sensitive to a wrong
+verdict.
+
+A claim is false if the ranks say of more models than there are that they are better or worse; or
+if a model is called the most stable that isn't alone the best. Leaderboards with a false claim must
+not be more than 5 % by more than two standard errors. Power is the share of leaderboards whose best
+model is called the most stable, and the share of the pairs that differ about which it is known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.paired import rank_intervals
+
+PROBLEMS, K, LEVEL = 119, 8, 0.95
+FEW, MANY = 16, 48
+SKILL = 0.8
+FLIPS = 999
+MISSING = {'none': (0.0, 0.0), '3 % at random': (0.03, 0.0), '3 %, hard ones more': (0.0, 0.06)}
+HEADINGS = (
+    *('models', 'skills', 'samples', 'missing verdicts', 'false rank, %', 'false best, %'),
+    *('best found, %', 'pairs found, %'),
+)
+Integers = NDArray[np.int64]
+
+
+class Case(NamedTuple):
+    """One kind of leaderboard.
+
+    Attributes:
+        models: Number of models.
+        unequal: Whether their skills differ.
+        mixed: Whether every second model has more samples.
+        missing: Kind of missing verdicts.
+    """
+
+    models: int
+    unequal: bool
+    mixed: bool
+    missing: str
+
+
+class Outcome(NamedTuple):
+    """What was claimed of one leaderboard.
+
+    Attributes:
+        false: Whether a rank contradicts the truth.
+        false_best: Whether a model is called the most stable that isn't alone the best.
+        best: Whether the best model is called the most stable; NaN where there is none.
+        pairs: Share of the pairs that differ of which the better one is known; NaN without any.
+    """
+
+    false: bool
+    false_best: bool
+    best: float
+    pairs: float
+
+
+def simulated(case: Case, seed: int) -> Outcome:
+    """Draw a leaderboard, rank its models, and compare with the truth."""
+    rng = np.random.default_rng([*b'claims', seed])
+    skill = np.zeros(case.models)
+    if case.unequal:
+        skill[0], skill[-1] = SKILL, -SKILL
+    difficulty = rng.normal(0.5, 2.5, PROBLEMS)
+    rate = expit(difficulty + skill[:, None] + rng.normal(0, 0.5, (case.models, PROBLEMS)))
+    n = np.full((case.models, PROBLEMS), FEW)
+    n[1::2] = MANY if case.mixed else FEW
+    anywhere, where_hard = MISSING[case.missing]
+    missing = rng.binomial(n, anywhere + where_hard * (1 - rate))
+    right = rng.binomial(n - missing, rate)
+    low, high = settled(n, right, missing, rng)
+    none = case.missing == 'none'
+    ranks = rank_intervals(low, high=None if none else high, flips=FLIPS, level=LEVEL)
+    better = (skill[None, :] > skill[:, None]).sum(axis=1)
+    worse = (skill[None, :] < skill[:, None]).sum(axis=1)
+    known_better, known_worse = ranks[:, 0] - 1, case.models - ranks[:, 1]
+    stable = (ranks == 1).all(axis=1)
+    alone = (skill == skill.max()) & (worse == case.models - 1)
+    return Outcome(
+        bool((known_better > better).any() or (known_worse > worse).any()),
+        bool((stable & ~alone).any()),
+        float(stable[0]) if case.unequal else np.nan,
+        float(known_worse.sum() / worse.sum()) if case.unequal else np.nan,
+    )
+
+
+def settled(
+    n: Integers, right: Integers, missing: Integers, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the figure with missing verdicts wrong and right, shape (D, models, P)."""
+    size = np.broadcast_to(n.min(axis=0), n.shape)
+    unequal = bool((n > size).any())
+    draws = [
+        drawn_counts(right, missing, n, size, rng) if unequal else (right, right + missing)
+        for _ in range(DRAWS if unequal else 1)
+    ]
+    low, high = (
+        np.array([g_pass_at_k(size, draw[end], K, 1.0) for draw in draws]) for end in (0, 1)
+    )
+    return low, high
+
+
+def row(case: Case, found: Sequence[Outcome]) -> list[str]:
+    """Return a row of the table; a share that is too high is marked."""
+    runs = len(found)
+    most = 1 - LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / runs)
+    shares = [np.mean([one.false for one in found]), np.mean([one.false_best for one in found])]
+    told = [f'{100 * share:.1f}' + ' MISSED' * bool(share > most) for share in shares]
+    powers = ['–', '–']
+    if case.unequal:
+        powers = [f'{100 * np.mean([one[i] for one in found]):.0f}' for i in (2, 3)]
+    skills = 'first better, last worse' if case.unequal else 'equal'
+    samples = f'{FEW} and {MANY}' if case.mixed else str(FEW)
+    return [str(case.models), skills, samples, case.missing, *told, *powers]
+
+
+def main() -> None:
+    """Simulate and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--runs', type=int, default=400, help='leaderboards of a row')
+    parser.add_argument('--models', type=int, nargs='+', default=[2, 5, 20])
+    args = parser.parse_args()
+    print(f'{os.cpu_count()} CPUs, {args.runs} leaderboards a row, {PROBLEMS} problems')
+    print('| ' + ' | '.join(HEADINGS) + ' |\n|' + '---|' * len(HEADINGS))
+    start = time.perf_counter()
+    with ProcessPoolExecutor() as pool:
+        for models, missing, mixed, unequal in product(
+            args.models, MISSING, (False, True), (False, True)
+        ):
+            case = Case(models, unequal, mixed, missing)
+            found = list(pool.map(partial(simulated, case), range(args.runs), chunksize=10))
+            print('| ' + ' | '.join(row(case, found)) + ' |', flush=True)
+    print(f'{time.perf_counter() - start:.0f} s')
+
+
+if __name__ == '__main__':
+    main()
