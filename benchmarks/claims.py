@@ -93,8 +93,7 @@ def simulated(case: Case, seed: int) -> Outcome:
     missing = rng.binomial(n, anywhere + where_hard * (1 - rate))
     right = rng.binomial(n - missing, rate)
     low, high = settled(n, right, missing, rng)
-    none = case.missing == 'none'
-    ranks = rank_intervals(low, high=None if none else high, flips=FLIPS, level=LEVEL)
+    ranks = rank_intervals(low, high=high, flips=FLIPS, level=LEVEL)
     better = (skill[None, :] > skill[:, None]).sum(axis=1)
     worse = (skill[None, :] < skill[:, None]).sum(axis=1)
     known_better, known_worse = ranks[:, 0] - 1, case.models - ranks[:, 1]

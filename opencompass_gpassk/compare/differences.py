@@ -207,7 +207,7 @@ def _ranks(
     ranks = rank_intervals(
         low,
         np.frombuffer(clusters, np.int64),
-        high=None if np.array_equal(low, high, equal_nan=True) else high,
+        high=high,
         flips=flips,
         seed=seed,
         level=level,

@@ -196,14 +196,20 @@ def settled_test(
     [[0.03125], [1.0]]
     """
     least, most = np.asarray(low, float), np.asarray(high, float)
+    arrangements = _arrangements(least, most)
     found = []
-    for a, b in ((least, most), (most, least)):
+    for a, b in arrangements:
         for draw in a[:, 0] - b[:, 1]:
             p_value = sign_flip_test(draw, clusters, flips=flips, seed=seed)
-            total = np.nansum(draw, axis=0)
-            found.append(_claimed(p_value, total))
-    each = np.array(found).reshape(2, len(least), 2, -1)
+            found.append(_claimed(p_value, np.nansum(draw, axis=0)))
+    each = np.array(found).reshape(len(arrangements), len(least), 2, -1)
     return median_p_value(each.max(axis=0)), median_p_value(each.min(axis=0))
+
+
+def _arrangements(low: Numbers, high: Numbers) -> list[tuple[Numbers, Numbers]]:
+    """Return each model's values under both settlements; one pair if nothing is missing."""
+    both = [(low, high), (high, low)]
+    return both[:1] if low is high or np.array_equal(low, high, equal_nan=True) else both
 
 
 def _claimed(p_value: Numbers, total: Numbers) -> Numbers:
@@ -329,7 +335,7 @@ def rank_intervals(
     first, second = np.triu_indices(models, 1)
     if not len(first):
         return ranks[:models]
-    arrangements = [(least, most)] if high is None else [(least, most), (most, least)]
+    arrangements = _arrangements(least, most)
     found = []
     for a, b in arrangements:
         for of_first, of_second in zip(a[:, first], b[:, second], strict=True):

@@ -184,7 +184,7 @@ def _ranks(
     if len(measured) < 2:
         return ranks
     low, high = counts.tested(measured, estimator, least)
-    found = rank_intervals(low, clusters, high=high if counts.missing[measured].any() else None)
+    found = rank_intervals(low, clusters, high=high)
     for row, interval in zip(measured, found, strict=True):
         ranks[row] = interval.tolist()
     return ranks
