@@ -462,6 +462,23 @@ def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
     assert 'G-Pass@4_0.25' not in names
 
 
+def test_missing_verdicts_may_decide() -> None:
+    """Five of 800 leave a clear difference as it is; many leave a claim open."""
+    a, b = counted([4] * 40), counted([0] * 40)
+    for table, missing in ((a, 5), (b, 0)):
+        for trial in table.trials[:missing]:
+            trial.verdict = U
+    found = differences(a, b, PROTOCOL)['G-Pass@4_1.0']
+    assert found.adjusted < 0.02
+    for trial in a.trials[: 4 * 37]:
+        trial.verdict = U
+    found = differences(a, b, PROTOCOL)['accuracy (4 runs average)']
+    assert found.adjusted > 0.05 > found.favourable
+    compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
+    table = comparison_tables(compared, groups=False, most=0)[0]
+    assert table.rows[0][-1] == 'open' and any('missing verdicts decide' in n for n in table.notes)
+
+
 def test_metrics_that_cannot_be_checked_are_errors() -> None:
     """An unknown one names those there are; an undefined one says where."""
     found = list(differences(counted([4, 1]), counted([4, 1]), PROTOCOL).values())

@@ -17,7 +17,9 @@ from opencompass_gpassk.metrics.paired import (
     compare_means,
     holm,
     least_p_value,
+    median_p_value,
     rank_intervals,
+    settled_test,
     sign_flip_test,
 )
 
@@ -225,3 +227,60 @@ def test_bad_arguments_are_named() -> None:
             function([0.5])
     with pytest.raises(ValueError, match='level is 2'):
         rank_intervals([[0.5]], level=2)
+
+
+def settlements(verdicts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Two models' values of ten problems, shape (1, 2, 10, 1); ? is a missing verdict."""
+    ends = ({'+': 1.0, '-': 0.0, '?': missing} for missing in (0.0, 1.0))
+    low, high = (np.array([[[end[v]] for v in model] for model in verdicts])[None] for end in ends)
+    return low, high
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text('+-?', min_size=10, max_size=10), min_size=2, max_size=2),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+)
+def test_a_claim_holds_however_missing_verdicts_turn_out(
+    verdicts: list[str], right: list[bool]
+) -> None:
+    """No assignment of them has a greater p-value in the claim's direction."""
+    low, high = settlements(verdicts)
+    (first, second), _ = settled_test(low, high)
+    truth = iter(right)
+    a, b = (
+        np.array([[{'+': 1.0, '-': 0.0}.get(v, float(next(truth)))] for v in model])
+        for model in verdicts
+    )
+    p_value, total = sign_flip_test(a - b)[0], (a - b).sum()
+    assert first[0] >= (p_value if total > 0 else 1.0) - 1e-12
+    assert second[0] >= (p_value if total < 0 else 1.0) - 1e-12
+
+
+def test_without_missing_verdicts_the_claim_is_the_two_sided_test() -> None:
+    """And where they decide, the more favourable settlement says so."""
+    low, high = settlements(['+++++++++-', '----------'])
+    tested, favourable = settled_test(low, high)
+    assert tested.tolist() == favourable.tolist()
+    assert tested.min() == sign_flip_test(low[0, 0] - low[0, 1])[0]
+    tested, favourable = settled_test(*settlements(['+++++?????', '----------']))
+    assert tested.min() > 0.05 > favourable.min()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_several_draws_make_one_p_value(p_values: list[float]) -> None:
+    """Twice the median, at most 1; of one draw it is the p-value."""
+    found = float(median_p_value(p_values))
+    if len(p_values) == 1:
+        assert found == p_values[0]
+    else:
+        assert found == min(1.0, 2 * sorted(p_values)[math.ceil(len(p_values) / 2) - 1])
+
+
+def test_ranks_use_the_less_favourable_settlement_of_each_pair() -> None:
+    """A model ahead by its missing verdicts alone isn't ahead."""
+    sure = np.tile([[1.0], [0.0]], (1, 30))
+    assert rank_intervals(sure, high=sure).tolist() == [[1, 1], [2, 2]]
+    doubtful = sure.copy()
+    doubtful[0, :25] = 0.0  # right only if the missing ones are
+    assert rank_intervals(doubtful, high=sure).tolist() == [[1, 2], [1, 2]]

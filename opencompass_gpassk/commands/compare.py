@@ -134,7 +134,8 @@ def _run(args: argparse.Namespace) -> int:
         _note(fault)
     _check_missing(args, compared)
     figures = {one.name: one.differences for one in compared}
-    checks = check_metrics(figures, args.fail_if_worse, args.level)
+    incomparable = {one.name: one.incomparable for one in compared}
+    checks = check_metrics(figures, args.fail_if_worse, args.level, incomparable)
     if args.json:
         document = comparison_document(pairs[0], compared, checks, unpaired, settings)
         text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)

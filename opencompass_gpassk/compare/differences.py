@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -333,7 +334,10 @@ class Check:
 
 
 def check_metrics(
-    compared: Mapping[str, Sequence[Difference]], metrics: Sequence[str], level: float
+    compared: Mapping[str, Sequence[Difference]],
+    metrics: Sequence[str],
+    level: float,
+    incomparable: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Check]:
     """Check whether the second model is significantly worse in some figures.
 
@@ -351,6 +355,7 @@ def check_metrics(
             ``accuracy`` and ``average@n`` stand for any n. Each is checked on every data set that
             has it.
         level: Confidence level of the checks.
+        incomparable: Data set → why its results measure different things; then nothing is known.
 
     Raises:
         ValueError: If no data set has a figure, or it is undefined.
@@ -378,8 +383,8 @@ def check_metrics(
             data_set,
             one,
             float(p),
-            bool(one.gain < 0 and p < 1 - level - 1e-12),
-            _unknowable(one, len(asked), level),
+            bool(one.gain < 0 and p < 1 - level - 1e-12) and not incomparable.get(data_set),
+            '; '.join(incomparable.get(data_set, ())) or _unknowable(one, len(asked), level),
         )
         for ((data_set, _), one), p in zip(asked.items(), adjusted, strict=True)
     ]

@@ -167,13 +167,15 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _tests(compared.level),
         *_drawn(compared),
     ]
-    tables = [_differences(title, headline, compared.level, notes)]
+    claims = not compared.incomparable
+    tables = [_differences(title, headline, compared.level, notes, claims=claims)]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
     if groups and of_groups:
         note = 'p (Holm) is corrected for the number of groups, separately for each figure'
-        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
+        named = f'{title}, by group'
+        tables.append(_differences(named, of_groups, compared.level, [note], claims=claims))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -226,8 +228,14 @@ def _percent(level: float) -> str:
 
 
 def _differences(
-    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
+    title: str,
+    differences: Sequence[Difference],
+    level: float,
+    notes: Sequence[str],
+    *,
+    claims: bool,
 ) -> Table:
+    """Return the table of differences; without claims it has no p-values."""
     shown = [one for one in differences if not _hidden(one, differences)]
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
@@ -239,9 +247,9 @@ def _differences(
             one.second,
             _signed(one.difference),
             _interval(one),
-            p_text(one.p_value),
-            p_text(one.adjusted),
-            _word(one, level),
+            p_text(one.p_value if claims else math.nan),
+            p_text(one.adjusted if claims else math.nan),
+            _word(one, level) if claims else '',
         ]
         for one in shown
     ]
@@ -252,7 +260,7 @@ def _differences(
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
     notes = [*notes, *(f'*: {told}' for told in few)]
-    if any(_word(one, level) == 'open' for one in shown):
+    if claims and any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
 
