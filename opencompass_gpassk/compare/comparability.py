@@ -44,10 +44,18 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
 
 
 def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
-    """Return why the figures of two results measure different things; [] if they don't."""
-    return [
+    """Return why the figures of two results can't be compared; [] if they can.
+
+    They measure different things, or one result contradicts its own trials.
+    """
+    found = [
         f'different {SERIOUS[name]}: {of_a} and {of_b}'
         for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
+    ]
+    return found + [
+        f'the result of {side} is contradictory: {one.contradiction}'
+        for side, one in (('A', a), ('B', b))
+        if one.contradiction
     ]
 
 
@@ -56,8 +64,6 @@ def cautions(a: ReadResult, b: ReadResult) -> list[str]:
     found = []
     for side, read in (('A', a), ('B', b)):
         one = read.found
-        if read.contradiction:
-            found.append(f'the result of {side} is contradictory: {read.contradiction}')
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
         if undecided := (one.result.get('counts') or {}).get('undecided'):
