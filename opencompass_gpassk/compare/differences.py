@@ -15,6 +15,7 @@ from opencompass_gpassk.compare.shared_problems import Aligned, Block
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import (
+    claimed_p_value,
     holm,
     least_p_value,
     rank_intervals,
@@ -56,7 +57,8 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`; 1 if the test supports the
+            other sign of the difference.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -249,9 +251,8 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    p_values, favourable = (
-        np.where(np.isnan(found.estimate), np.nan, one.min(axis=0)) for one in (least, most)
-    )
+    p_values = claimed_p_value(-found.estimate, least)
+    favourable = np.where(np.isnan(found.estimate), np.nan, most.min(axis=0))
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
     totals = ClusterSums.of(low[0, 0] - low[0, 1], block.clusters).totals

@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
-from opencompass_gpassk.metrics.paired import holm, rank_intervals, settled_test
+from opencompass_gpassk.metrics.paired import (
+    claimed_p_value,
+    holm,
+    rank_intervals,
+    settled_test,
+)
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
 from opencompass_gpassk.results.figures import ACCURACY, result_figures
@@ -136,9 +141,9 @@ def _differences(
             one, other = values[pairs[part, 0]], values[pairs[part, 1]]
             found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
             low, high = counts.tested(pairs[part].T, estimator)
-            tests = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
-            nothing = np.isnan(found.estimate)
-            p_value, favourable = (np.where(nothing, np.nan, of.min(axis=0)) for of in tests)
+            claims, most = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
+            p_value = claimed_p_value(-found.estimate, claims)
+            favourable = np.where(np.isnan(found.estimate), np.nan, most.min(axis=0))
             common = ~np.isnan(one + other)
             columns[:, part] = [
                 *(100 * found.estimate, 100 * found.low, 100 * found.high),
