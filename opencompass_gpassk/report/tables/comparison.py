@@ -167,15 +167,13 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _tests(compared.level),
         *_drawn(compared),
     ]
-    claims = not compared.incomparable
-    tables = [_differences(title, headline, compared.level, notes, claims=claims)]
+    tables = [_differences(title, headline, compared.level, notes)]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
     if groups and of_groups:
         note = 'p (Holm) is corrected for the number of groups, separately for each figure'
-        named = f'{title}, by group'
-        tables.append(_differences(named, of_groups, compared.level, [note], claims=claims))
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -228,14 +226,8 @@ def _percent(level: float) -> str:
 
 
 def _differences(
-    title: str,
-    differences: Sequence[Difference],
-    level: float,
-    notes: Sequence[str],
-    *,
-    claims: bool,
+    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
 ) -> Table:
-    """Return the table of differences; without claims it has no p-values."""
     shown = [one for one in differences if not _hidden(one, differences)]
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
@@ -247,9 +239,9 @@ def _differences(
             one.second,
             _signed(one.difference),
             _interval(one),
-            p_text(one.p_value if claims else math.nan),
-            p_text(one.adjusted if claims else math.nan),
-            _word(one, level) if claims else '',
+            p_text(one.p_value),
+            p_text(one.adjusted),
+            _word(one, level),
         ]
         for one in shown
     ]
@@ -260,7 +252,7 @@ def _differences(
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
     notes = [*notes, *(f'*: {told}' for told in few)]
-    if claims and any(_word(one, level) == 'open' for one in shown):
+    if any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
 
@@ -286,11 +278,10 @@ def _interval(one: Difference) -> str:
 
 
 def _few(one: Difference) -> str:
-    """Say what an interval means if too few clusters differ for a bootstrap."""
-    most = max(abs(one.low), abs(one.high))
+    """Say what an interval means if clusters differ too seldom, or too alike, for a bootstrap."""
     return (
-        f'{one.differing} of {one.clusters} clusters of problems differ; among problems like these '
-        f'the difference may be up to {most:.1f} points'
+        f'{one.differing} of {one.measured} clusters of problems differ; among problems like these '
+        f'the difference may be anything from {_signed(one.low)} to {_signed(one.high)} points'
     )
 
 
@@ -328,10 +319,12 @@ def _turned(compared: Compared) -> str:
     lost, same, gained = (len(compared.of_change(sign)) for sign in (-1, 0, 1))
     unknown = len(compared.changes) - lost - same - gained
     told = f', {unknown} without a verdict in one' if unknown else ''
+    found = f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
+    if compared.incomparable:
+        return found
     sure = [len(compared.of_change(sign, significant=True)) for sign in (1, -1)]
     return (
-        f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}; '
-        f"significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
+        f"{found}; significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
     )
 
 
