@@ -156,7 +156,7 @@ def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
         marks: The marks of each entry.
     """
     words = [{word for word, _ in one if word in APART} for one in marks]
-    shared = set.intersection(*words) if words else set()
+    shared = set.intersection(*words) - {'contradictory'} if words else set()
     return {index for index, one in enumerate(words) if one - shared}
 
 
