@@ -112,8 +112,9 @@ class Difference:
 
     def without_claim(self) -> Difference:
         """Return the difference of what is not comparable: it has no p-values."""
-        names = ('p_value', 'adjusted', 'favourable_p', 'favourable')
-        return replace(self, **dict.fromkeys(names, np.nan))
+        return replace(
+            self, p_value=np.nan, adjusted=np.nan, favourable_p=np.nan, favourable=np.nan
+        )
 
 
 @dataclass(frozen=True)

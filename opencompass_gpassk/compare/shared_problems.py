@@ -332,7 +332,9 @@ def _blocks(
                 [[_named(one.columns(part)[over], several=several) for one in draw] for draw in end]
                 for end in tested[counted]
             ]
-            flipped = [[[_stacked(row, figures) for row in draw] for draw in end] for end in rows]
+            flipped = [
+                [np.stack([_stacked(row, figures) for row in draw]) for draw in end] for end in rows
+            ]
             values = np.stack([_stacked(row, figures) for row in given])
             blocks.append(Block(figures, values, columns[0].clusters, _both_ends(flipped)))
     clusters = measured[0].values.clusters[part.members]
@@ -364,7 +366,7 @@ def _reasoning(
     return values, weights
 
 
-def _both_ends(values: Sequence[Sequence[Sequence[Row]]]) -> Row:
+def _both_ends(values: Sequence[Sequence[Row]]) -> Row:
     """Return values of shape (2, D, models, U, M), also if both settlements are given as one."""
     found = np.array(values, dtype=float)
     return np.broadcast_to(found, (2, *found.shape[1:]))

@@ -139,6 +139,10 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
+FEW = (
+    '0 of 24 differ: in so many clusters of problems the models differ, too few (or too alike) for '
+    'a bootstrap; among problems like these the difference may be anything in the interval'
+)
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
@@ -250,8 +254,8 @@ def _differences(
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
-    few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
-    notes = [*notes, *(f'*: {told}' for told in few)]
+    if any(one.method == WILSON for one in shown):
+        notes = [*notes, FEW]
     if any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
@@ -274,15 +278,8 @@ def _brief(figure: Figure, k: int | None) -> bool:
 def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
-    return f'{_signed(one.low)} … {_signed(one.high)}' + (' *' if one.method == WILSON else '')
-
-
-def _few(one: Difference) -> str:
-    """Say what an interval means if clusters differ too seldom, or too alike, for a bootstrap."""
-    return (
-        f'{one.differing} of {one.measured} clusters of problems differ; among problems like these '
-        f'the difference may be anything from {_signed(one.low)} to {_signed(one.high)} points'
-    )
+    few = f', {one.differing} of {one.measured} differ' if one.method == WILSON else ''
+    return f'{_signed(one.low)} … {_signed(one.high)}{few}'
 
 
 def _word(one: Difference, level: float) -> str:
