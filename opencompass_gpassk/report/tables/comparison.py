@@ -140,8 +140,8 @@ LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
 FEW = (
-    '0 of 24 differ: in so many clusters of problems the models differ, too few (or too alike) for '
-    'a bootstrap; among problems like these the difference may be anything in the interval'
+    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) for a '
+    'bootstrap; among problems like these the difference may be anything in the interval'
 )
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 FISHER = (
