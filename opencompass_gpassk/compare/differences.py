@@ -56,7 +56,7 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`; times the factor of a look.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -122,7 +122,11 @@ class Standing:
 
 
 def compare(
-    shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
+    shared: Aligned,
+    settings: IntervalSettings = SETTINGS,
+    *,
+    groups: bool = True,
+    factor: float = 1.0,
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
@@ -134,6 +138,8 @@ def compare(
         shared: Two models.
         settings: Settings of the intervals; their resamples are also the number of sign flips.
         groups: Compare each group too.
+        factor: Factor of p-values, if this is one of several looks, see
+            :class:`~opencompass_gpassk.compare.comparability.Look`.
 
     Returns:
         The headline's differences, then those of the groups.
@@ -148,7 +154,7 @@ def compare(
         for label, blocks in shared.parts.items()
         if groups or not label
         for block in blocks
-        for one in _differences(label, block, settings)
+        for one in _differences(label, block, settings, factor)
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
@@ -225,7 +231,9 @@ class _Tested:
     values: bytes
 
 
-def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
+def _differences(
+    label: str, block: Block, settings: IntervalSettings, factor: float
+) -> list[_Tested]:
     if not block.figures or not len(block.clusters):
         return []
     first, second = block.values
@@ -250,7 +258,8 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
     p_values, favourable = (
-        np.where(np.isnan(found.estimate), np.nan, one.min(axis=0)) for one in (least, most)
+        np.where(np.isnan(found.estimate), np.nan, np.minimum(factor * one.min(axis=0), 1.0))
+        for one in (least, most)
     )
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
@@ -273,7 +282,9 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 int(of_both[:, i].sum()),
                 clusters[i],
                 differing[i],
-                min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
+                min(
+                    1.0, factor * (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)
+                ),
                 float(favourable[i]),
             ),
             block.tested[..., i].round(12).tobytes(),
