@@ -80,7 +80,8 @@ def add_parser(subparsers: Any) -> None:
         nargs='+',
         default=[],
         metavar='N',
-        help='the planned n of all comparisons of A and B, such as 16 32 48; this is one of them',
+        help='the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
+        'write it after A and B',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
     parser.add_argument(

@@ -144,6 +144,10 @@ LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
+LEAST = (
+    'some p-values are the least possible with so many problems and resamples; take more --resamples, '
+    'or more problems'
+)
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -278,6 +282,8 @@ def _differences(
     notes = [*notes, *(f'*: {told}' for told in few)]
     if claims and any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
+    if claims and any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
+        notes = [*notes, LEAST]
     return Table(title, columns, rows, notes)
 
 
