@@ -145,8 +145,8 @@ NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 LEAST = (
-    'some p-values are the least possible with so many problems and resamples; take more --resamples, '
-    'or more problems'
+    'some p-values are the least possible with so many problems and resamples; take more '
+    '--resamples, or more problems'
 )
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
