@@ -58,8 +58,8 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`; 1 if the test supports the
-            other sign of the difference.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`, times the factor of a look; 1
+            if the test supports the other sign of the difference.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -135,7 +135,11 @@ class Standing:
 
 
 def compare(
-    shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
+    shared: Aligned,
+    settings: IntervalSettings = SETTINGS,
+    *,
+    groups: bool = True,
+    factor: float = 1.0,
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
@@ -147,6 +151,8 @@ def compare(
         shared: Two models.
         settings: Settings of the intervals; their resamples are also the number of sign flips.
         groups: Compare each group too.
+        factor: Factor of p-values, if this is one of several looks, see
+            :class:`~opencompass_gpassk.compare.comparability.Look`.
 
     Returns:
         The headline's differences, then those of the groups.
@@ -161,7 +167,7 @@ def compare(
         for label, blocks in shared.parts.items()
         if groups or not label
         for block in blocks
-        for one in _differences(label, block, settings)
+        for one in _differences(label, block, settings, factor)
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
@@ -238,7 +244,9 @@ class _Tested:
     values: bytes
 
 
-def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
+def _differences(
+    label: str, block: Block, settings: IntervalSettings, factor: float
+) -> list[_Tested]:
     if not block.figures or not len(block.clusters):
         return []
     first, second = block.values
@@ -262,8 +270,9 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    p_values = claimed_p_value(-found.estimate, least)
+    p_values = np.minimum(factor * claimed_p_value(-found.estimate, least), 1.0)
     favourable = np.where(np.isnan(found.estimate), np.nan, most.min(axis=0))
+    favourable = np.minimum(factor * favourable, 1.0)
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
     sums = ClusterSums.of(np.where(of_both, second - first, np.nan), block.clusters)
@@ -286,7 +295,9 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 int(sums.defined[i]),
                 int(differing[i]),
                 clusters[i],
-                min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
+                min(
+                    1.0, factor * (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)
+                ),
                 float(favourable[i]),
                 np.nan,
             ),

@@ -107,6 +107,7 @@ LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or nul
 BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
 PAIR = Kind(_is_pair, 'a list of two numbers')
 TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
+NUMBERS = Kind(_listed(_is_whole(1)), 'a list of whole numbers from 1')
 KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
 TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
@@ -147,6 +148,9 @@ FIELDS: dict[str, Field] = {
     'signature.complete': Field(NUMBER, 'as `versions.complete`'),
     'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
     'signature.reasoning': Field(TEXT, 'the scorer of the reasoning and its settings'),
+    'looks': Field(
+        NUMBERS, 'the n with which it was looked at before it was extended, ascending, below n'
+    ),
     'judging': Field(
         OBJECT, 'how verdicts were reached: mode, rules’ reasons, judge, decoding, cost'
     ),
@@ -244,6 +248,10 @@ def check_result(result: Result) -> None:
         if not path.startswith(ROW):  # of rows there may be very many
             for name, value in _values(result, path.split('.'), ''):
                 _demand(name, value, *field.kind)
+    looks, n = result.get('looks') or [], result['signature']['n']
+    if [*looks, n] != sorted({*looks, n}):
+        told = reprlib.repr(looks)
+        raise ValueError(f'field looks is {told}, not ascending below n = {n}; leave it out')
     for name in result.keys() - {path.partition('.')[0] for path in FIELDS}:
         if result[name] is not None:
             _demand(name, result[name], _is_number, 'a finite number')

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.compare.shared_problems import DRAWS
@@ -40,6 +41,7 @@ class Compared:
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
         drawn: Kind of responses → problems of which tests use only as many as both models have, see
             :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
+        look: The planned look that it is; p-values are corrected for it.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Compared:
     level: float
     k: int | None = None
     drawn: Mapping[str, int] = field(default_factory=dict)
+    look: Look | None = None
 
     def of_change(self, sign: int, *, significant: bool = False) -> list[Change]:
         """Return the problems that B solves more often (1), less often (-1) or alike (0).
@@ -109,6 +112,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
         'drawn_down': dict(compared.drawn),
+        'look': compared.look and compared.look._asdict(),
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
         'lost': len(compared.of_change(-1)),
@@ -144,6 +148,10 @@ FEW = (
     'bootstrap; among problems like these the difference may be anything in the interval'
 )
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
+LEAST = (
+    'some p-values are the least possible with so many problems and resamples; take more '
+    '--resamples, or more problems'
+)
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -170,6 +178,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _turned(compared),
         _tests(compared.level),
         *_drawn(compared),
+        *_looked(compared.look),
     ]
     tables = [_differences(title, headline, compared.level, notes)]
     of_groups = [
@@ -225,6 +234,17 @@ def _drawn(compared: Compared) -> list[str]:
     ]
 
 
+def _looked(look: Look | None) -> list[str]:
+    """Return a note on the correction of p-values for planned looks."""
+    if not look:
+        return []
+    return [
+        f'look at n = {look.n} of the looks planned at n = {", ".join(map(str, look.plan))}: all '
+        f'p-values are multiplied by {look.factor:.3g}, since its level is {look.level:.2g} (alpha '
+        "spending of O'Brien-Fleming type, Lan and DeMets 1983); intervals are not corrected"
+    ]
+
+
 def _percent(level: float) -> str:
     return f'{100 * level:.4g} %'
 
@@ -258,6 +278,8 @@ def _differences(
         notes = [*notes, FEW]
     if any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
+    if any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
+        notes = [*notes, LEAST]
     return Table(title, columns, rows, notes)
 
 
