@@ -9,15 +9,16 @@ draw (multiple imputation: Rubin, Multiple Imputation for Nonresponse in Surveys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, psi
 
-__all__ = ['JudgedAnswers', 'LabelledOutcomes', 'true_verdicts']
+__all__ = ['Audit', 'JudgedAnswers', 'LabelledOutcomes', 'is_audit', 'says_right', 'true_verdicts']
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -26,10 +27,36 @@ Mask = NDArray[np.bool_]
 RATES = np.sin(np.linspace(0, np.pi / 2, 21)) ** 2  # of problems, more of them near 0 and 1
 # Dirichlet prior of the rates' distribution. Many problems are never solved, or always.
 PRIOR = np.array([0.25, *[0.5 / 19] * 19, 0.25])
+RATE_DRAWS = 2000
 SETTLING = 30  # draws before the first one that counts
 CONCENTRATIONS = (0.01, 1e4)
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 LEAST = -200.0  # log of a chance that counts as 0; much smaller numbers slow the processor down
+
+
+# Of an audited run: outcome of judging, such as 'rule: correct' → number of trials, number of
+# independent labels on some of them, and share of these that say that the answer is right.
+Audit = Mapping[str, Sequence[float]]
+MOST_OUTCOMES = 100
+
+
+def is_audit(value: Any) -> bool:
+    """Tell whether a value from a file is an audit."""
+    return (
+        isinstance(value, Mapping)
+        and len(value) <= MOST_OUTCOMES
+        and all(isinstance(row, (list, tuple)) and len(row) == 3 for row in value.values())
+        and all(
+            isinstance(one, (int, float)) and 0 <= one <= most
+            for row in value.values()
+            for one, most in zip(row, (1e9, 1e9, 1), strict=True)
+        )
+    )
+
+
+def says_right(outcome: str) -> bool:
+    """Tell the verdict of an outcome."""
+    return outcome.endswith(': correct')
 
 
 @dataclass(frozen=True)
@@ -48,6 +75,12 @@ class LabelledOutcomes:
     labels: Numbers
     right: Numbers
 
+    @classmethod
+    def of(cls, audit: Audit, outcomes: Sequence[str]) -> LabelledOutcomes:
+        """Return an audit's labels on outcomes; those that it lacks have none."""
+        rows = [audit.get(name, (0.0, 0.0, 0.0)) for name in outcomes]
+        return cls(*np.array(rows, dtype=float).reshape(-1, 3).T)
+
     def chances(self, rng: np.random.Generator) -> Numbers:
         """Draw the chances of each outcome of a wrong answer, and of a right one.
 
@@ -60,6 +93,28 @@ class LabelledOutcomes:
         share = rng.beta(0.5 + self.labels * self.right, 0.5 + self.labels * (1 - self.right))
         both = np.stack([self.trials * (1 - share), self.trials * share])
         return both / both.sum(axis=1, keepdims=True)
+
+    def error_rates(self, says_right: Mask, *, level: float = 0.95) -> Numbers:
+        """Return how often right answers are called wrong, and wrong ones right.
+
+        Args:
+            says_right: Shape (O,): the verdict of each outcome.
+            level: Coverage of the intervals.
+
+        Returns:
+            Shape (2, 3): each rate with its interval, in [0, 1]; NaN where no outcome is such an
+            error, or no label says that there are such answers.
+        """
+        rng = np.random.default_rng(0)
+        drawn = np.array([self.chances(rng) for _ in range(RATE_DRAWS)])
+        answers = self.trials * np.stack([self.right, 1 - self.right])
+        found = np.full((2, 3), np.nan)
+        for row, error in enumerate((~says_right, says_right)):
+            if error.any() and answers[row].sum() > 0:
+                rates = drawn[:, 1 - row, error].sum(axis=1)
+                ends = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
+                found[row] = answers[row, error].sum() / answers[row].sum(), *ends
+        return found
 
 
 @dataclass(frozen=True)

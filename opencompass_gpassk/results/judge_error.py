@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from opencompass_gpassk.metrics.judge_error import JudgedAnswers, LabelledOutcomes, true_verdicts
+from opencompass_gpassk.metrics.judge_error import (
+    Audit,
+    JudgedAnswers,
+    LabelledOutcomes,
+    says_right,
+    true_verdicts,
+)
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
-from opencompass_gpassk.results.groups import headline_problems, in_group
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import PEOPLE, Trial, TrialTable, Verdict
 
-__all__ = ['ERRORS', 'TrueVerdicts', 'estimates', 'most_sensitive', 'outcome_of', 'sensitivity']
+__all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
 
+LEVEL = 0.95
 DRAWS = 300
-FEW_DRAWS = 40  # for a mean
+PLAN_DRAWS = 100
+FEW_DRAWS = 200  # for a mean
 ERRORS = ('right called wrong', 'wrong called right')
 RATES = (0.005, 0.01)
-PEOPLE = 'human'  # the source of verdicts that are taken as true
+ASSUMED = 0.01  # rate of both errors in a plan
 
 Chances = Callable[[np.random.Generator], NDArray[np.float64]]
-
-
-def outcome_of(trial: Trial) -> str:
-    """Return source and verdict of a judged trial in words, such as ``rule: correct``."""
-    return f'{trial.source}: {trial.verdict.value}'
 
 
 class TrueVerdicts:
@@ -40,20 +45,23 @@ class TrueVerdicts:
     different ones.
 
     Attributes:
-        outcomes: The O outcomes of judging that may be false, see :func:`outcome_of`.
+        outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.
         counts: Shape (O,): number of trials with each.
     """
 
     def __init__(self, table: TrialTable) -> None:
         self._judged = np.flatnonzero(table.judged)
         trials = [table.trials[i] for i in self._judged]
-        names = [None if _is_certain(one) else outcome_of(one) for one in trials]
+        names = [None if _is_certain(one) else one.outcome for one in trials]
         self.outcomes = sorted({one for one in names if one})
         number = {one: i for i, one in enumerate(self.outcomes)}
         certain = len(number)  # certainly wrong; the next number is certainly right
         right = table.correct[self._judged]
         outcome = np.array(
-            [number.get(name or '', certain + is_right) for name, is_right in zip(names, right)],
+            [
+                number.get(name or '', certain + is_right)
+                for name, is_right in zip(names, right, strict=True)
+            ],
             dtype=np.int64,
         )
         self.counts = np.bincount(outcome, minlength=certain + 2)[:certain].astype(float)
@@ -76,6 +84,13 @@ class TrueVerdicts:
         mixed = (hits > 0) & (hits < sizes)
         judged = np.where(mixed[..., None], counts, np.minimum(counts, 1))
         self._answers = JudgedAnswers(sizes.astype(np.int64), judged, 2 * hits > sizes)
+
+    def with_rates(self, called_wrong: float, called_right: float) -> Chances:
+        """Return fixed chances of the outcomes: how often an error is made, in [0, 1]."""
+        right = np.array([says_right(one) for one in self.outcomes])
+        of_wrong = np.where(right, called_right, 1 - called_right)
+        chances = np.stack([of_wrong, np.where(right, 1 - called_wrong, called_wrong)])
+        return lambda rng: chances
 
     def draw(self, chances: Chances, draws: int) -> Iterator[NDArray[np.bool_]]:
         """Yield draws of whether the judged trials are right, in the order of the table.
@@ -108,62 +123,72 @@ def _is_certain(trial: Trial) -> bool:
     return trial.source == PEOPLE or without_answer
 
 
-def estimates(
-    values: FigureValues,
-    labelled: Mapping[str, Sequence[float]],
-    intervals: Mapping[str, Sequence[float]],
-    level: float = 0.95,
-) -> dict[str, dict[str, Any]]:
-    """Return each figure under true verdicts, with its uncertainty.
+def judge_error(
+    values: FigureValues, audit: Audit, intervals: Mapping[str, Sequence[float]]
+) -> dict[str, Any]:
+    """Return the field ``judge_error`` of a result.
 
     Args:
         values: The recorded values.
-        labelled: Outcome → number of trials, of independent labels, and the share of right answers
-            among these, of the audited run.
+        audit: What labels say of the judge; empty without labels.
         intervals: The figures' confidence intervals.
-        level: Level of these and of the ranges.
 
     Returns:
-        Key of a figure, groups included → ``estimate``; ``range``: due to unknown verdicts, for the
-        figure of these samples; ``with_sampling``: for a population of problems, where the figure
-        has an interval. All in percent. The last combines both parts as independent ones (Zou and
-        Donner, Statistics in Medicine 27 (2008), 1693-1702).
+        ``sensitivity``: what errors would make of the figure that they change most. With labels
+        also ``labelled``, the audit; and ``figures``: key of a figure, groups included →
+        ``estimate`` under true verdicts; ``range``, for the figure of these samples;
+        ``with_sampling``, for a population of problems, if the figure has an interval. Both are for
+        95 %; all are in percent.
     """
-    truth = TrueVerdicts(values.table)
-    known = np.array([labelled.get(one, (0.0, 0.0, 0.0)) for one in truth.outcomes]).reshape(-1, 3)
-    figures = {
-        one.key: one
+    found: dict[str, Any] = {'sensitivity': _sensitivity(values)}
+    if audit:
+        truth = TrueVerdicts(values.table)
+        chances = LabelledOutcomes.of(audit, truth.outcomes).chances
+        found['labelled'] = {name: list(row) for name, row in audit.items()}
+        found['figures'] = _estimates(values, truth, chances, intervals)
+    return found
+
+
+def _estimates(
+    values: FigureValues,
+    truth: TrueVerdicts,
+    chances: Chances,
+    intervals: Mapping[str, Sequence[float]],
+) -> dict[str, dict[str, Any]]:
+    figures = [
+        figure
         for columns in values.columns.values()
-        for one in columns.figures
-        if one.family.verdicts
-    }
+        for figure in columns.figures
+        if figure.family.verdicts
+    ]
     drawn: dict[str, list[float]] = {}
-    chances = LabelledOutcomes(*known.T).chances
-    for one in truth.figures(values, list(figures.values()), chances, DRAWS):
+    for one in truth.figures(values, figures, chances, DRAWS):
         for label, part in values.parts.items():
             for key, value in one.means(part).items():
                 drawn.setdefault(in_group(label, key), []).append(value)
-    recorded = {
-        in_group(label, key): (value, figures[key])
-        for label, part in values.parts.items()
-        for key, value in values.means(part).items()
-        if key in figures
-    }
     found = {}
-    for key, given in drawn.items():
-        if np.isnan(given).any():
-            continue
-        estimate = float(np.mean(given))
-        low, high = np.quantile(given, [(1 - level) / 2, (1 + level) / 2]).tolist()
-        found[key] = {'estimate': estimate, 'range': [low, high]}
-        if key in intervals:
-            value, figure = recorded[key]
-            least, most = intervals[key]
-            found[key]['with_sampling'] = [
-                max(100 * figure.least, estimate - np.hypot(estimate - low, value - least)),
-                min(100 * figure.most, estimate + np.hypot(high - estimate, most - value)),
-            ]
+    for label, part in values.parts.items():
+        recorded = values.means(part)
+        for figure in figures:
+            key = in_group(label, figure.key)
+            if key not in drawn or np.isnan(drawn[key]).any():
+                continue
+            estimate, (low, high) = float(np.mean(drawn[key])), _range(drawn[key])
+            found[key] = {'estimate': estimate, 'range': [low, high]}
+            if key in intervals:
+                # The parts are independent; so combined by Zou and Donner, Statistics in Medicine
+                # 27 (2008), 1693-1702.
+                below, above = (abs(recorded[figure.key] - end) for end in intervals[key])
+                found[key]['with_sampling'] = [
+                    max(100 * figure.least, estimate - math.hypot(estimate - low, below)),
+                    min(100 * figure.most, estimate + math.hypot(high - estimate, above)),
+                ]
     return found
+
+
+def _range(drawn: Sequence[float]) -> tuple[float, float]:
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
 
 
 def most_sensitive(protocol: Protocol) -> Figure:
@@ -171,27 +196,56 @@ def most_sensitive(protocol: Protocol) -> Figure:
     return G_PASS(k=protocol.ks[-1], tau=1.0) if protocol.ks else ACCURACY(n=protocol.n)
 
 
-def sensitivity(values: FigureValues) -> dict[str, Any]:
-    """Return what the most sensitive figure would be if verdicts had certain rates of errors.
+def _sensitivity(values: FigureValues) -> dict[str, Any]:
+    """Return what errors that are independent between samples would make of the recorded verdicts.
 
-    Returns:
-        ``figure``: its key; for each of :data:`ERRORS` rate in percent → the figure in percent.
+    ``figure`` is the key of the most sensitive figure; ``rates`` is error → its rate in percent →
+    the expected figure in percent.
     """
     figure = most_sensitive(values.protocol)
-    truth = TrueVerdicts(values.table)
-    says_right = np.array([one.endswith(f': {Verdict.CORRECT.value}') for one in truth.outcomes])
-    found: dict[str, Any] = {'figure': figure.key}
+    members = list(values.parts[''].members)
+    n, c = values.trials.n[members, None], values.trials.c[members, None]
+    count = np.arange(n.max(initial=0) + 1)
+    of_count = figure.estimator()(n, np.minimum(count, n))  # shape (P, n + 1)
+    expected: dict[str, dict[str, float]] = {}
     for error in ERRORS:
-        found[error] = {}
         for rate in RATES:
-            of_right, of_wrong = (rate if error == one else 0.0 for one in ERRORS)
-            fixed = np.stack(
-                [
-                    np.where(says_right, of_wrong, 1 - of_wrong),
-                    np.where(says_right, 1 - of_right, of_right),
-                ]
-            )
-            drawn = truth.figures(values, [figure], lambda rng, fixed=fixed: fixed, FEW_DRAWS)
-            means = [one.means(values.parts[''])[figure.key] for one in drawn]
-            found[error][f'{100 * rate:g}'] = float(np.mean(means))
+            wrong = error == ERRORS[0]
+            chance = binom.pmf(c - count if wrong else count - c, c if wrong else n - c, rate)
+            mean = np.nanmean((chance * of_count).sum(axis=1)) if len(n) else math.nan
+            expected.setdefault(error, {})[f'{100 * rate:g}'] = 100 * float(mean)
+    return {'figure': figure.key, 'rates': expected}
+
+
+def planned_ranges(
+    values: FigureValues, labels: Sequence[int], audit: Audit
+) -> dict[int, tuple[float, float]]:
+    """Return the range of the most sensitive figure that an audit of a run will give.
+
+    Args:
+        values: The recorded values.
+        labels: Numbers of different answers to label, in proportion to the outcomes.
+        audit: The audit that tells how frequent errors are; if empty, 1 % of the right answers are
+            assumed to be called wrong, and 1 % of the wrong ones right.
+
+    Returns:
+        Number of labels → its 95 % range in percent, without sampling.
+    """
+    truth, figure = TrueVerdicts(values.table), most_sensitive(values.protocol)
+    assumed = truth.with_rates(ASSUMED, ASSUMED)
+    if audit:
+        assumed = LabelledOutcomes.of(audit, truth.outcomes).chances
+    rng = np.random.default_rng(0)
+    of_wrong, of_right = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
+    right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))
+    shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
+    found = {}
+    for number in labels:
+        given = number * truth.counts / max(truth.counts.sum(), 1.0)
+        chances = LabelledOutcomes(truth.counts, given, shares).chances
+        drawn = [
+            one.means(values.parts[''])[figure.key]
+            for one in truth.figures(values, [figure], chances, PLAN_DRAWS)
+        ]
+        found[number] = _range(drawn)
     return found

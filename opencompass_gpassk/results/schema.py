@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
+from opencompass_gpassk.metrics.judge_error import is_audit
 from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
@@ -109,6 +110,7 @@ PAIR = Kind(_is_pair, 'a list of two numbers')
 TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
 KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
 TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
+AUDIT = Kind(is_audit, 'an object of lists of three numbers')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
 # Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
@@ -165,6 +167,22 @@ FIELDS: dict[str, Field] = {
     'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` estimate'),
     'uncertainty.other_methods': Field(OBJECT, 'figures whose intervals use another method'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
+    'judge_error': Field(OBJECT, 'what wrong verdicts do to figures'),
+    'judge_error.sensitivity': Field(
+        OBJECT, 'what errors, independent between samples, would make of the recorded verdicts'
+    ),
+    'judge_error.sensitivity.figure': Field(TEXT, 'the figure that wrong verdicts change most'),
+    'judge_error.sensitivity.rates': Field(OBJECT, 'expected figures'),
+    'judge_error.sensitivity.rates.*': Field(OBJECT, 'kind of error → its rates in percent'),
+    'judge_error.sensitivity.rates.*.*': Field(NUMBER, 'that figure, in percent'),
+    'judge_error.labelled': Field(
+        AUDIT, 'outcome of judging → its trials, independent labels, share of these that are right'
+    ),
+    'judge_error.figures': Field(OBJECT, 'figures under true verdicts, if an audit has labels'),
+    'judge_error.figures.*': Field(OBJECT, 'one figure'),
+    'judge_error.figures.*.estimate': Field(NUMBER, 'in percent'),
+    'judge_error.figures.*.range': Field(PAIR, '95 % range due to unknown true verdicts'),
+    'judge_error.figures.*.with_sampling': Field(PAIR, 'the same for a population of problems'),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
