@@ -30,7 +30,7 @@ LEVEL = 0.95
 DRAWS = 300
 PLAN_DRAWS = 100
 FEW_DRAWS = 200  # for a mean
-ERRORS = ('right called wrong', 'wrong called right')
+ERRORS = ('right answers called wrong', 'wrong answers called right')
 RATES = (0.005, 0.01)
 ASSUMED = 0.01  # rate of both errors in a plan
 

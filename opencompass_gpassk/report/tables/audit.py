@@ -119,7 +119,7 @@ def error_table(labels: Sequence[Labelled], level: float) -> Table:
         for rate, low, high in rates:
             rows[-1] += [_number(rate, 2), _range(low, high, 2)]
     interval = f'{100 * level:g} %'
-    columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one} %', interval))]
+    columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', interval))]
     return Table('Errors of the recorded verdicts', columns, rows, [RATES])
 
 
