@@ -19,9 +19,11 @@ from opencompass_gpassk.report.page.columns import (
     entry_figures,
     entry_intervals,
     shown_columns,
+    true_figures,
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
+from opencompass_gpassk.report.tables.true_verdicts import sensitivity_note
 from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.join_results import (
     Benchmark,
@@ -212,7 +214,9 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
                           "ranked": whether it can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
-                          "intervals": {group: {name: [low, high, method]}}}],
+                          "intervals": {group: {name: [low, high, method]}},
+                          "true": {group: {name: [estimate, low, high, low and high with
+                                                  sampling]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
@@ -333,7 +337,9 @@ def _benchmark(
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
-        'notes': [one_line(note) for note in benchmark_notes(benchmark)],
+        'notes': [
+            one_line(note) for note in [*benchmark_notes(benchmark), *sensitivity_note(benchmark)]
+        ],
         'ks': benchmark.ks,
         'taus': [str(tau) for tau in benchmark.taus],
         'm': sizes[0] if sizes else None,
@@ -387,6 +393,7 @@ def _entry(
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
         'intervals': {group: entry_intervals(entry, group) for group in ('', *entry.groups)},
+        'true': {group: true_figures(entry, group) for group in ('', *entry.groups)},
     }
 
 

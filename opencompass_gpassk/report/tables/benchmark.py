@@ -9,6 +9,7 @@ from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
+from opencompass_gpassk.report.tables.true_verdicts import sensitivity_note, true_verdict_tables
 from opencompass_gpassk.results.figures import FAMILIES, PASS, Figure
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Results, join_benchmarks
 
@@ -63,7 +64,7 @@ def benchmark_tables(results: Results, trials: Trials | None = None) -> list[Tab
 
 def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
     title = f'{benchmark.name}: {_problems(benchmark)}'
-    general = benchmark_notes(benchmark)
+    general = [*benchmark_notes(benchmark), *sensitivity_note(benchmark)]
     groups = {label: fields for e in benchmark.entries for label, fields in e.groups.items()}
     compared: dict[int | None, Best] = {}
     for index, k in enumerate(benchmark.ks or [None]):
@@ -90,6 +91,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 if (mark := column.mark(found, entry, k))
             },
         )
+    yield from true_verdict_tables(benchmark)
     yield from _group_tables(benchmark, title, compared)
 
 
