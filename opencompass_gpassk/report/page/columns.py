@@ -8,7 +8,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
-from opencompass_gpassk.report.tables.true_verdicts import true_figure
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     FAMILIES,
@@ -18,7 +17,6 @@ from opencompass_gpassk.results.figures import (
     Over,
     Side,
 )
-from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -107,7 +105,7 @@ def true_figures(entry: Entry, group: str = '') -> dict[str, list[float]]:
     """
     found = {}
     for figure in figures_of(entry.result) if entry.result else ():
-        if true := true_figure(entry, in_group(group, figure.key)):
+        if true := entry.true_figure(figure, group):
             ends = [*true['range'], *(true.get('with_sampling') or [])]
             found[_name(figure, AVERAGE)] = [true['estimate'], *ends]
     return found

@@ -23,7 +23,6 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.report.tables.true_verdicts import sensitivity_note
 from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.join_results import (
     Benchmark,
@@ -337,9 +336,7 @@ def _benchmark(
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
-        'notes': [
-            one_line(note) for note in [*benchmark_notes(benchmark), *sensitivity_note(benchmark)]
-        ],
+        'notes': [one_line(note) for note in benchmark_notes(benchmark)],
         'ks': benchmark.ks,
         'taus': [str(tau) for tau in benchmark.taus],
         'm': sizes[0] if sizes else None,
