@@ -124,7 +124,7 @@ ESTIMATE = Kind(
     'an object of estimate and range',
 )
 SENSITIVITY = Kind(_is_sensitivity, 'an object of figure and rates of both errors')
-NUMBERS = Kind(_listed(_is_number), 'a list of numbers')
+OF_LABELS = Kind(_listed(_is_number), 'a list of numbers')
 AUDIT = Kind(is_audit, 'an object of lists of three numbers')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
@@ -195,7 +195,7 @@ FIELDS: dict[str, Field] = {
     'judge_error.sensitivity.rates.*.*': Field(LENGTH, 'that figure, in percent'),
     'judge_error.labelled': Field(AUDIT, 'people’s labels on some verdicts'),
     'judge_error.labelled.*': Field(
-        NUMBERS, 'source and verdict → trials, independent labels, share of these that are right'
+        OF_LABELS, 'source and verdict → trials, independent labels, share of these that are right'
     ),
     'judge_error.figures': Field(OBJECT, 'figures under true verdicts, if an audit has labels'),
     'judge_error.figures.*': Field(ESTIMATE, 'one figure'),
