@@ -28,7 +28,7 @@ RATES = np.sin(np.linspace(0, np.pi / 2, 21)) ** 2  # of problems, more of them 
 # Dirichlet prior of the rates' distribution. Many problems are never solved, or always.
 PRIOR = np.array([0.25, *[0.5 / 19] * 19, 0.25])
 RATE_DRAWS = 2000
-SETTLING = 30  # draws before the first one that counts
+SWEEPS = 20  # of Gibbs sampling for each draw
 CONCENTRATIONS = (0.01, 1e4)
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 LEAST = -200.0  # log of a chance that counts as 0; much smaller numbers slow the processor down
@@ -178,26 +178,31 @@ def true_verdicts(
     samples = np.exp(np.maximum(samples - scale[..., None], LEAST))  # shape (P, n + 1, rates)
     blocks = np.array_split(np.arange(len(n)), wrong.size * sizes.shape[1] // BLOCK + 1)
     distribution = PRIOR / PRIOR.sum()
-    for draw in range(SETTLING + draws):
+    for _ in range(draws):
         of_answers = answers.outcomes @ _log(chances(rng)).T + np.log(concentrations)
         of_answers -= of_answers.max(axis=-1, keepdims=True)
         of_answers = np.exp(np.maximum(of_answers, LEAST))
         of_answers[sizes == 0] = [1.0, 0.0]
-        found = np.zeros(sizes.shape, dtype=bool)
-        seen = np.zeros(len(RATES))
+        of_rates = np.empty((len(n), len(RATES)))
         for block in blocks:
-            sums = _sums(sizes[block], of_answers[block], len(number))
-            of_verdicts = _log(sums[-1]) + scale[block]
-            of_verdicts -= of_verdicts.max(axis=1, keepdims=True)
-            of_verdicts = np.exp(np.maximum(of_verdicts, LEAST))
-            of_rates = np.einsum('prg,pr->pg', samples[block], of_verdicts)
+            of_right = _of_right(sizes[block], of_answers[block], scale[block])[1]
+            of_rates[block] = np.einsum('prg,pr->pg', samples[block], of_right)
+        for _ in range(SWEEPS):  # until the distribution is one for these chances
             rate = _drawn(of_rates * distribution, rng)
-            right = _drawn(samples[block, :, rate] * of_verdicts, rng)
+            distribution = rng.dirichlet(PRIOR + np.bincount(rate, minlength=len(RATES)))
+        found = np.zeros(sizes.shape, dtype=bool)
+        for block in blocks:
+            sums, of_right = _of_right(sizes[block], of_answers[block], scale[block])
+            right = _drawn(samples[block, :, rate[block]] * of_right, rng)
             found[block] = _split(sizes[block], of_answers[block], sums, right, rng)
-            seen += np.bincount(rate, minlength=len(RATES))
-        distribution = rng.dirichlet(PRIOR + seen)
-        if draw >= SETTLING:
-            yield found
+        yield found
+
+
+def _of_right(sizes: Integers, of_answers: Numbers, scale: Numbers) -> tuple[Numbers, Numbers]:
+    """Return :func:`_sums`, and the likelihood of each number of right responses to a problem."""
+    sums = _sums(sizes, of_answers, scale.shape[1])
+    found = _log(sums[-1]) + scale
+    return sums, np.exp(np.maximum(found - found.max(axis=1, keepdims=True), LEAST))
 
 
 def _concentration(sizes: Integers) -> float:
