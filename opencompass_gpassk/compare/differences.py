@@ -56,7 +56,7 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`; NaN if it is not ranked.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -152,7 +152,9 @@ def compare(
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
-        families.setdefault(one.difference.group and one.difference.name, []).append(one)
+        # A figure that is not ranked has no p-value and is no test among the others.
+        alone = one.difference.group or not one.difference.figure.family.ranked
+        families.setdefault(one.difference.name if alone else '', []).append(one)
     corrected = {one.key: one for family in families.values() for one in _corrected(family)}
     return [corrected[one.difference.key] for one in tested]
 
@@ -182,7 +184,7 @@ def distinguishable(
     found = {}
     for block in shared.parts[label]:
         for index, figure in enumerate(block.figures):
-            if figures and figure not in figures:
+            if (figures and figure not in figures) or not figure.family.ranked:
                 continue
             low, high = block.tested[..., index]
             reached = 100 * _figures(block)[:, index]
@@ -245,12 +247,14 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             for of_model in zip(*_weighted(block), strict=True)
         )
         found = ratio_differences(of_first, of_second, **asdict(settings))
+    ranked = np.array([figure.family.ranked for figure in block.figures])
     low, high = block.tested
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
     p_values, favourable = (
-        np.where(np.isnan(found.estimate), np.nan, one.min(axis=0)) for one in (least, most)
+        np.where(ranked & ~np.isnan(found.estimate), one.min(axis=0), np.nan)
+        for one in (least, most)
     )
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
@@ -372,6 +376,11 @@ def check_metrics(
             raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
         asked |= found
     for (data_set, key), one in asked.items():
+        if not one.figure.family.ranked:
+            raise ValueError(
+                f'--fail-if-worse {key}: it is never ranked, since neither more nor less of it is '
+                'better; take another figure'
+            )
         if math.isnan(one.p_value):
             raise ValueError(
                 f'--fail-if-worse {key}: it is undefined on {data_set}, since no problem has '
@@ -416,7 +425,7 @@ def _unknowable(one: Difference, tests: int, level: float) -> str:
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:
     whole = [one for differences in compared.values() for one in differences]
-    names = dict.fromkeys(one.figure.heading for one in whole)
+    names = dict.fromkeys(one.figure.heading for one in whole if one.figure.family.ranked)
     groups = dict.fromkeys(one.group for one in whole if one.group)
     told = f', and GROUP/NAME for a group: {", ".join(groups)}' if groups else ''
     return f'choose from {", ".join(names)}{told}'
