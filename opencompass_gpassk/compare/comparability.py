@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.join_results import Result
+from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['cautions', 'incomparable', 'shared_protocols', 'sides_differ']
+__all__ = ['SERIOUS', 'cautions', 'incomparable', 'set_apart', 'shared_protocols', 'sides_differ']
 
 SERIOUS = {
     'data': 'versions of the data',
@@ -23,6 +25,7 @@ SERIOUS = {
     'collapsed': 'thresholds of collapsed understanding',
 }
 LONGEST = 120
+UNKNOWN = 'unknown'
 HASH = re.compile(r':([0-9a-f]{8,})$')
 SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
 
@@ -59,6 +62,25 @@ def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
     ]
 
 
+def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
+    """Return the settings in which each result differs from most of the results.
+
+    Results that differ in none can be compared with one another, as :func:`incomparable` tells.
+
+    Returns:
+        For each result, setting → what it is, and what it is in most.
+    """
+    found: list[dict[str, str]] = [{} for _ in results]
+    for name in SERIOUS:
+        values = [_shown(result['signature'].get(name)) for result in results]
+        usual = Counter(value for value in values if value != UNKNOWN).most_common(1)
+        for apart, value in zip(found, values, strict=True):
+            if value not in (UNKNOWN, *(most for most, _ in usual)):
+                told = shortened(value, LONGEST), shortened(usual[0][0], LONGEST)
+                apart[name] = f'{name} {told[0]}; other results here have {told[1]}'
+    return found
+
+
 def cautions(a: ReadResult, b: ReadResult) -> list[str]:
     """Return what is wrong with each result by itself."""
     found = []
@@ -93,7 +115,7 @@ def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[st
         a, b = (_shown(signature.get(name)) for signature in signatures)
         if name == 'data' and _same_data(first, second, a, b):
             continue
-        if a != b and 'unknown' not in (a, b):
+        if a != b and UNKNOWN not in (a, b):
             found[name] = (shortened(a, LONGEST), shortened(b, LONGEST))
     return found
 
@@ -106,8 +128,8 @@ def _same_data(first: Found, second: Found, a: str, b: str) -> bool:
 
 
 def _shown(value: object) -> str:
-    if value is None:
-        return 'unknown'
+    if value in (None, NOBODY):  # who has no verdicts has no other judge
+        return UNKNOWN
     if isinstance(value, Mapping):
         return ', '.join(f'{name}={value[name]}' for name in sorted(value, key=str))
     return str(value)

@@ -111,8 +111,8 @@ class Standing:
     Attributes:
         figures: Shape (models,), in percent; NaN where undefined.
         ranks: Shape (models, 2): the best and the worst rank that the data allow, from 1.
-        best: Shape (models,): whether no model has a better figure.
-        among_best: Shape (models,): whether it is the best or not distinguishable from the best.
+        best: Shape (models,): whether none of the models below has a better figure.
+        among_best: Shape (models,): whether it may be the first.
     """
 
     figures: NDArray[np.float64]
@@ -193,10 +193,9 @@ def distinguishable(
             values = np.round(sign * np.stack([low, high]), 12) + 0.0
             clusters = block.clusters.astype(np.int64).tobytes()
             ranks = _ranks(values.tobytes(), values.shape, clusters, flips, seed, level)
-            best = np.zeros(len(reached), dtype=bool)
-            if not np.isnan(reached).all():
-                best = sign * reached == np.nanmax(sign * reached)
-            among = best | ((ranks[:, 0] == 1) & ~np.isnan(reached))
+            among = (ranks[:, 0] == 1) & ~np.isnan(reached)
+            # A model with a higher figure on other problems may be certain to be worse on these.
+            best = among & (sign * reached == (sign * reached)[among].max(initial=-np.inf))
             found[figure] = Standing(reached, ranks, best, among)
     return found
 

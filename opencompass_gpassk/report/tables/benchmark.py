@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
@@ -74,6 +75,9 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         found = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
         compared[k] = found
         notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
+        ranks = [found.ranks.get((entry.model, entry.dataset)) for entry in entries]
+        if k and (claim := leaderboard_claim(benchmark, entries, ranks, k)):
+            notes.insert(0, claim)
         yield Table(
             title if k is None else f'{title}, k = {k}',
             ['model', *(column.heading for column in columns)],

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from opencompass_gpassk.compare.claims import claim, p_text, pair_claims, signed
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.compare.shared_problems import DRAWS
@@ -19,7 +20,7 @@ from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettin
 from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']
+__all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables']
 
 FORMAT = 1
 
@@ -105,6 +106,7 @@ def _about(found: Found) -> dict[str, str]:
 def _data_set(compared: Compared) -> dict[str, Any]:
     return {
         'data_set': compared.name,
+        'claims': _claims(compared),
         'not_comparable': list(compared.incomparable),
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
@@ -159,6 +161,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
     notes = [
+        *_claims(compared),
         *(f'NOT COMPARABLE: {reason}' for reason in compared.incomparable),
         *compared.cautions,
         *compared.settings,
@@ -180,6 +183,11 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
     return [*tables, *(table for table in changed if table.rows)]
 
 
+def _claims(compared: Compared) -> list[str]:
+    comparable = not compared.incomparable
+    return pair_claims(compared.differences, compared.level, comparable=comparable)
+
+
 def check_lines(checks: Sequence[Check]) -> list[str]:
     """Return a line with the outcome of each check."""
     return [
@@ -194,13 +202,6 @@ def _verdict(check: Check) -> str:
     if check.worse:
         return 'WORSE'
     return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as text, such as ``0.012`` or ``<0.001``."""
-    if math.isnan(value):
-        return '–'
-    return '<0.001' if value < 0.001 else f'{value:.3f}'
 
 
 def _tests(level: float) -> str:
@@ -245,11 +246,11 @@ def _differences(
             else one.figure.heading,
             one.first,
             one.second,
-            _signed(one.difference),
+            signed(one.difference),
             _interval(one),
             p_text(one.p_value if claims else math.nan),
             p_text(one.adjusted if claims else math.nan),
-            _word(one, level) if claims else '',
+            claim(one, level) if claims else '',
         ]
         for one in shown
     ]
@@ -260,7 +261,7 @@ def _differences(
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
     notes = [*notes, *(f'*: {told}' for told in few)]
-    if claims and any(_word(one, level) == 'open' for one in shown):
+    if claims and any(claim(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
 
@@ -282,7 +283,7 @@ def _brief(figure: Figure, k: int | None) -> bool:
 def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
-    return f'{_signed(one.low)} … {_signed(one.high)}' + (' *' if one.method == WILSON else '')
+    return f'{signed(one.low)} … {signed(one.high)}' + (' *' if one.method == WILSON else '')
 
 
 def _few(one: Difference) -> str:
@@ -294,17 +295,6 @@ def _few(one: Difference) -> str:
     )
 
 
-def _word(one: Difference, level: float) -> str:
-    if not one.adjusted < 1 - level:
-        return 'open' if one.favourable < 1 - level else ''
-    return 'better' if one.gain > 0 else 'worse'
-
-
-def _signed(value: float) -> str:
-    # Adding 0.0 turns -0.0 into 0.0.
-    return '–' if math.isnan(value) else f'{round(value, 1) + 0.0:+.1f}'
-
-
 def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
     changes = compared.of_change(sign)
     columns = ['problem', 'A', 'B', 'points', 'p', 'p (Holm)', 'question']
@@ -312,7 +302,7 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
         [
             _line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
-            _signed(change.points),
+            signed(change.points),
             p_text(change.p_value),
             p_text(change.adjusted),
             _line(change.problem.question, LONGEST_QUESTION),
