@@ -14,7 +14,14 @@ from opencompass_gpassk.results.join_results import Result
 from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['SERIOUS', 'cautions', 'incomparable', 'set_apart', 'shared_protocols', 'sides_differ']
+__all__ = [
+    'cautions',
+    'different_measures',
+    'incomparable',
+    'set_apart',
+    'shared_protocols',
+    'sides_differ',
+]
 
 SERIOUS = {
     'data': 'versions of the data',
@@ -51,21 +58,25 @@ def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
 
     They measure different things, or one result contradicts its own trials.
     """
-    found = [
-        f'different {SERIOUS[name]}: {of_a} and {of_b}'
-        for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
-    ]
-    return found + [
+    return different_measures(a.found.result, b.found.result) + [
         f'the result of {side} is contradictory: {one.contradiction}'
         for side, one in (('A', a), ('B', b))
         if one.contradiction
     ]
 
 
+def different_measures(a: Result, b: Result) -> list[str]:
+    """Return in what two results differ, so that their figures measure different things."""
+    return [
+        f'different {SERIOUS[name]}: {of_a} and {of_b}'
+        for name, (of_a, of_b) in _differing(a, b, SERIOUS).items()
+    ]
+
+
 def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
     """Return the settings in which each result differs from most of the results.
 
-    Results that differ in none can be compared with one another, as :func:`incomparable` tells.
+    Results that differ in none can be compared with one another.
 
     Returns:
         For each result, setting → what it is, and what it is in most.
@@ -104,12 +115,14 @@ def sides_differ(first: Found, second: Found) -> list[str]:
     """Return the settings in which the results differ, perhaps on purpose."""
     return [
         f'{SETTINGS[name]}: A {a}, B {b}'
-        for name, (a, b) in _differing(first, second, SETTINGS).items()
+        for name, (a, b) in _differing(first.result, second.result, SETTINGS).items()
     ]
 
 
-def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    signatures = first.result['signature'], second.result['signature']
+def _differing(
+    first: Result, second: Result, names: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    signatures = first['signature'], second['signature']
     found = {}
     for name in names:
         a, b = (_shown(signature.get(name)) for signature in signatures)
@@ -120,10 +133,10 @@ def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[st
     return found
 
 
-def _same_data(first: Found, second: Found, a: str, b: str) -> bool:
+def _same_data(first: Result, second: Result, a: str, b: str) -> bool:
     """Tell whether two benchmarks with different names have the same hash of data."""
     hashes = HASH.search(a), HASH.search(b)
-    named = first.result['benchmark'] != second.result['benchmark']
+    named = first['benchmark'] != second['benchmark']
     return named and all(hashes) and len({one[1] for one in hashes if one}) == 1
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
+from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
@@ -22,20 +24,19 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.figures import G_PASS, SHARES
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
-    Result,
     has_verdicts,
+    is_greedy,
     join_benchmarks,
     signature_line,
 )
-from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
-__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
+__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts']
 
 
 def run_facts(found: Found) -> list[tuple[str, str]]:
@@ -90,10 +91,6 @@ def _range(ends: Any) -> str:
 
 
 Mark = tuple[str, str]
-COMPARED = ('data', 'judge', 'prompt')
-# Figures of results with these marks measure something else. Other marks leave them comparable:
-# missing verdicts are settled both ways, and problems are those that both have.
-APART = ('own data', 'contradictory', *(f'other {name}' for name in COMPARED))
 
 
 def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
@@ -101,7 +98,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
 
     Args:
         found: The result.
-        others: The results of the same benchmark, this one included.
+        others: The results of the same benchmark and way of decoding, this one included.
         contradiction: How the result and its trials contradict each other, '' if they agree.
     """
     result = found.result
@@ -126,38 +123,9 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
         marks.append(
             ('fewer problems', f'{_problems(found)} problems; another result here has {most}')
         )
-    return marks + _others(result, [other.result for other in others])
-
-
-def _others(result: Result, results: Sequence[Result]) -> list[Mark]:
-    """Return a mark for each setting in which a result differs from most of its benchmark."""
-    marks = []
-    for key in COMPARED:
-        counts = Counter(value for one in results if (value := _signed(one, key)) is not None)
-        value = _signed(result, key)
-        if value is None or len(counts) < 2 or value == (usual := counts.most_common(1)[0][0]):
-            continue
-        marks.append((f'other {key}', f'{key} {value}; other results here have {usual}'))
-    return marks
-
-
-def _signed(result: Result, key: str) -> str | None:
-    value = result['signature'].get(key)
-    return None if value in (None, 'unknown', NOBODY) else str(value)
-
-
-def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
-    """Return the indices of entries whose figures can't be compared with the others.
-
-    A mark that all entries have doesn't count: figures on the same own data can be compared with
-    one another.
-
-    Args:
-        marks: The marks of each entry.
-    """
-    words = [{word for word, _ in one if word in APART} for one in marks]
-    shared = set.intersection(*words) if words else set()
-    return {index for index, one in enumerate(words) if one - shared}
+    apart = set_apart([other.result for other in others])
+    place = next(i for i, other in enumerate(others) if other is found)
+    return marks + [(f'other {name}', told) for name, told in apart[place].items()]
 
 
 def _problems(found: Found) -> int:
@@ -201,14 +169,14 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "intervals": notes on them, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
                           "greedy": time of the greedy result if it is from another run,
-                          "ranked": whether it can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
                           "intervals": {group: {name: [low, high, method]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
-             "pairs": see :func:`~.pairs.compare_entries`}],
+             "pairs": see :func:`~.pairs.compare_entries`,
+             "claims": {k: a sentence on the most stable model}}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
          "tasks": [[run, task, state]], "faults": [str], "others": [str]}
@@ -320,7 +288,8 @@ def _benchmark(
         _entry(benchmark, entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
-    ranked = {*range(len(entries))} - set_apart([entry['marks'] for entry in shown])
+    contradictory = {id(one.result) for one in results if contradictions.get(one.path)}
+    pairs = compare_entries(benchmark, problems, contradictory)
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
@@ -332,11 +301,25 @@ def _benchmark(
         'groups': _groups(entries),
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
-        'entries': [{**entry, 'ranked': i in ranked} for i, entry in enumerate(shown)],
+        'entries': shown,
         'problems': [_problem(problem, len(entries)) for problem in problems],
         'longest': longest,
-        'pairs': compare_entries(benchmark, problems, ranked),
+        'pairs': pairs,
+        'claims': _claims(benchmark, pairs),
     }, packed
+
+
+def _claims(benchmark: Benchmark, pairs: Mapping[str, Any]) -> dict[str, str]:
+    """Return a sentence on the most stable model for each k at which something can be said."""
+    ranks = dict(zip(pairs['metrics'], pairs['ranks'], strict=True))
+    nobody = [None] * len(benchmark.entries)
+    found = {
+        str(k): leaderboard_claim(
+            benchmark, benchmark.entries, ranks.get(G_PASS(k=k, tau=1.0).key, nobody), k
+        )
+        for k in benchmark.ks
+    }
+    return {k: claim for k, claim in found.items() if claim}
 
 
 def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -382,8 +365,8 @@ def _entry(
 
 
 def _peers(found: Found, results: Sequence[Found]) -> list[Found]:
-    name = found.result['benchmark']
-    return [other for other in results if other.result['benchmark'] == name]
+    way = found.result['benchmark'], is_greedy(found.result)
+    return [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
 
 
 def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:

@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.compare.comparability import different_measures, set_apart
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.paired import holm, rank_intervals, settled_test
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
-from opencompass_gpassk.results.figures import ACCURACY, result_figures
+from opencompass_gpassk.results.figures import ACCURACY, Figure, result_figures
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.join_results import Benchmark
+from opencompass_gpassk.results.join_results import Benchmark, Result
 from opencompass_gpassk.results.protocol import Protocol
 
 __all__ = ['compare_entries']
@@ -37,14 +39,14 @@ Estimator = Callable[[Integers, Integers], Values]
 
 
 def compare_entries(
-    benchmark: Benchmark, problems: Sequence[PageProblem], ranked: Collection[int]
+    benchmark: Benchmark, problems: Sequence[PageProblem], contradictory: Collection[int] = ()
 ) -> dict[str, Any]:
     """Return the difference of every two entries, over the problems that both answered.
 
     Args:
         benchmark: The benchmark with its entries.
         problems: The problems, and how the entries solved them.
-        ranked: Indices of the entries that can be compared with one another.
+        contradictory: The ids of results that contradict their trials.
 
     Returns:
         ``metrics``: the names of the compared metrics. ``rows``: lists ``[first, second,
@@ -53,21 +55,56 @@ def compare_entries(
         is the second minus the first, in points, with a 95 % interval for a population of such
         problems. ``open`` is 1 if missing verdicts decide whether it is significant. ``ranks``: for
         each metric the [best, worst] rank of each entry that the data allow, None without a rank.
+        ``incomparable``: lists ``[first, second, why]`` of entries whose figures measure different
+        things; they have no p.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
     pairs = np.array(list(combinations(range(len(benchmark.entries)), 2))).reshape(-1, 2)
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
     least = max(benchmark.ks, default=1)
+    sampled = _comparable([one.result or None for one in benchmark.entries], contradictory)
+    greedy = _comparable([one.greedy for one in benchmark.entries], contradictory)
     names, tested, ranks = [], [], []
-    for name, counts, estimator in _metrics(benchmark, asked):
+    for name, figure, counts in _metrics(benchmark, asked):
+        estimator = figure.estimator()
         values = counts.values(estimator)
         if (~np.isnan(values)).any(axis=1).sum() > 1:
             names.append(name)
-            tested.append(_differences(values, counts, estimator, pairs, clusters))
-            ranks.append(_ranks(values, counts, estimator, clusters, ranked, least))
+            ranked, apart = greedy if name == GREEDY else sampled
+            claims = [figure.family.ranked and pair not in apart for pair in map(tuple, pairs)]
+            tested.append(_differences(values, counts, estimator, pairs, clusters, claims))
+            chosen = ranked if figure.family.ranked else ()
+            ranks.append(_ranks(values, counts, estimator, clusters, chosen, least))
     rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
-    return {'metrics': names, 'rows': rows if names else [], 'ranks': ranks}
+    why = greedy.apart | sampled.apart
+    return {
+        'metrics': names,
+        'rows': rows if names else [],
+        'ranks': ranks,
+        'incomparable': [[*pair, one_line(reason)] for pair, reason in why.items()],
+    }
+
+
+class _Comparable(NamedTuple):
+    """Entries that can be compared with one another, and why two can't be."""
+
+    ranked: list[int]
+    apart: dict[tuple[int, int], str]
+
+
+def _comparable(results: Sequence[Result | None], contradictory: Collection[int]) -> _Comparable:
+    given = {i: one for i, one in enumerate(results) if one}
+    apart = {}
+    for (i, one), (j, other) in combinations(given.items(), 2):
+        why = different_measures(one, other)
+        if {id(one), id(other)} & {*contradictory}:
+            why.append('a result contradicts its trials')
+        if why:
+            apart[i, j] = '; '.join(why)
+    settings = zip(given.items(), set_apart(list(given.values())), strict=True)
+    ranked = [i for (i, one), other in settings if not other and id(one) not in contradictory]
+    return _Comparable(ranked, apart)
 
 
 @dataclass(frozen=True)
@@ -126,8 +163,9 @@ def _differences(
     estimator: Estimator,
     pairs: Integers,
     clusters: Sequence[str],
+    claims: Sequence[bool],
 ) -> list[list[float]]:
-    """Return the comparison of each pair of rows of (entries, P) values."""
+    """Return the comparison of each pair of rows of (entries, P) values; no p without a claim."""
     alike = np.array([_alike(counts.n[a], counts.n[b]) for a, b in pairs], dtype=bool)
     columns = np.full((8, len(pairs)), np.nan)
     for chosen in (np.flatnonzero(alike), np.flatnonzero(~alike)):  # only the latter are drawn
@@ -137,7 +175,7 @@ def _differences(
             found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
             low, high = counts.tested(pairs[part].T, estimator)
             tests = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
-            nothing = np.isnan(found.estimate)
+            nothing = np.isnan(found.estimate) | ~np.array(claims, bool)[part]
             p_value, favourable = (np.where(nothing, np.nan, of.min(axis=0)) for of in tests)
             common = ~np.isnan(one + other)
             columns[:, part] = [
@@ -192,14 +230,14 @@ def _ranks(
 
 def _metrics(
     benchmark: Benchmark, problems: Sequence[PageProblem]
-) -> Iterator[tuple[str, _Counts, Estimator]]:
-    """Yield each metric with its samples and its estimator from n and c."""
+) -> Iterator[tuple[str, Figure, _Counts]]:
+    """Yield the name of each metric, its figure, and its samples."""
     sampled, greedy = _counts(benchmark, problems)
-    yield GREEDY, greedy, ACCURACY.estimator(ACCURACY())  # type: ignore[misc]  # it has one
+    yield GREEDY, ACCURACY(), greedy
     most = max((2, *benchmark.ks))
     for figure in result_figures(Protocol(most, tuple(benchmark.ks), tuple(benchmark.taus))):
         if figure.family.estimator:
-            yield AVERAGE if figure.family is ACCURACY else figure.key, sampled, figure.estimator()
+            yield AVERAGE if figure.family is ACCURACY else figure.key, figure, sampled
 
 
 def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[_Counts, _Counts]:

@@ -131,8 +131,9 @@ def best_entries(
             continue
         rows = _comparable(rows, found)
         shared = _shared(rows, None if greedy else k, trials, found, sound=sound)
-        for label in ('', *groups) if shared else ():
-            _mark(found, shared, label, asked, rows)
+        if shared is not None:
+            for label in ('', *groups):
+                _mark(found, shared, label, asked, rows)
     return found
 
 
