@@ -10,7 +10,7 @@ from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.figures import FAMILIES, PASS, Figure
+from opencompass_gpassk.results.figures import FAMILIES, LOSS, PASS, Figure
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Results, join_benchmarks
 
 __all__ = ['benchmark_tables']
@@ -76,8 +76,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         compared[k] = found
         notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
         ranks = [found.ranks.get((entry.model, entry.dataset)) for entry in entries]
-        if k and (claim := leaderboard_claim(benchmark, entries, ranks, k)):
-            notes.insert(0, claim)
+        claim = leaderboard_claim(benchmark, entries, ranks, k) if k else ''
         yield Table(
             title if k is None else f'{title}, k = {k}',
             ['model', *(column.heading for column in columns)],
@@ -93,6 +92,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 for place, column in enumerate(columns, start=1)
                 if (mark := column.mark(found, entry, k))
             },
+            claims=[claim] if claim else [],
         )
     yield from _group_tables(benchmark, title, compared)
 
@@ -124,7 +124,8 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
             for tau in taus if family.has('tau') else [None]:
                 # Headings may call k by its letter.
                 figure = family(k=k if family.has('k') else None, tau=tau)  # type: ignore[arg-type]
-                headline = family is not PASS and tau in (None, max(taus, default=None))
+                last = tau in (None, max(taus, default=None))
+                headline = last and family not in (PASS, LOSS)
                 columns.append(_Column(figure.heading, figure, headline))
     return columns
 

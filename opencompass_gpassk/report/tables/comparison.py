@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from opencompass_gpassk.compare.claims import claim, p_text, pair_claims, signed
@@ -161,7 +161,6 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
     notes = [
-        *_claims(compared),
         *(f'NOT COMPARABLE: {reason}' for reason in compared.incomparable),
         *compared.cautions,
         *compared.settings,
@@ -171,7 +170,8 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         *_drawn(compared),
     ]
     claims = not compared.incomparable
-    tables = [_differences(title, headline, compared.level, notes, claims=claims)]
+    table = _differences(title, headline, compared.level, notes, claims=claims)
+    tables = [replace(table, claims=_claims(compared))]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
