@@ -240,8 +240,11 @@ def test_what_is_not_comparable_is_said_loudly(
     assert 'NOT COMPARABLE: B' not in told
     assert 'B has verdicts on 99.9 %' in told
     assert not re.search(r'\d\.\d{3} +\d\.\d{3}', told)  # no p-values
-    chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy']
+    found = tmp_path / 'found.json'
+    chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy', '--json', str(found)]
     assert main(['compare', str(a), str(b), *chosen]) == 2
+    (of_set,) = json.loads(found.read_text())['data_sets']
+    assert {one['p_value'] for one in of_set['differences'] + of_set['changes']} == {None}
     assert 'unknown on lmb-n8: different versions of the data' in capsys.readouterr().err
     assert 'sampling: A temperature=1.0, top_p=0.8, B temperature=0.3' in told
 

@@ -485,6 +485,56 @@ def test_missing_verdicts_may_decide() -> None:
     assert table.rows[0][-1] == 'open' and any('missing verdicts decide' in n for n in table.notes)
 
 
+def test_a_figure_without_missing_verdicts_may_mislead() -> None:
+    """A looks better where its verdicts are known, though it is worse whatever the others are."""
+    a, b = counted([0] * 30 + [4] * 6 + [0] * 4), counted([4] * 30 + [0] * 10)
+    for trial in a.trials[: 4 * 30]:
+        if trial.replica:
+            trial.verdict = U
+    found = differences(a, b, PROTOCOL)['G-Pass@4_1.0']
+    assert (found.first, found.second) == (60.0, 0.0)
+    assert found.adjusted == 1.0 > 0.05 > found.favourable
+
+
+def test_lost_responses_cost_other_figures_nothing() -> None:
+    """Majority votes are of responses that are there, so they alone need draws."""
+    a, b = counted([4] * 40), counted([1] * 40)
+    whole = differences(a, b, PROTOCOL)
+    b.trials[0].lost = True
+    found = differences(a, b, PROTOCOL)
+    for name in ('G-Pass@4_1.0', 'accuracy (4 runs average)'):
+        assert found[name].p_value == whole[name].p_value
+    assert found['majority vote'].p_value > whole['majority vote'].p_value
+
+
+def test_few_differences_are_said_with_their_number() -> None:
+    """Of the problems as they are shown, not as missing verdicts may turn out."""
+    a, same, none = counted([4] * 48), counted([4] * 48), counted([0] * 48)
+    for trial in same.trials[:64:16]:
+        trial.verdict = U
+    for b, told in ((same, '-13.8 … +13.8, 0 of 24 differ'), (none, ', 24 of 24 differ')):
+        found = differences(a, b, PROTOCOL)['accuracy (4 runs average)']
+        compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
+        table = comparison_tables(compared, groups=False, most=0)[0]
+        assert str(table.rows[0][4]).endswith(told)
+        assert any('may be anything in the interval' in note for note in table.notes)
+
+
+def test_a_check_that_missing_verdicts_decide_is_unknown() -> None:
+    """Failures of a judge don't let a fall pass."""
+    a, b = counted([4] * 40), counted([4] * 25 + [0] * 15)
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert check.worse and not check.unknowable
+    for trial in b.trials[4 * 25 :]:
+        trial.verdict = U if trial.replica else trial.verdict
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert check.worse  # one of four is surely wrong
+    for trial in b.trials[4 * 28 :]:
+        trial.verdict = U
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert not check.worse and 'missing verdicts decide' in check.unknowable
+
+
 def test_metrics_that_cannot_be_checked_are_errors() -> None:
     """An unknown one names those there are; an undefined one says where."""
     found = list(differences(counted([4, 1]), counted([4, 1]), PROTOCOL).values())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +39,8 @@ test over clusters of problems is below 1 - LEVEL, after Holm's correction over 
 all compared data sets. Other figures don't affect that.
 
 Exit code: 1 if a named figure is worse; 2 if that is unknown, for example with too few problems for
-a significant difference, or if B lacks problems of A, and on errors; 0 otherwise.
+a significant difference, or if B lacks problems of A, the results are not comparable or missing
+verdicts decide, and on errors; 0 otherwise.
 """
 
 
@@ -213,12 +216,17 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
         raise ValueError(f'{_name(pair)}: {error}') from error
     ks = [max(one.ks, default=None) for one in protocols.values()]
     k = None if None in ks else ks[0]
+    differences, changes = compare(shared, settings), problem_changes(shared, k)
+    reasons = incomparable(a, b)
+    if reasons:  # no claim is made, in the tables or in the JSON
+        differences = [one.without_claim() for one in differences]
+        changes = [replace(one, p_value=math.nan, adjusted=math.nan) for one in changes]
     return Compared(
         _name(pair),
-        compare(shared, settings),
-        problem_changes(shared, k),
+        differences,
+        changes,
         shared.left_out,
-        incomparable(a, b),
+        reasons,
         cautions(a, b),
         sides_differ(*pair),
         settings.level,

@@ -141,6 +141,10 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
+FEW = (
+    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) for a '
+    'bootstrap; among problems like these the difference may be anything in the interval'
+)
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
@@ -169,16 +173,14 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _tests(compared.level),
         *_drawn(compared),
     ]
-    claims = not compared.incomparable
-    table = _differences(title, headline, compared.level, notes, claims=claims)
+    table = _differences(title, headline, compared.level, notes)
     tables = [replace(table, claims=_claims(compared))]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
     if groups and of_groups:
         note = 'p (Holm) is corrected for the number of groups, separately for each figure'
-        named = f'{title}, by group'
-        tables.append(_differences(named, of_groups, compared.level, [note], claims=claims))
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -229,14 +231,8 @@ def _percent(level: float) -> str:
 
 
 def _differences(
-    title: str,
-    differences: Sequence[Difference],
-    level: float,
-    notes: Sequence[str],
-    *,
-    claims: bool,
+    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
 ) -> Table:
-    """Return the table of differences; without claims it has no p-values."""
     shown = [one for one in differences if not _hidden(one, differences)]
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
@@ -248,9 +244,9 @@ def _differences(
             one.second,
             signed(one.difference),
             _interval(one),
-            p_text(one.p_value if claims else math.nan),
-            p_text(one.adjusted if claims else math.nan),
-            claim(one, level) if claims else '',
+            p_text(one.p_value),
+            p_text(one.adjusted),
+            claim(one, level),
         ]
         for one in shown
     ]
@@ -259,9 +255,9 @@ def _differences(
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
-    few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
-    notes = [*notes, *(f'*: {told}' for told in few)]
-    if claims and any(claim(one, level) == 'open' for one in shown):
+    if any(one.method == WILSON for one in shown):
+        notes = [*notes, FEW]
+    if any(claim(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     return Table(title, columns, rows, notes)
 
@@ -283,16 +279,8 @@ def _brief(figure: Figure, k: int | None) -> bool:
 def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
-    return f'{signed(one.low)} … {signed(one.high)}' + (' *' if one.method == WILSON else '')
-
-
-def _few(one: Difference) -> str:
-    """Say what an interval means if too few clusters differ for a bootstrap."""
-    most = max(abs(one.low), abs(one.high))
-    return (
-        f'{one.differing} of {one.clusters} clusters of problems differ; among problems like these '
-        f'the difference may be up to {most:.1f} points'
-    )
+    few = f', {one.differing} of {one.measured} differ' if one.method == WILSON else ''
+    return f'{signed(one.low)} … {signed(one.high)}{few}'
 
 
 def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
@@ -318,10 +306,12 @@ def _turned(compared: Compared) -> str:
     lost, same, gained = (len(compared.of_change(sign)) for sign in (-1, 0, 1))
     unknown = len(compared.changes) - lost - same - gained
     told = f', {unknown} without a verdict in one' if unknown else ''
+    found = f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
+    if compared.incomparable:
+        return found
     sure = [len(compared.of_change(sign, significant=True)) for sign in (1, -1)]
     return (
-        f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}; '
-        f"significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
+        f"{found}; significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
     )
 
 

@@ -85,11 +85,12 @@ function cell(entry, index, column, leader) {
 function leading(here, column) {
   const ranks = ranksOf(column.name);
   if (!ranks) return null;
-  const values = here.entries.map((entry, i) => (ranks[i] && ranks[i][0] === 1 ? figure(entry, column.name) : null));
-  const known = values.filter((value) => value !== null);
+  const values = here.entries.map((entry, i) => (ranks[i] ? figure(entry, column.name) : null));
+  if (values.filter((value) => value !== null).length < 2) return null;
+  const alike = new Set([...values.keys()].filter((i) => values[i] !== null && ranks[i][0] === 1));
+  const known = [...alike].map((i) => values[i]);
   const top = column.lower ? Math.min(...known) : Math.max(...known);
-  const places = (chosen) => new Set(values.map((value, i) => (value !== null && chosen(value) ? i : -1)).filter((i) => i >= 0));
-  return { best: places((value) => value === top), alike: places(() => true) };
+  return { best: new Set([...alike].filter((i) => values[i] === top)), alike };
 }
 
 // The best and the worst rank of each entry; only for all problems, not for groups.
@@ -103,7 +104,7 @@ function hints(here, columns) {
   if (here.pairs.rows.length && chosen.group !== '') {
     parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
-    parts.push('★ the best figure of a column. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
+    parts.push('★ the best figure of a column among models that may be the first. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
     if (here.pairs.incomparable.length) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
   }
   const untested = columns.filter((column) => !ranksOf(column.name)).map((column) => filled(column.heading));
