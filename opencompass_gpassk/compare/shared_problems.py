@@ -160,7 +160,6 @@ class Aligned:
         parts: Label of a group → its figures; '' is the headline.
         drawn: Kind of responses, such as ``judged`` → number of problems of which the models have
             different numbers of them, so that tests use fewer.
-        missing: Each model's number of responses without a verdict.
     """
 
     models: tuple[str, ...]
@@ -168,7 +167,6 @@ class Aligned:
     left_out: tuple[tuple[str, str], ...]
     parts: Mapping[str, tuple[Block, ...]]
     drawn: Mapping[str, int] = field(default_factory=dict)
-    missing: tuple[int, ...] = ()
 
     @property
     def problems(self) -> list[Problem]:
@@ -213,8 +211,7 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
         label: _blocks(measured, tested, part, several=several)
         for label, part in parts_of(shared[0].problems, chosen[0].groups).items()
     }
-    missing = tuple(int((~table.judged).sum()) for table in shared)
-    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn, missing)
+    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 
 def _verdicts_or_reasoning(
