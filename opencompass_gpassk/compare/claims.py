@@ -8,10 +8,17 @@ from operator import itemgetter
 
 from opencompass_gpassk.compare.differences import Difference
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, Side
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, Figure, Side
 from opencompass_gpassk.results.join_results import Benchmark, Entry
 
-__all__ = ['claim', 'leaderboard_claim', 'p_text', 'pair_claims', 'signed']
+__all__ = [
+    'claim',
+    'difference_claim',
+    'leaderboard_claim',
+    'p_text',
+    'pair_claims',
+    'signed',
+]
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
@@ -74,7 +81,13 @@ def pair_claims(differences: Sequence[Difference], level: float, *, comparable: 
     headline = max(chosen, key=lambda one: one.figure.k or 0, default=None)
     if headline is None:
         return []
-    found = [_difference(headline, level)] if comparable else []
+    found = []
+    if comparable and not math.isnan(headline.p_value):
+        points = headline.difference, headline.low, headline.high
+        word = claim(headline, level)
+        found = [
+            difference_claim(('A', 'B'), headline.figure, word, points, headline.adjusted, level)
+        ]
     k = headline.figure.k or 0
     for some in (one for one in plain if k and one.figure == PASS(k=k)):
         found.append(_solves('A', some.first, headline.first, k))
@@ -89,18 +102,33 @@ def claim(one: Difference, level: float) -> str:
     return 'better' if one.gain > 0 else 'worse'
 
 
-def _difference(one: Difference, level: float) -> str:
-    name = one.figure.heading
-    if math.isnan(one.p_value):
-        return f'A and B have {name} on no common problem, so they are not compared'
-    word = claim(one, level)
-    found = {
-        '': f'the test does not tell A and B apart in {name}',
-        'open': f'the missing verdicts decide whether A or B is better in {name}',
-    }.get(word, f'B is {word} than A in {name}')
+def difference_claim(
+    names: tuple[str, str],
+    figure: Figure,
+    found: str,
+    points: tuple[float, float, float],
+    p_value: float,
+    level: float,
+) -> str:
+    """Return a sentence on the difference of two models in a figure.
+
+    Args:
+        names: Of the first and the second model.
+        figure: The figure.
+        found: What the test found, as :func:`claim` returns it.
+        points: The second figure minus the first, in points, and the ends of its interval.
+        p_value: After Holm's correction.
+        level: The level of the test and of the interval.
+    """
+    first, second = (short_line(name, LONGEST_NAME) for name in names)
+    told = {
+        '': f'the test does not tell {second} from {first}',
+        'open': f'the missing verdicts decide whether {second} is better or worse than {first}',
+    }.get(found, f'{second} is {found} than {first}')
+    difference, low, high = map(signed, points)
     return (
-        f'{found}: {signed(one.difference)} points ({100 * level:.4g} % interval '
-        f'{signed(one.low)} to {signed(one.high)}), p (Holm) {p_text(one.adjusted)}'
+        f'{told} in {figure.heading}: {difference} points ({100 * level:.4g} % interval {low} to '
+        f'{high}), p (Holm) {p_text(p_value)}'
     )
 
 

@@ -7,6 +7,7 @@ equal numbers are drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.comparability import different_measures, set_apart
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
 from opencompass_gpassk.formats.display import one_line
@@ -30,7 +32,7 @@ from opencompass_gpassk.metrics.paired import (
 from opencompass_gpassk.report.cells import WILSON
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
-from opencompass_gpassk.results.figures import ACCURACY, Figure, result_figures
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, result_figures
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark, Result
 from opencompass_gpassk.results.protocol import Protocol
@@ -64,7 +66,8 @@ def compare_entries(
         is 1 if missing verdicts decide whether it is significant. ``few`` is [clusters that differ,
         clusters] if they differ too seldom, or too alike, for a bootstrap, else None. ``ranks``:
         for each metric the [best, worst] rank of each entry that the data allow, None without a
-        rank. ``incomparable``: lists ``[first, second, why]`` of entries that are not comparable.
+        rank. ``claims``: for each k a sentence on G-Pass@k at τ = 1 of each row, '' if they are not
+        tested. ``incomparable``: lists ``[first, second, why]`` of entries that are not comparable.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
@@ -79,18 +82,38 @@ def compare_entries(
         if (~np.isnan(values)).any(axis=1).sum() > 1:
             names.append(name)
             ranked, apart = greedy if name == GREEDY else sampled
-            claims = [figure.family.ranked and pair not in apart for pair in map(tuple, pairs)]
-            tested.append(_differences(values, counts, estimator, pairs, clusters, claims))
-            chosen = ranked if figure.family.ranked else ()
-            ranks.append(_ranks(values, counts, estimator, clusters, chosen))
+            tests = [figure.family.ranked and pair not in apart for pair in map(tuple, pairs)]
+            tested.append(_differences(values, counts, estimator, pairs, clusters, tests))
+            of = ranked if figure.family.ranked else ()
+            ranks.append(_ranks(values, counts, estimator, clusters, of))
     rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
+    labels = [benchmark.label(entry) for entry in benchmark.entries]
+    claims = {
+        str(k): [
+            _claim((labels[a], labels[b]), strictest, row)
+            for (a, b), row in zip(pairs, tested[names.index(strictest.key)], strict=True)
+        ]
+        for k in benchmark.ks
+        if (strictest := G_PASS(k=k, tau=1.0)).key in names
+    }
     why = greedy.apart | sampled.apart
     return {
         'metrics': names,
         'rows': rows if names else [],
         'ranks': ranks,
+        'claims': claims,
         'incomparable': [[*pair, one_line(reason)] for pair, reason in why.items()],
     }
+
+
+def _claim(names: tuple[str, str], figure: Figure, row: Sequence[Any]) -> str:
+    difference, low, high, p_value, adjusted, *_, is_open, _ = row
+    if math.isnan(p_value):
+        return ''
+    word = 'open' if is_open else ''
+    if adjusted <= 1 - LEVEL:
+        word = 'better' if difference > 0 else 'worse'
+    return difference_claim(names, figure, word, (difference, low, high), adjusted, LEVEL)
 
 
 class _Comparable(NamedTuple):
@@ -170,9 +193,9 @@ def _differences(
     estimator: Estimator,
     pairs: Integers,
     clusters: Sequence[str],
-    claims: Sequence[bool],
+    tests: Sequence[bool],
 ) -> list[list[Any]]:
-    """Return the comparison of each pair of rows of (entries, P) values; no p without a claim."""
+    """Return the comparison of each pair of rows of (entries, P) values; no p without a test."""
     alike = np.array([_alike(counts.n[a], counts.n[b]) for a, b in pairs], dtype=bool)
     columns = np.full((8, len(pairs)), np.nan)
     few: list[list[int] | None] = [None] * len(pairs)
@@ -183,7 +206,7 @@ def _differences(
             found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
             low, high = counts.tested(pairs[part].T, estimator)
             least, most = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
-            tested = np.array(claims, bool)[part] & ~np.isnan(found.estimate)
+            tested = np.array(tests, bool)[part] & ~np.isnan(found.estimate)
             p_value = np.where(tested, claimed_p_value(-found.estimate, least), np.nan)
             favourable = np.where(tested, most.min(axis=0), np.nan)
             sums = ClusterSums.of((other - one).T, clusters)
