@@ -40,7 +40,7 @@ function drawPair() {
 // The tested figures at the chosen k; G-Pass@k_0.0 is left out, as it is pass@k.
 function testedNames(here) {
   const k = `@${chosen.k}`;
-  return here.pairs.metrics.filter((name) => !name.includes('pass@') && !name.includes('Pass@')
+  return here.pairs.metrics.filter((name) => !/(pass|Pass|loss)@/.test(name)
     || (name.endsWith(k) || name.includes(`${k}_`)) && !name.endsWith('_0.0'));
 }
 
