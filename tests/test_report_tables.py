@@ -183,7 +183,10 @@ def test_results_of_different_data_are_not_compared_in_silence() -> None:
         'a': {'x': make_result(COUNTS, 4, (4,), data='202412:aaaa')},
         'b': {'x': make_result(COUNTS, 4, (4,), data='202412:bbbb')},
     }
-    assert any('different data: 202412:aaaa and' in n for n in benchmark_tables(made)[0].notes)
+    assert any(
+        'different versions of the data: 202412:aaaa and' in n
+        for n in benchmark_tables(made)[0].notes
+    )
 
 
 def test_other_evaluators_results_are_left_out() -> None:

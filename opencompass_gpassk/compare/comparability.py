@@ -15,10 +15,13 @@ from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
 __all__ = [
+    'SERIOUS',
+    'UNKNOWN',
     'cautions',
     'different_measures',
     'incomparable',
     'set_apart',
+    'setting',
     'shared_protocols',
     'sides_differ',
 ]
@@ -73,6 +76,16 @@ def different_measures(a: Result, b: Result) -> list[str]:
     ]
 
 
+def setting(result: Result, name: str) -> str:
+    """Return a setting of a result's signature as text, :data:`UNKNOWN` if it is not told."""
+    value = result['signature'].get(name)
+    if value in (None, NOBODY):  # a result without verdicts has no other judge
+        return UNKNOWN
+    if isinstance(value, Mapping):
+        return ', '.join(f'{key}={value[key]}' for key in sorted(value, key=str))
+    return str(value)
+
+
 def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
     """Return the settings in which each result differs from most of the results.
 
@@ -83,7 +96,7 @@ def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
     """
     found: list[dict[str, str]] = [{} for _ in results]
     for name in SERIOUS:
-        values = [_shown(result['signature'].get(name)) for result in results]
+        values = [setting(result, name) for result in results]
         usual = Counter(value for value in values if value != UNKNOWN).most_common(1)
         for apart, value in zip(found, values, strict=True):
             if value not in (UNKNOWN, *(most for most, _ in usual)):
@@ -122,10 +135,9 @@ def sides_differ(first: Found, second: Found) -> list[str]:
 def _differing(
     first: Result, second: Result, names: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
-    signatures = first['signature'], second['signature']
     found = {}
     for name in names:
-        a, b = (_shown(signature.get(name)) for signature in signatures)
+        a, b = setting(first, name), setting(second, name)
         if name == 'data' and _same_data(first, second, a, b):
             continue
         if a != b and UNKNOWN not in (a, b):
@@ -138,11 +150,3 @@ def _same_data(first: Result, second: Result, a: str, b: str) -> bool:
     hashes = HASH.search(a), HASH.search(b)
     named = first['benchmark'] != second['benchmark']
     return named and all(hashes) and len({one[1] for one in hashes if one}) == 1
-
-
-def _shown(value: object) -> str:
-    if value in (None, NOBODY):  # who has no verdicts has no other judge
-        return UNKNOWN
-    if isinstance(value, Mapping):
-        return ', '.join(f'{name}={value[name]}' for name in sorted(value, key=str))
-    return str(value)
