@@ -65,15 +65,15 @@ def leaderboard_claim(
     return f'{found}{among} by {strictest.heading}: {names}{more}'
 
 
-def pair_claims(differences: Sequence[Difference], level: float, *, comparable: bool) -> list[str]:
+def pair_claims(differences: Sequence[Difference], level: float) -> list[str]:
     """Return sentences on two models A and B: which is better, and how often each solves problems.
 
-    The first is about G-Pass@k at τ = 1 and the greatest k, or about accuracy if there is no k.
+    The first is about G-Pass@k at τ = 1 and the greatest k, or about accuracy if there is no k. It
+    is left out if there is no p-value.
 
     Args:
         differences: The differences of the figures, B minus A.
         level: The level of the tests and intervals.
-        comparable: Whether the figures measure the same; if not, nothing is said of the difference.
     """
     plain = [one for one in differences if not one.group and one.figure.side is Side.PLAIN]
     strictest = [one for one in plain if one.figure.family is G_PASS and one.figure.tau == 1]
@@ -82,7 +82,7 @@ def pair_claims(differences: Sequence[Difference], level: float, *, comparable: 
     if headline is None:
         return []
     found = []
-    if comparable and not math.isnan(headline.p_value):
+    if not math.isnan(headline.p_value):
         points = headline.difference, headline.low, headline.high
         word = claim(headline, level)
         found = [

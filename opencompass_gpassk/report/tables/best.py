@@ -134,6 +134,7 @@ def best_entries(
         if shared is not None:
             for label in ('', *groups):
                 _mark(found, shared, label, asked, rows)
+    found.notes = list(dict.fromkeys(found.notes))  # greedy answers may have the same
     return found
 
 

@@ -106,7 +106,7 @@ def _about(found: Found) -> dict[str, str]:
 def _data_set(compared: Compared) -> dict[str, Any]:
     return {
         'data_set': compared.name,
-        'claims': _claims(compared),
+        'claims': pair_claims(compared.differences, compared.level),
         'not_comparable': list(compared.incomparable),
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
@@ -174,7 +174,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         *_drawn(compared),
     ]
     table = _differences(title, headline, compared.level, notes)
-    tables = [replace(table, claims=_claims(compared))]
+    tables = [replace(table, claims=pair_claims(compared.differences, compared.level))]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
@@ -183,11 +183,6 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
-
-
-def _claims(compared: Compared) -> list[str]:
-    comparable = not compared.incomparable
-    return pair_claims(compared.differences, compared.level, comparable=comparable)
 
 
 def check_lines(checks: Sequence[Check]) -> list[str]:
