@@ -458,6 +458,30 @@ def test_what_no_data_could_show_is_unknowable() -> None:
         assert bool(check_metrics({'d': equal}, metrics, 0.95)[0].unknowable) is unknowable
 
 
+def test_a_look_corrects_every_p_value() -> None:
+    """Of figures, of their checks, and of problems; what no data could show has it, too."""
+    a, b = counted([4] * 14), counted([0] * 14)
+    once, at_look = (differences(a, b, PROTOCOL, factor=factor) for factor in (1.0, 3.0))
+    for key, one in at_look.items():
+        assert one.p_value == pytest.approx(min(1, 3 * once[key].p_value))
+        assert one.adjusted == pytest.approx(min(1, 3 * once[key].adjusted))
+        assert one.favourable == pytest.approx(min(1, 3 * once[key].favourable))
+        assert (one.low, one.high) == (once[key].low, once[key].high)
+    for found, worse, unknowable in ((once, True, False), (at_look, True, False)):
+        check = check_metrics({'d': list(found.values())}, ['accuracy'], 0.95)[0]
+        assert (check.worse, bool(check.unknowable)) == (worse, unknowable)
+    late = list(differences(a, b, PROTOCOL, factor=10.0).values())
+    check = check_metrics({'d': late}, ['accuracy'], 0.95)[0]
+    assert (check.worse, bool(check.unknowable)) == (False, True)
+    for found, too_few in ((list(once.values()), False), (late, True)):
+        compared = Compared('d', found, [], [], [], [], [], 0.95, 4)
+        notes = ' '.join(comparison_tables(compared, groups=False, most=0)[0].notes)
+        assert ('--resamples' in notes) is too_few
+    shared = aligned({'a': a, 'b': b}, PROTOCOL)
+    for one, other in zip(problem_changes(shared), problem_changes(shared, None, 3.0), strict=True):
+        assert other.p_value == pytest.approx(3 * one.p_value)
+
+
 def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
     """G-Pass@4_0.25 asks for 1 of 4; G-Pass@4_0.5 for 2, though it may have the same values."""
     protocol = Protocol(4, (4,), (0.25, 0.5))

@@ -58,8 +58,8 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`; 1 if the test supports the
-            other sign of the difference, NaN if the figure is not ranked.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`, times the factor of a look; 1
+            if the test supports the other sign of the difference, NaN if it is not ranked.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -135,7 +135,11 @@ class Standing:
 
 
 def compare(
-    shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
+    shared: Aligned,
+    settings: IntervalSettings = SETTINGS,
+    *,
+    groups: bool = True,
+    factor: float = 1.0,
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
@@ -147,6 +151,8 @@ def compare(
         shared: Two models.
         settings: Settings of the intervals; their resamples are also the number of sign flips.
         groups: Compare each group too.
+        factor: Factor of p-values, if this is one of several looks, see
+            :class:`~opencompass_gpassk.compare.comparability.Look`.
 
     Returns:
         The headline's differences, then those of the groups.
@@ -161,7 +167,7 @@ def compare(
         for label, blocks in shared.parts.items()
         if groups or not label
         for block in blocks
-        for one in _differences(label, block, settings)
+        for one in _differences(label, block, settings, factor)
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
@@ -239,7 +245,9 @@ class _Tested:
     values: bytes
 
 
-def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
+def _differences(
+    label: str, block: Block, settings: IntervalSettings, factor: float
+) -> list[_Tested]:
     if not block.figures or not len(block.clusters):
         return []
     first, second = block.values
@@ -264,9 +272,11 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    tested = ranked & ~np.isnan(found.estimate)
-    p_values = np.where(tested, claimed_p_value(-found.estimate, least), np.nan)
-    favourable = np.where(tested, most.min(axis=0), np.nan)
+    tests = ranked & ~np.isnan(found.estimate)
+    p_values, favourable = (
+        np.where(tests, np.minimum(factor * one, 1.0), np.nan)
+        for one in (claimed_p_value(-found.estimate, least), most.min(axis=0))
+    )
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
     sums = ClusterSums.of(np.where(of_both, second - first, np.nan), block.clusters)
@@ -289,7 +299,9 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 int(sums.defined[i]),
                 int(differing[i]),
                 clusters[i],
-                min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
+                min(
+                    1.0, factor * (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)
+                ),
                 float(favourable[i]),
                 np.nan,
             ),

@@ -21,6 +21,7 @@ from opencompass_gpassk.report.page.columns import (
     entry_figures,
     entry_intervals,
     shown_columns,
+    true_figures,
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
@@ -171,7 +172,9 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
                           "greedy": time of the greedy result if it is from another run,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
-                          "intervals": {group: {name: [low, high, method]}}}],
+                          "intervals": {group: {name: [low, high, method]}},
+                          "true": {group: {name: [estimate, low, high, low and high with
+                                                  sampling]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
@@ -361,6 +364,7 @@ def _entry(
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
         'intervals': {group: entry_intervals(entry, group) for group in ('', *entry.groups)},
+        'true': {group: true_figures(entry, group) for group in ('', *entry.groups)},
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from opencompass_gpassk.compare.claims import claim, p_text, pair_claims, signed
+from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.compare.shared_problems import DRAWS
@@ -41,6 +42,7 @@ class Compared:
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
         drawn: Kind of responses → problems of which tests use only as many as both models have, see
             :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
+        look: The planned look that it is; p-values are corrected for it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Compared:
     level: float
     k: int | None = None
     drawn: Mapping[str, int] = field(default_factory=dict)
+    look: Look | None = None
 
     def of_change(self, sign: int, *, significant: bool = False) -> list[Change]:
         """Return the problems that B solves more often (1), less often (-1) or alike (0).
@@ -111,6 +114,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
         'drawn_down': dict(compared.drawn),
+        'look': compared.look and compared.look._asdict(),
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
         'lost': len(compared.of_change(-1)),
@@ -146,6 +150,10 @@ FEW = (
     'bootstrap; among problems like these the difference may be anything in the interval'
 )
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
+LEAST = (
+    'some p-values are the least possible with so many problems and resamples; take more '
+    '--resamples, or more problems'
+)
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -172,6 +180,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _turned(compared),
         _tests(compared.level),
         *_drawn(compared),
+        *_looked(compared.look),
     ]
     table = _differences(title, headline, compared.level, notes)
     tables = [replace(table, claims=pair_claims(compared.differences, compared.level))]
@@ -221,6 +230,17 @@ def _drawn(compared: Compared) -> list[str]:
     ]
 
 
+def _looked(look: Look | None) -> list[str]:
+    """Return a note on the correction of p-values for planned looks."""
+    if not look:
+        return []
+    return [
+        f'look at n = {look.n} of the looks planned at n = {", ".join(map(str, look.plan))}: all '
+        f'p-values are multiplied by {look.factor:.3g}, since its level is {look.level:.2g} (alpha '
+        "spending of O'Brien-Fleming type, Lan and DeMets 1983); intervals are not corrected"
+    ]
+
+
 def _percent(level: float) -> str:
     return f'{100 * level:.4g} %'
 
@@ -254,6 +274,8 @@ def _differences(
         notes = [*notes, FEW]
     if any(claim(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
+    if any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
+        notes = [*notes, LEAST]
     return Table(title, columns, rows, notes)
 
 

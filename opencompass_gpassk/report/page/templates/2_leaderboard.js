@@ -73,12 +73,15 @@ function heading(key, text, about) {
 function cell(entry, index, column, leader) {
   const value = figure(entry, column.name);
   const ends = interval(entry, column.name);
+  const truth = trueFigure(entry, column.name);
   const best = leader && leader.best.has(index);
   const alike = leader && !best && leader.alike.has(index);
   return el('td', { class: best ? 'best' : alike ? 'alike' : '' },
     value === null ? '–' : `${best ? '★ ' : alike ? '≈ ' : ''}${percent(value)}${cross(entry)}`,
     best ? el('span', { class: 'unseen' }, ' best') : alike ? el('span', { class: 'unseen' }, ' not told apart from the best') : null,
-    ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null);
+    ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null,
+    truth ? el('span', { class: 'range', title: 'estimate under true verdicts, from an audit: its range, and that with sampling' },
+      `true: ${percent(truth[0])} ${range(truth.slice(1, 3))}${truth.length > 3 ? `; ${range(truth.slice(3))}` : ''}`) : null);
 }
 
 // The best of a tested column, and those that may be the first as far as the data show.
