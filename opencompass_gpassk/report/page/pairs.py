@@ -96,7 +96,7 @@ def compare_entries(
         for k in benchmark.ks
         if (strictest := G_PASS(k=k, tau=1.0)).key in names
     }
-    why = greedy.apart | sampled.apart
+    why = {pair: f'greedy: {reason}' for pair, reason in greedy.apart.items()} | sampled.apart
     return {
         'metrics': names,
         'rows': rows if names else [],
