@@ -140,11 +140,15 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
-    from opencompass_gpassk.judging.audit import Comparison, is_asked, is_people, opinions
+    from opencompass_gpassk.judging.audit import (
+        Comparison,
+        is_asked,
+        labels_on_recorded,
+        opinions,
+    )
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
-        error_table,
         figures_json,
         markdown_audit,
     )
@@ -164,16 +168,9 @@ def _compare(
         )
         for sample in samples
     ]
-    tables = audit_tables(found, names)
-    # Labels on recorded verdicts tell how often these are wrong.
-    people = [index for index, name in enumerate(names) if is_people(name)]
-    labels = []
-    if people and 'recorded' in names:
-        labels = [row for one in found for row in one.labelled(people[0])]
-        tables.append(error_table(labels, args.level))
-    for table in tables:
+    for table in audit_tables(found, names):
         print(to_text(table))
-    if labels:
+    if labels := labels_on_recorded(found, names):
         _keep(args, labels, store)
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]

@@ -38,8 +38,8 @@ __all__ = [
     'Sample',
     'draw_sample',
     'is_asked',
-    'is_people',
     'labelled_outcomes',
+    'labels_on_recorded',
     'opinions',
     'read_run',
 ]
@@ -268,16 +268,6 @@ class Comparison:
             level=self.level,
         )
 
-    def labelled(self, people: int) -> list[Labelled]:
-        """Return the trials with weights and labels, if the source 0 or 1 is people."""
-        labels = (self.first, self.second)[people]
-        return [
-            (trial, weight, said.verdict)
-            for trial, weight, said in zip(
-                self.sample.trials, self.sample.weights, labels, strict=True
-            )
-        ]
-
     def disagreements(self) -> Iterator[Disagreement]:
         """Yield the trials that both sources judged, with different verdicts."""
         for trial, first, second in zip(self.sample.trials, self.first, self.second, strict=True):
@@ -339,9 +329,24 @@ def is_asked(name: str) -> bool:
     return name.partition(':')[0] == 'judge'
 
 
-def is_people(name: str) -> bool:
-    """Tell whether a source's name means people's verdicts: those in the store, or labels."""
-    return name == 'human' or name.partition(':')[0] not in ('recorded', 'rule', 'judge', 'store')
+def labels_on_recorded(comparisons: Iterable[Comparison], names: tuple[str, str]) -> list[Labelled]:
+    """Return the trials with people's labels if these are compared with recorded verdicts, else [].
+
+    Args:
+        comparisons: The comparisons of all models.
+        names: The names of both sources.
+    """
+    others = {'rule', 'judge', 'store'}  # besides, people's labels are in the store or in a file
+    if 'recorded' not in names or any(name.partition(':')[0] in others for name in names):
+        return []
+    people = 1 - names.index('recorded')
+    return [
+        (trial, weight, (first, second)[people].verdict)
+        for one in comparisons
+        for trial, weight, first, second in zip(
+            one.sample.trials, one.sample.weights, one.first, one.second, strict=True
+        )
+    ]
 
 
 def opinions(

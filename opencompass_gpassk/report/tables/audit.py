@@ -20,10 +20,11 @@ from opencompass_gpassk.judging.audit import (
     Labelled,
     Sample,
     labelled_outcomes,
+    labels_on_recorded,
 )
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes, says_right
-from opencompass_gpassk.report.tables.table import Table, to_markdown
+from opencompass_gpassk.report.tables.table import Cell, Table, to_markdown
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import Verdict
 
@@ -31,7 +32,6 @@ __all__ = [
     'audit_tables',
     'blind_rows',
     'disagreement_rows',
-    'error_table',
     'figures_json',
     'markdown_audit',
     'plan_table',
@@ -60,10 +60,12 @@ PLAN = (
 
 
 def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]:
-    """Return the table of agreement for all models, then the verdicts of both sources for each."""
+    """Return the table of agreement for all models, the verdicts of both sources for each, and how
+    often recorded verdicts are wrong if people labelled them.
+    """
     first, second = names
     level = f'{100 * comparisons[0].level:g} %' if comparisons else 'interval'
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     for one in comparisons:
         found = one.agreement
         rows.append(
@@ -90,17 +92,29 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
         f'unjudged: {second}',
     ]
     overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
-    return [overview, *(_confusion(one, names) for one in comparisons)]
+    tables = [overview, *(_confusion(one, names) for one in comparisons)]
+    if errors := _error_rates(comparisons, names):
+        cells: list[list[Cell]] = []
+        for name, (labels, rates) in errors.items():
+            cells.append([name, labels])
+            for rate, low, high in rates:
+                cells[-1] += [_number(rate, 2), _range(low, high, 2)]
+        columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', level))]
+        tables.append(Table('Errors of the recorded verdicts', columns, cells, [RATES]))
+    return tables
 
 
-def error_table(labels: Sequence[Labelled], level: float) -> Table:
-    """Return how often verdicts are wrong, for all trials, each source, and each stratum.
+def _error_rates(
+    comparisons: Sequence[Comparison], names: Names
+) -> dict[str, tuple[int, list[list[float]]]]:
+    """Return how often recorded verdicts are wrong: of all trials, each source and each stratum.
 
-    Args:
-        labels: Trials whose recorded verdict is compared with a label.
-        level: Coverage of the intervals.
+    Returns:
+        Name → number of independent labels; rate and interval of both errors, in percent. {} if
+        people's labels are not compared with recorded verdicts.
     """
-    parts: dict[str, list[Labelled]] = {'all': list(labels)}
+    labels = labels_on_recorded(comparisons, names)
+    parts: dict[str, list[Labelled]] = {'all': labels} if labels else {}
     for one in labels:
         trial = one[0]
         fields = {'source': trial.trial.source, 'data set': trial.data_set}
@@ -108,25 +122,21 @@ def error_table(labels: Sequence[Labelled], level: float) -> Table:
         for name, value in fields.items():
             if value:
                 parts.setdefault(f'{name} {value}', []).append(one)
-    rows: list[list[str | int | float | None]] = []
+    found = {}
     for name, chosen in parts.items():
-        if name != 'all' and len(chosen) == len(labels):
-            continue
-        audit = labelled_outcomes(chosen)
-        verdicts = np.array([says_right(one) for one in audit], dtype=bool)
-        rates = 100 * LabelledOutcomes.of(audit, list(audit)).error_rates(verdicts, level=level)
-        rows.append([name, round(sum(row[1] for row in audit.values()))])
-        for rate, low, high in rates:
-            rows[-1] += [_number(rate, 2), _range(low, high, 2)]
-    interval = f'{100 * level:g} %'
-    columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', interval))]
-    return Table('Errors of the recorded verdicts', columns, rows, [RATES])
+        if name == 'all' or len(chosen) < len(labels):
+            audit = labelled_outcomes(chosen)
+            verdicts = np.array([says_right(one) for one in audit], dtype=bool)
+            labelled = LabelledOutcomes.of(audit, list(audit))
+            rates = 100 * labelled.error_rates(verdicts, level=comparisons[0].level)
+            found[name] = round(float(labelled.labels.sum())), rates.tolist()
+    return found
 
 
 def plan_table(rows: Sequence[PlanRow]) -> Table:
     """Return how wide the range due to wrong verdicts will be with so many labels."""
     labels = list(rows[0][-1])
-    cells: list[list[str | int | float | None]] = []
+    cells: list[list[Cell]] = []
     for *names, sampling, halves in rows:
         enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
         cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
@@ -135,7 +145,7 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     return Table(title, [*columns, 'enough'], cells, [PLAN])
 
 
-def figures_json(comparisons: Iterable[Comparison], names: Names, seed: int) -> str:
+def figures_json(comparisons: Sequence[Comparison], names: Names, seed: int) -> str:
     """Return the figures as a JSON document, shares in percent and null where undefined.
 
     Its schema::
@@ -145,7 +155,8 @@ def figures_json(comparisons: Iterable[Comparison], names: Names, seed: int) -> 
                             "trials": int, "judged": int, "agreement": float, "interval": [2],
                             "effective_trials": float, "kappa": float, "kappa_error": float,
                             "kappa_interval": [2], "unjudged": {"first": int, "second": int},
-                            "confusion": {first's verdict: {second's verdict: int}}}}}
+                            "confusion": {first's verdict: {second's verdict: int}}}},
+         "errors": {"all", source or stratum: {"labels": int, error: [rate, low, high]}}}
     """
     models, level = {}, None
     for one in comparisons:
@@ -169,8 +180,13 @@ def figures_json(comparisons: Iterable[Comparison], names: Names, seed: int) -> 
                 for row, counts in zip(VERDICTS, found.confusion.tolist(), strict=True)
             },
         }
-    document = {'first': names[0], 'second': names[1], 'seed': seed, 'level': level}
-    return json.dumps(without_nan(document | {'models': models}), indent=1, allow_nan=False) + '\n'
+    errors = {
+        name: {'labels': labels, **dict(zip(ERRORS, rates, strict=True))}
+        for name, (labels, rates) in _error_rates(comparisons, names).items()
+    }
+    document: dict[str, Any] = {'first': names[0], 'second': names[1], 'seed': seed, 'level': level}
+    document |= {'models': models, 'errors': errors}
+    return json.dumps(without_nan(document), indent=1, allow_nan=False) + '\n'
 
 
 def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
