@@ -125,6 +125,6 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
         if name in ours:
             one = ours[name]
             values = [one.difference, one.low, one.high, one.p_value]
-            np.testing.assert_allclose(row[:4], values, atol=1e-4)
+            np.testing.assert_allclose(np.array(row[:4], float), values, atol=1e-4)
             compared += 1
     assert compared > 10

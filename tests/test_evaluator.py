@@ -210,7 +210,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
     metrics = ['accuracy (8 runs average)', 'majority vote']
     for k in (2, 4):
         metrics += [f'pass@{k}', *(f'G-Pass@{k}_{t}' for t in (0.0, 0.25, 0.5, 0.75, 1.0))]
-        metrics += [f'mG-Pass@{k}']
+        metrics += [f'mG-Pass@{k}', f'loss@{k}']
     groups = [f'{group}/{metric}' for group in ('AMC-cn', 'AMC-en') for metric in metrics]
     shares = ['coverage', 'no answer', 'truncated', 'identical', 'duplicates']
     scalars = [key for key, value in result.items() if isinstance(value, float)]

@@ -40,6 +40,11 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     found = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
     found['counts'].pop('undecided', None)
     found['judging'].pop('reasons', None)
+    for field in (found, found.get('intervals', {}), found.get('intervals_fixed', {})):
+        for key in [key for key in field if 'loss@' in key]:
+            del field[key]
+    for keys in found.get('uncertainty', {}).get('other_methods', {}).values():
+        keys[:] = [key for key in keys if 'loss@' not in key]
     return {
         k: v for k, v in found.items() if k not in ('schema', 'signature', 'details', 'judge_error')
     }

@@ -180,6 +180,50 @@ def look_at_problem(tab: Any, results: dict[str, dict[str, Any]]) -> None:
     assert all('We add one. ' in text for text in box.locator('.text').all_inner_texts())
 
 
+def test_the_page_says_who_may_be_the_most_stable(chromium: Any, tmp_path: Path) -> None:
+    """As its ranks do, at each k; a loss has no rank and no mark, another judge no comparison."""
+    models = {'<b>low</b>': -3.0, 'near': 2.0, 'top': 2.2, 'other': 9.0}
+    run = make_sweep(tmp_path / '1', models, Sweep(problems=60)).folder
+    for path in (run / 'results/other').glob('*.json'):
+        result = json.loads(path.read_text())
+        result['signature']['judge'] = 'kind'
+        path.write_text(json.dumps(result))
+    write_page(tmp_path / 'report.html', page_data([run]))
+    with opened(chromium, tmp_path / 'report.html') as tab:
+        for k in ('2', '4'):
+            tab.select_option('#k', k)
+            tab.click('#board button[data-key="G-Pass@{k}_{tau}"]')
+            rows = board(tab)
+            assert rows['other']['ranks'] == '–'
+            first = [name for name, row in rows.items() if row['ranks'].startswith('1')]
+            first.sort(key=lambda name: -number(rows[name][f'G-Pass@{k}_1.0']))
+            assert tab.inner_text('#claim') == (
+                f'may be the most stable of the 3 models compared by G-Pass@{k}_1.0: '
+                f'{", ".join(first)}'
+            )
+            assert {*first} == {'near', 'top'}
+            tab.click('#board button[data-key="loss@{k}"]')
+            rows = board(tab)
+            assert not any('ranks' in row for row in rows.values())
+            assert not {*'★≈'} & {*''.join(row[f'loss@{k}'] for row in rows.values())}
+        tab.select_option('#group', 'en')
+        assert tab.inner_text('#claim') == ''
+        tab.select_option('#second', '2')
+        told = tab.inner_text('#pair .claim')
+        assert told.startswith('top is better than <b>low</b> in G-Pass@4_1.0: +')
+        seen = [r.split('\t') for r in tab.locator('#differences tbody tr').all_inner_texts()]
+        assert [row[5:7] for row in seen if 'loss' in row[0]] == [['–', '–']]
+        tab.select_option('#second', '3')
+        assert tab.locator('#pair .claim').count() == 0
+        assert 'different judges: rule and kind' in tab.inner_text('#pair .notice')
+        assert {
+            cell
+            for row in tab.locator('#differences tbody tr').all_inner_texts()
+            for cell in row.split('\t')[5:7]
+        } == {'–'}
+        assert tab.told == []
+
+
 def share(cell: str) -> float:
     """Return the share that a cell such as 3/8 shows."""
     right, of = map(int, cell.split('/'))

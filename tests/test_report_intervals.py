@@ -88,10 +88,11 @@ def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(of_two())[0]).splitlines()
     (row,) = (i for i, line in enumerate(lines) if line.startswith('m '))
-    assert lines[row].split() == ['m', '56.2', '70.8', '70.8', '70.8', '41.7', '41.7', '41.7']
+    assert lines[row].split() == ['m', '56.2', *['70.8'] * 3, *['41.7'] * 3, '29.2']
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
     assert lines[row + 2 :] == [
+        '  * m solves 71 % of the problems in some of 2 attempts, 42 % in all of them',
         '  * [low, high]: 95 % intervals, for problems like these (BCa bootstrap over problems and '
         'their versions, 10,000',
         '    resamples)',
@@ -111,7 +112,7 @@ def test_the_terminal_is_wide_enough() -> None:
     lines = to_text(table).splitlines()
     assert max(len(line) for line in lines if not line.startswith('  * ')) <= 120
     assert to_text(table).count('[10.0, 90.0]') == 4
-    assert to_markdown(table).count('[10.0, 90.0]') == 8
+    assert to_markdown(table).count('[10.0, 90.0]') == 9
 
 
 def test_plus_minus_is_half_the_width_and_says_so() -> None:
@@ -207,7 +208,9 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     (table,) = benchmark_tables(results, trials)
     ranks = rank_intervals([[c / 4 for c in counts] for counts in (STRONG, EQUAL, WEAK)])
     assert [best == 1 for best, _ in ranks.tolist()] == [True, True, False]
-    assert marked(table) == {name: {'strong', 'equal'} for name in table.columns[1:]}
+    assert marked(table) == {name: {'strong', 'equal'} for name in table.columns[1:-1]}
+    assert table.columns[-1] == 'loss@2'
+    assert table.claims == ['may be the most stable by G-Pass@2_1.0: strong, equal']
     lines = to_text(table).splitlines()
     assert [line.count('*') for line in lines if line.startswith(('strong', 'weak'))] == [7, 0]
     assert sum(line.startswith('  * *: the best of its column') for line in lines) == 1
@@ -253,20 +256,19 @@ def test_groups_are_compared_each_by_itself() -> None:
 
 
 def test_one_model_is_not_the_best() -> None:
-    """Nothing is marked, nor said."""
+    """Nothing is marked; a sentence says how often it solves problems."""
     results, trials = measured(strong=table_of(STRONG, 4))
     (table,) = benchmark_tables(results, trials)
     assert (table.marks, table.notes) == ({}, [])
+    assert table.claims == [
+        'strong solves 100 % of the problems in some of 2 attempts, 75 % in all of them'
+    ]
 
 
 @pytest.mark.parametrize(
     ('weak', 'note'),
     [
         (None, 'the best samples are not marked: the trials of weak can not be read'),
-        (
-            table_of(WEAK, 4, first=1),
-            'the best samples are not marked: the models answered different problems',
-        ),
         (
             table_of(WEAK, 4, first=100),
             'the best samples are not marked: the models answered different problems',
@@ -279,7 +281,39 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     if weak is None:
         del trials['weak', 'x']
     (table,) = benchmark_tables(results, trials)
-    assert (table.marks, table.notes) == ({}, [note])
+    assert (table.marks, table.notes, table.claims) == ({}, [note], [])
+
+
+def test_each_pair_is_compared_on_the_problems_of_both() -> None:
+    """Some of A's problems are missing: its mean over easy ones is the highest, and no claim."""
+    hard, easy = [0, 1] * 12, [4, 4] * 6
+    results, trials = measured(
+        partial=table_of([3, 4] * 6, 4, first=24),
+        strong=table_of([*hard, *easy], 4),
+        weak=table_of([*hard, *[2, 0] * 6], 4),
+    )
+    (table,) = benchmark_tables(results, trials)
+    shown = {row[0]: row[1] for row in table.rows}
+    assert shown['partial'] == 87.5 > shown['strong']
+    of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
+    assert of == {'strong': Mark.BEST}
+    assert table.claims == ['most stable by G-Pass@2_1.0: strong']
+    assert not table.notes
+
+
+def test_another_judge_leaves_the_others_to_be_compared() -> None:
+    """In a table as in the command: it is neither marked nor named; a note says why."""
+    results, trials = measured(
+        strong=table_of(STRONG, 4), perfect=table_of([4] * 24, 4), weak=table_of(WEAK, 4)
+    )
+    results['perfect']['x']['signature']['judge'] = 'llm:kind'
+    (table,) = benchmark_tables(results, trials)
+    assert marked(table)['average@4'] == {'strong'}
+    assert table.claims == ['most stable of the 2 models compared by G-Pass@2_1.0: strong']
+    assert 'perfect is not compared: judge llm:kind; other results here have rule' in table.notes
+    del results['weak']
+    (table,) = benchmark_tables(results, trials)
+    assert (table.marks, table.claims) == ({}, [])
 
 
 def test_trials_of_another_run_mark_nothing() -> None:

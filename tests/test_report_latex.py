@@ -61,8 +61,8 @@ def test_a_table_is_booktabs() -> None:
         '\\end{tabular}',
         '\\par{\\footnotesize {[}low, high{]}: 95 \\% intervals, for problems like these (BCa '
         'bootstrap over problems and their versions, 10,000 resamples)\\par}',
-        '\\par{\\footnotesize bold: the best of its column (paired sign-flip test over the '
-        'problems that all these models answered, 95 \\%, all pairs at once)\\par}',
+        '\\par{\\footnotesize bold: the best of its column (paired sign-flip tests of every '
+        'two models over the problems that both answered, 95 \\%, all pairs at once)\\par}',
         '\\par{\\footnotesize 100 \\% of it\\par}',
         '\\end{table}',
     ]

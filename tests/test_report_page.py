@@ -121,8 +121,10 @@ def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
         assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
         assert of[:-1] == [pytest.approx(one[name], abs=1e-3) for one in (small, large)] + [12, 0]
         assert low <= difference <= high
-        assert 0 < p <= adjusted <= 1
-    assert [ranks[1][0] for ranks in benchmark['pairs']['ranks']] == [1] * len(rows)
+        assert name.startswith('loss') if p is None else 0 < p <= adjusted <= 1
+    ranks = dict(zip(benchmark['pairs']['metrics'], benchmark['pairs']['ranks'], strict=True))
+    assert [ranks.pop(f'loss@{k}') for k in (2, 4)] == [[None, None]] * 2
+    assert [one[1][0] for one in ranks.values()] == [1] * len(ranks)
 
 
 def page_entries(benchmark: dict[str, Any]) -> list[dict[str, Any]]:
@@ -623,7 +625,10 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     assert rows[0, 1][7] == 40
     marks = [[word for word, _ in entry['marks']] for entry in page_entries(benchmark)]
     assert marks == [[], [], ['fewer problems'], ['other judge']]
-    assert [entry['ranked'] for entry in page_entries(benchmark)] == [True, True, True, False]
+    judges = 'different judges: rule and another'
+    assert benchmark['pairs']['incomparable'] == [[i, 3, judges] for i in (0, 1, 2)]
+    assert {pair: row[3] is None for pair, row in rows.items()} == {p: p[1] == 3 for p in rows}
+    assert all('of the 3 models compared' in claim for claim in benchmark['claims'].values())
     assert [rank is None for rank in benchmark['pairs']['ranks'][place]] == [
         *(False, False, False, True)
     ]
@@ -728,8 +733,10 @@ def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
             result['signature']['judge'] = 'another'
             write_json(path, result)
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    ranked = [not name.startswith('loss') for name in benchmark['pairs']['metrics']]
     tested = {
-        (a, b): [one[3] is not None for one in row] for a, b, row in benchmark['pairs']['rows']
+        (a, b): [one[3] is not None for one, tested in zip(row, ranked, strict=True) if tested]
+        for a, b, row in benchmark['pairs']['rows']
     }
     assert all(tested[0, 1]) and all(tested[2, 3])
     assert not any(any(tested[pair]) for pair in ((0, 2), (0, 3), (1, 2), (1, 3)))

@@ -64,6 +64,7 @@ def test_a_model_has_a_row_as_in_the_paper() -> None:
         'G-Pass@2_0.75': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
         'G-Pass@2_1.0': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
         'mG-Pass@2': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
+        'loss@2': pytest.approx(100 * (4 / 6 + 1 / 2) / 4),
     }
     groups = {(cells[0], cells[3]): cells for cells in by_group.rows}
     assert set(groups) == {(g, k) for g in ('AMC-en', 'AMC-cn') for k in (2, 4)}
@@ -118,7 +119,8 @@ def test_undefined_is_shown_as_undefined() -> None:
     made = results(m=[make_result(COUNTS, 4, (2, 4), judged=3)])
     two, four, _ = benchmark_tables(made)
     assert '–' not in to_text(two)
-    assert shown(four, 'm')[1:] == ['–'] * 6
+    assert shown(four, 'm')[1:] == ['–'] * 7
+    assert not four.claims
     assert four.notes == ['–: undefined, no problem has 4 judged samples']
 
 
@@ -181,7 +183,10 @@ def test_results_of_different_data_are_not_compared_in_silence() -> None:
         'a': {'x': make_result(COUNTS, 4, (4,), data='202412:aaaa')},
         'b': {'x': make_result(COUNTS, 4, (4,), data='202412:bbbb')},
     }
-    assert any('different data: 202412:aaaa and' in n for n in benchmark_tables(made)[0].notes)
+    assert any(
+        'different versions of the data: 202412:aaaa and' in n
+        for n in benchmark_tables(made)[0].notes
+    )
 
 
 def test_other_evaluators_results_are_left_out() -> None:
@@ -198,11 +203,13 @@ def test_hostile_names_stay_in_their_cell() -> None:
     text, markdown = to_text(table), to_markdown(table)
     assert '\x1b' not in text + markdown
     assert '<script>' not in markdown
-    assert len(text.splitlines()) == 6  # the headings take two
+    assert len(text.splitlines()) == 7  # the headings take two
     lines = markdown.splitlines()
     assert lines[2].count(' | ') == lines[4].count(' | ')
     assert [line for line in lines if line.startswith('- ')] == [
-        '- a\\|b &lt;script&gt;�\\[2J \\*x\\* �'
+        '- a\\|b &lt;script&gt;�\\[2J \\*x\\* � solves 75 % of the problems in some of 4 attempts, '
+        '25 % in all of them',
+        '- a\\|b &lt;script&gt;�\\[2J \\*x\\* �',
     ]
     markdown.encode()
     to_csv(made).encode()
@@ -277,7 +284,7 @@ def test_what_is_infinite_is_undefined() -> None:
     made = {'m': {'x': make_result(COUNTS, 4, (2,)) | {'mG-Pass@2': float('inf')}}}
     texts = [to_csv(made), to_json(made), to_markdown(benchmark_tables(made)[0])]
     assert not any(re.search(r'\binf\b|Infinity', text) for text in texts)
-    assert shown(benchmark_tables(made)[0], 'm')[-1] == '–'
+    assert shown(benchmark_tables(made)[0], 'm')[-2] == '–'
 
 
 def test_the_terminal_is_wide_enough_for_long_names() -> None:

@@ -154,7 +154,8 @@ def test_intervals_and_the_best_are_shown_as_set(
     out = capsys.readouterr().out
     assert '[low, high]: 95 % intervals, for a population of problems' in out
     (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
-    assert row.count('*') == len(row.split()) - 1
+    assert row.count('*') == len(row.split()) - 2  # all but the name and the loss
+    assert '* most stable by G-Pass@2_1.0: good' in out
     markdown = (folder / 'gpassk_T.md').read_text('utf-8')
     assert '| good | **' in markdown
     assert '| bad | **' not in markdown

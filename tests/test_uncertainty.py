@@ -55,7 +55,7 @@ def test_intervals_for_these_very_problems() -> None:
     found = figures(table, PROTOCOL)
     made = figure_intervals(FigureValues(table, PROTOCOL), IntervalSettings(resamples=500))
     fixed = made['intervals_fixed']
-    names = ['accuracy (4 runs average)', 'mG-Pass@2']
+    names = ['accuracy (4 runs average)', 'mG-Pass@2', 'loss@2']
     names += ['pass@2', 'G-Pass@2_0.5', 'G-Pass@2_1.0']
     assert fixed.keys() == {f'{group}{name}' for group in ('', 'en/', 'cn/') for name in names}
     for key, (low, high) in fixed.items():

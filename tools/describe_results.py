@@ -59,6 +59,7 @@ def _over(over: Over) -> str:
 
 def _direction(family: Family) -> str:
     told = '; never rises with τ' if family.falls_with_tau else ''
+    told += '' if family.ranked else '; never ranked'
     return told + ('; lower is better' if family.lower_is_better else '')
 
 

@@ -25,10 +25,11 @@ __all__ = ['add_parser', 'run']
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
 DESCRIPTION = """\
-Compare two models, or one model in two runs, on the problems that both answered. It shows the
-difference B - A of every figure with its interval and p-values, and the problems gained and lost. A
-and B are work dirs of OpenCompass (their newest run is used), timestamp folders, or results of
-gpassk score -o with their trials files. Without B, A is a run of two models.
+Compare two models, or one model in two runs, on the problems that both answered. It says in words
+which is better in G-Pass@k at τ = 1, and shows the difference B - A of every figure with its
+interval and p-values, and the problems gained and lost. A and B are work dirs of OpenCompass (their
+newest run is used), timestamp folders, or results of gpassk score -o with their trials files.
+Without B, A is a run of two models.
 
 Data sets are paired by abbr, else by benchmark and n. Problems are the same if id, gold answer and
 question are equal. Other problems are left out and counted.

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.join_results import Result
+from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
 __all__ = [
+    'SERIOUS',
+    'UNKNOWN',
     'Look',
     'cautions',
+    'different_measures',
     'incomparable',
     'planned_look',
+    'set_apart',
+    'setting',
     'shared_protocols',
     'sides_differ',
 ]
@@ -31,6 +38,7 @@ SERIOUS = {
     'collapsed': 'thresholds of collapsed understanding',
 }
 LONGEST = 120
+UNKNOWN = 'unknown'
 HASH = re.compile(r':([0-9a-f]{8,})$')
 SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
 
@@ -56,15 +64,48 @@ def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
 
     They measure different things, or one result contradicts its own trials.
     """
-    found = [
-        f'different {SERIOUS[name]}: {of_a} and {of_b}'
-        for name, (of_a, of_b) in _differing(a.found, b.found, SERIOUS).items()
-    ]
-    return found + [
+    return different_measures(a.found.result, b.found.result) + [
         f'the result of {side} is contradictory: {one.contradiction}'
         for side, one in (('A', a), ('B', b))
         if one.contradiction
     ]
+
+
+def different_measures(a: Result, b: Result) -> list[str]:
+    """Return in what two results differ, so that their figures measure different things."""
+    return [
+        f'different {SERIOUS[name]}: {of_a} and {of_b}'
+        for name, (of_a, of_b) in _differing(a, b, SERIOUS).items()
+    ]
+
+
+def setting(result: Result, name: str) -> str:
+    """Return a setting of a result's signature as text, :data:`UNKNOWN` if it is not told."""
+    value = result['signature'].get(name)
+    if value in (None, NOBODY):  # a result without verdicts has no other judge
+        return UNKNOWN
+    if isinstance(value, Mapping):
+        return ', '.join(f'{key}={value[key]}' for key in sorted(value, key=str))
+    return str(value)
+
+
+def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
+    """Return the settings in which each result differs from most of the results.
+
+    Results that differ in none can be compared with one another.
+
+    Returns:
+        For each result, setting → what it is, and what it is in most.
+    """
+    found: list[dict[str, str]] = [{} for _ in results]
+    for name in SERIOUS:
+        values = [setting(result, name) for result in results]
+        usual = Counter(value for value in values if value != UNKNOWN).most_common(1)
+        for apart, value in zip(found, values, strict=True):
+            if value not in (UNKNOWN, *(most for most, _ in usual)):
+                told = shortened(value, LONGEST), shortened(usual[0][0], LONGEST)
+                apart[name] = f'{name} {told[0]}; other results here have {told[1]}'
+    return found
 
 
 class Look(NamedTuple):
@@ -153,32 +194,25 @@ def sides_differ(first: Found, second: Found) -> list[str]:
     """Return the settings in which the results differ, perhaps on purpose."""
     return [
         f'{SETTINGS[name]}: A {a}, B {b}'
-        for name, (a, b) in _differing(first, second, SETTINGS).items()
+        for name, (a, b) in _differing(first.result, second.result, SETTINGS).items()
     ]
 
 
-def _differing(first: Found, second: Found, names: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    signatures = first.result['signature'], second.result['signature']
+def _differing(
+    first: Result, second: Result, names: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
     found = {}
     for name in names:
-        a, b = (_shown(signature.get(name)) for signature in signatures)
+        a, b = setting(first, name), setting(second, name)
         if name == 'data' and _same_data(first, second, a, b):
             continue
-        if a != b and 'unknown' not in (a, b):
+        if a != b and UNKNOWN not in (a, b):
             found[name] = (shortened(a, LONGEST), shortened(b, LONGEST))
     return found
 
 
-def _same_data(first: Found, second: Found, a: str, b: str) -> bool:
+def _same_data(first: Result, second: Result, a: str, b: str) -> bool:
     """Tell whether two benchmarks with different names have the same hash of data."""
     hashes = HASH.search(a), HASH.search(b)
-    named = first.result['benchmark'] != second.result['benchmark']
+    named = first['benchmark'] != second['benchmark']
     return named and all(hashes) and len({one[1] for one in hashes if one}) == 1
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return 'unknown'
-    if isinstance(value, Mapping):
-        return ', '.join(f'{name}={value[name]}' for name in sorted(value, key=str))
-    return str(value)

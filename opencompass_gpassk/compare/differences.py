@@ -59,7 +59,7 @@ class Difference:
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
             :func:`~opencompass_gpassk.metrics.paired.settled_test`, times the factor of a look; 1
-            if the test supports the other sign of the difference.
+            if the test supports the other sign of the difference, NaN if it is not ranked.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
@@ -124,8 +124,8 @@ class Standing:
     Attributes:
         figures: Shape (models,), in percent; NaN where undefined.
         ranks: Shape (models, 2): the best and the worst rank that the data allow, from 1.
-        best: Shape (models,): whether no model has a better figure.
-        among_best: Shape (models,): whether it is the best or not distinguishable from the best.
+        best: Shape (models,): whether none of the models below has a better figure.
+        among_best: Shape (models,): whether it may be the first.
     """
 
     figures: NDArray[np.float64]
@@ -171,7 +171,9 @@ def compare(
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
-        families.setdefault(one.difference.group and one.difference.name, []).append(one)
+        # A figure that is not ranked has no p-value and is no test among the others.
+        alone = one.difference.group or not one.difference.figure.family.ranked
+        families.setdefault(one.difference.name if alone else '', []).append(one)
     corrected = {one.key: one for family in families.values() for one in _corrected(family)}
     return [corrected[one.difference.key] for one in tested]
 
@@ -201,7 +203,7 @@ def distinguishable(
     found = {}
     for block in shared.parts[label]:
         for index, figure in enumerate(block.figures):
-            if figures and figure not in figures:
+            if (figures and figure not in figures) or not figure.family.ranked:
                 continue
             low, high = block.tested[..., index]
             reached = 100 * _figures(block)[:, index]
@@ -210,10 +212,9 @@ def distinguishable(
             values = np.round(sign * np.stack([low, high]), 12) + 0.0
             clusters = block.clusters.astype(np.int64).tobytes()
             ranks = _ranks(values.tobytes(), values.shape, clusters, flips, seed, level)
-            best = np.zeros(len(reached), dtype=bool)
-            if not np.isnan(reached).all():
-                best = sign * reached == np.nanmax(sign * reached)
-            among = best | ((ranks[:, 0] == 1) & ~np.isnan(reached))
+            among = (ranks[:, 0] == 1) & ~np.isnan(reached)
+            # A model with a higher figure on other problems may be certain to be worse on these.
+            best = among & (sign * reached == (sign * reached)[among].max(initial=-np.inf))
             found[figure] = Standing(reached, ranks, best, among)
     return found
 
@@ -266,13 +267,16 @@ def _differences(
             for of_model in zip(*_weighted(block), strict=True)
         )
         found = ratio_differences(of_first, of_second, **asdict(settings))
+    ranked = np.array([figure.family.ranked for figure in block.figures])
     low, high = block.tested
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    p_values = np.minimum(factor * claimed_p_value(-found.estimate, least), 1.0)
-    favourable = np.where(np.isnan(found.estimate), np.nan, most.min(axis=0))
-    favourable = np.minimum(factor * favourable, 1.0)
+    tests = ranked & ~np.isnan(found.estimate)
+    p_values, favourable = (
+        np.where(tests, np.minimum(factor * one, 1.0), np.nan)
+        for one in (claimed_p_value(-found.estimate, least), most.min(axis=0))
+    )
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
     sums = ClusterSums.of(np.where(of_both, second - first, np.nan), block.clusters)
@@ -397,6 +401,11 @@ def check_metrics(
             raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
         asked |= found
     for (data_set, key), one in asked.items():
+        if not one.figure.family.ranked:
+            raise ValueError(
+                f'--fail-if-worse {key}: it is never ranked, since neither more nor less of it is '
+                'better; take another figure'
+            )
         if math.isnan(one.p_value) and not incomparable.get(data_set):
             raise ValueError(
                 f'--fail-if-worse {key}: it is undefined on {data_set}, since no problem has '
@@ -446,7 +455,7 @@ def _unknowable(one: Difference, tests: int, level: float) -> str:
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:
     whole = [one for differences in compared.values() for one in differences]
-    names = dict.fromkeys(one.figure.heading for one in whole)
+    names = dict.fromkeys(one.figure.heading for one in whole if one.figure.family.ranked)
     groups = dict.fromkeys(one.group for one in whole if one.group)
     told = f', and GROUP/NAME for a group: {", ".join(groups)}' if groups else ''
     return f'choose from {", ".join(names)}{told}'

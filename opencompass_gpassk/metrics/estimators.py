@@ -18,7 +18,8 @@ class Estimator:
     """A metric of k samples of a problem, with an unbiased estimate from any n ≥ k samples.
 
     Args:
-        kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k) or ``mG-Pass``.
+        kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k), ``mG-Pass``, or ``loss``: pass@k
+            minus G-Pass@k at τ = 1.
         k: Number of samples that the metric is defined on; 1 for accuracy.
         tau: Threshold of G-Pass.
     """
@@ -28,8 +29,8 @@ class Estimator:
     tau: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kind not in ('accuracy', 'G-Pass', 'mG-Pass'):
-            raise ValueError(f'kind is {self.kind!r}; choose accuracy, G-Pass or mG-Pass')
+        if self.kind not in ('accuracy', 'G-Pass', 'mG-Pass', 'loss'):
+            raise ValueError(f'kind is {self.kind!r}; choose accuracy, G-Pass, mG-Pass or loss')
         if self.k < 1 or (self.kind == 'accuracy' and self.k != 1):
             raise ValueError(f'k is {self.k}; give at least 1, and exactly 1 for accuracy')
         if not 0 <= self.tau <= 1:
@@ -50,7 +51,8 @@ class Estimator:
             return ratio(c, n)
         if self.kind == 'mG-Pass':
             return np.asarray(mg_pass_at_k(n, c, self.k))
-        return np.asarray(g_pass_at_k(n, c, self.k, self.tau))
+        found = np.asarray(g_pass_at_k(n, c, self.k, self.tau))
+        return found - g_pass_at_k(n, c, self.k, 1.0) if self.kind == 'loss' else found
 
 
 def problem_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:

@@ -119,8 +119,8 @@ def marks_note(marks: Collection[Mark], best: str, near: str, among: str) -> str
     """
     told = f'; {near}: not distinguishable from the best' if Mark.NEAR in marks else ''
     return (
-        f'{best}: the best of its {among}{told} (paired sign-flip test over the problems that all '
-        'these models answered, 95 %, all pairs at once)'
+        f'{best}: the best of its {among}{told} (paired sign-flip tests of every two models '
+        'over the problems that both answered, 95 %, all pairs at once)'
     )
 
 

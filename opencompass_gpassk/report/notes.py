@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
+from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.results.figures import MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.join_results import (
     Benchmark,
@@ -23,13 +24,6 @@ OWN_QUESTIONS = (
     'questions of this package, made like those of RV-Bench (arXiv 2501.11790), but not the same; '
     'no published figure can be compared with these'
 )
-COMPARED = {
-    'data': 'data',
-    'judge': 'judges',
-    'prompt': 'prompts',
-    'complete': 'thresholds of complete understanding',
-    'collapsed': 'thresholds of collapsed understanding',
-}
 CAVEATS = {
     'sample': (
         'sample: demonstration problems written for this package, not LiveMathBench; '
@@ -100,9 +94,9 @@ def _undefined(value: float | None) -> bool:
 
 def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
     results = [result for entry in benchmark.entries for result in entry.results]
-    for key, name in COMPARED.items():
-        values = dict.fromkeys(str(result['signature'].get(key)) for result in results)
-        values.pop('unknown', None)
+    for key, name in SERIOUS.items():
+        values = dict.fromkeys(setting(result, key) for result in results)
+        values.pop(UNKNOWN, None)
         if len(values) > 1:
             yield name, list(values)
 

@@ -44,8 +44,8 @@ class GPassKSummarizer(DefaultSummarizer):
     ``.tex``, ``.csv``, ``.json``, the report page, and figures as PNG and SVG. A cell without a
     figure shows the task's state; the reason is printed below the table.
 
-    If several models answered the same problems, the best figure of each column is marked, and so
-    are those that a paired test can't distinguish from it.
+    If several models can be compared, the best figure of each column is marked, and so are those
+    that a paired test can't distinguish from it. A sentence says who may be the most stable.
 
     Args:
         config: The run's config.

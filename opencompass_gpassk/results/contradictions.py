@@ -39,7 +39,8 @@ def contradiction(result: Result, table: TrialTable) -> str:
         given = table_figures(FigureValues(table, stored_protocol(result)))
     except ValueError as error:
         return f'its trials give no figures: {error}'
-    numbers = {key: value for key, value in given.items() if isinstance(value, float)}
+    # A result of an earlier version lacks the figures that were added since.
+    numbers = {k: v for k, v in given.items() if k in result and isinstance(v, float)}
     others = [key for key, value in numbers.items() if not _same(result.get(key), value)]
     if not others:
         return ''

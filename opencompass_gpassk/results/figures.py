@@ -33,6 +33,7 @@ __all__ = [
     'FAMILIES',
     'GROUP_ACCURACY',
     'G_PASS',
+    'LOSS',
     'MAJORITY_VOTE',
     'MG_PASS',
     'OOR',
@@ -104,6 +105,8 @@ class Family:
         least: The least possible value.
         most: Computes the greatest possible value from the figure.
         lower_is_better: Whether a lower value is better.
+        ranked: Whether a value can be better than another. If not, differences have intervals, but
+            no tests, ranks or marks.
         bounded: Whether it never falls when a wrong response turns right. Then counting all
             unjudged responses as wrong, and as right, bounds it.
         falls_with_tau: Whether it never rises with τ.
@@ -128,6 +131,7 @@ class Family:
     least: float = 0.0
     most: Callable[[Figure], float] = lambda at: 1.0
     lower_is_better: bool = False
+    ranked: bool = True
     bounded: bool = False
     falls_with_tau: bool = False
     repeated: bool = False
@@ -300,6 +304,16 @@ MG_PASS = Family(
     tabulated=True,
     on_page=True,
     in_summary=True,
+)
+LOSS = Family(
+    name='loss@k',
+    key='loss@{k}',
+    about='chance that of {k} samples some are right, but not all: pass@{k} minus G-Pass@{k}_1.0; '
+    'a model that solves nothing loses nothing',
+    estimator=lambda at: Estimator('loss', at.k or 1),
+    ranked=False,
+    tabulated=True,
+    on_page=True,
 )
 
 
@@ -507,7 +521,7 @@ SCORED = Family(
 )
 
 FAMILIES = (
-    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS),
+    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, LOSS),
     *(SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
     *(BETWEEN_VERSIONS, BETWEEN_SAMPLES),
     *(*UNDERSTANDING, UNDERSTANDING_SCORE, VERSIONS_RIGHT),

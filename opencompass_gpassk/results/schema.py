@@ -332,7 +332,7 @@ def _check_sizes(result: Result) -> None:
     """Raise a ValueError if a result holds more than can be shown in reasonable time."""
     groups, rows = result.get('groups') or {}, result.get('details') or []
     taus = len(result.get('taus') or [])
-    metrics = len(result.get('k') or []) * (taus + 2) + 2 * taus + OTHER_METRICS
+    metrics = len(result.get('k') or []) * (taus + 3) + 2 * taus + OTHER_METRICS
     metrics *= 3 if result.get('reasoning') else 1  # plain, sound, drop
     for what, number, most in (
         ('metrics, by k and taus', metrics, MOST_METRICS),

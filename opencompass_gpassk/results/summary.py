@@ -95,7 +95,7 @@ def summarize(
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Summary:
-    """Return average@n, pass@k, G-Pass@k_τ and mG-Pass@k of P problems, with intervals.
+    """Return average@n, pass@k, G-Pass@k_τ, mG-Pass@k and loss@k of P problems, with intervals.
 
     Each figure is a mean over the problems that have the k samples it needs. Intervals are for a
     population of problems like these: a BCa bootstrap over clusters with a fixed seed, or Wilson's
@@ -113,7 +113,7 @@ def summarize(
 
     Returns:
         The estimates by name: ``average@8`` (``average@n`` where n differs, ``accuracy`` where n is
-        1), ``pass@4``, ``G-Pass@4_0.5``, ``mG-Pass@4``.
+        1), ``pass@4``, ``G-Pass@4_0.5``, ``mG-Pass@4``, ``loss@4``.
 
     Raises:
         ValueError: If there is no problem, a count is negative or isn't an integer, c > n, k < 1,
@@ -124,7 +124,7 @@ def summarize(
     >>> round(found['G-Pass@4_1.0'].value, 3)
     0.652
     >>> list(found)
-    ['average@8', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4']
+    ['average@8', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4', 'loss@4']
     """
     if np.ndim(c) != 1 or np.shape(n) not in ((), np.shape(c)) or not np.size(c):
         raise ValueError(

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
+from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
@@ -23,20 +25,19 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.figures import G_PASS, SHARES
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
-    Result,
     has_verdicts,
+    is_greedy,
     join_benchmarks,
     signature_line,
 )
-from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
-__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts', 'set_apart']
+__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts']
 
 
 def run_facts(found: Found) -> list[tuple[str, str]]:
@@ -91,11 +92,6 @@ def _range(ends: Any) -> str:
 
 
 Mark = tuple[str, str]
-OF_GREEDY = 'greedy: '  # before the marks of a greedy result that is shown beside samples
-COMPARED = ('data', 'judge', 'prompt')
-# Figures of results with these marks measure something else. Other marks leave them comparable:
-# missing verdicts are settled both ways, and problems are those that both have.
-APART = ('own data', 'contradictory', *(f'other {name}' for name in COMPARED))
 
 
 def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
@@ -103,7 +99,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
 
     Args:
         found: The result.
-        others: The results of the same benchmark, this one included.
+        others: The results of the same benchmark and way of decoding, this one included.
         contradiction: How the result and its trials contradict each other, '' if they agree.
     """
     result = found.result
@@ -128,45 +124,9 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
         marks.append(
             ('fewer problems', f'{_problems(found)} problems; another result here has {most}')
         )
-    return marks + _others(result, [other.result for other in others])
-
-
-def _others(result: Result, results: Sequence[Result]) -> list[Mark]:
-    """Return a mark for each setting in which a result differs from most of its benchmark."""
-    marks = []
-    for key in COMPARED:
-        counts = Counter(value for one in results if (value := _signed(one, key)) is not None)
-        value = _signed(result, key)
-        if value is None or len(counts) < 2 or value == (usual := counts.most_common(1)[0][0]):
-            continue
-        marks.append((f'other {key}', f'{key} {value}; other results here have {usual}'))
-    return marks
-
-
-def _signed(result: Result, key: str) -> str | None:
-    value = result['signature'].get(key)
-    return None if value in (None, 'unknown', NOBODY) else str(value)
-
-
-def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> list[set[Mark]]:
-    """Return the marks that say of an entry why its figures measure something else than others'.
-
-    Entries with the same marks can be compared with one another: so can figures on the same own
-    data, but not those of a result that contradicts its trials.
-
-    Args:
-        marks: The marks of each entry.
-    """
-    found = [
-        {
-            (word, f'{index}: {text}' if word.endswith('contradictory') else text)
-            for word, text in one
-            if word.removeprefix(OF_GREEDY) in APART
-        }
-        for index, one in enumerate(marks)
-    ]
-    shared = set.intersection(*found) if found else set()
-    return [one - shared for one in found]
+    apart = set_apart([other.result for other in others])
+    place = next(i for i, other in enumerate(others) if other is found)
+    return marks + [(f'other {name}', told) for name, told in apart[place].items()]
 
 
 def _problems(found: Found) -> int:
@@ -210,7 +170,6 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "intervals": notes on them, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
                           "greedy": time of the greedy result if it is from another run,
-                          "ranked": whether it can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
                           "intervals": {group: {name: [low, high, method]}},
@@ -219,7 +178,8 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
-             "pairs": see :func:`~.pairs.compare_entries`}],
+             "pairs": see :func:`~.pairs.compare_entries`,
+             "claims": {k: a sentence on the most stable model}}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
          "tasks": [[run, task, state]], "faults": [str], "others": [str]}
@@ -331,8 +291,8 @@ def _benchmark(
         _entry(benchmark, entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
-    apart = set_apart([entry['marks'] for entry in shown])
-    of_samples = [{mark for mark in one if not mark[0].startswith(OF_GREEDY)} for one in apart]
+    contradictory = {id(one.result) for one in results if contradictions.get(one.path)}
+    pairs = compare_entries(benchmark, problems, contradictory)
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
@@ -344,11 +304,25 @@ def _benchmark(
         'groups': _groups(entries),
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
-        'entries': [{**entry, 'ranked': not of_samples[i]} for i, entry in enumerate(shown)],
+        'entries': shown,
         'problems': [_problem(problem, len(entries)) for problem in problems],
         'longest': longest,
-        'pairs': compare_entries(benchmark, problems, of_samples, apart),
+        'pairs': pairs,
+        'claims': _claims(benchmark, pairs),
     }, packed
+
+
+def _claims(benchmark: Benchmark, pairs: Mapping[str, Any]) -> dict[str, str]:
+    """Return a sentence on the most stable model for each k at which something can be said."""
+    ranks = dict(zip(pairs['metrics'], pairs['ranks'], strict=True))
+    nobody = [None] * len(benchmark.entries)
+    found = {
+        str(k): leaderboard_claim(
+            benchmark, benchmark.entries, ranks.get(G_PASS(k=k, tau=1.0).key, nobody), k
+        )
+        for k in benchmark.ks
+    }
+    return {k: claim for k, claim in found.items() if claim}
 
 
 def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -379,7 +353,7 @@ def _entry(
     if beside:
         peers = _peers(beside, results)
         of_greedy = marks_of(beside, peers, contradictions.get(beside.path, ''))
-        marks += [(f'{OF_GREEDY}{a}', b) for a, b in of_greedy if (a, b) not in marks]
+        marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
     return {
         'label': one_line(benchmark.label(entry)),
         'model': _name(main.model),
@@ -397,8 +371,8 @@ def _entry(
 
 
 def _peers(found: Found, results: Sequence[Found]) -> list[Found]:
-    name = found.result['benchmark']
-    return [other for other in results if other.result['benchmark'] == name]
+    way = found.result['benchmark'], is_greedy(found.result)
+    return [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
 
 
 def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:

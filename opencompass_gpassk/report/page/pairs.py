@@ -7,15 +7,19 @@ equal numbers are drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.compare.claims import difference_claim
+from opencompass_gpassk.compare.comparability import different_measures, set_apart
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.metrics.bootstrap_intervals import ROUNDING, bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
@@ -28,9 +32,9 @@ from opencompass_gpassk.metrics.paired import (
 from opencompass_gpassk.report.cells import WILSON
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
-from opencompass_gpassk.results.figures import ACCURACY, result_figures
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, result_figures
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.join_results import Benchmark
+from opencompass_gpassk.results.join_results import Benchmark, Result
 from opencompass_gpassk.results.protocol import Protocol
 
 __all__ = ['compare_entries']
@@ -44,46 +48,93 @@ Integers = NDArray[np.int64]
 
 
 def compare_entries(
-    benchmark: Benchmark,
-    problems: Sequence[PageProblem],
-    apart: Sequence[Collection[Any]],
-    greedy_apart: Sequence[Collection[Any]],
+    benchmark: Benchmark, problems: Sequence[PageProblem], contradictory: Collection[int] = ()
 ) -> dict[str, Any]:
     """Return the difference of every two entries, over the problems that both answered.
 
     Args:
         benchmark: The benchmark with its entries.
         problems: The problems, and how the entries solved them.
-        apart: What sets each entry apart; only entries with the same reasons are tested, and only
-            those without any have ranks.
-        greedy_apart: The same for greedy responses.
+        contradictory: The ids of results that contradict their trials.
 
     Returns:
         ``metrics``: the names of the compared metrics. ``rows``: lists ``[first, second,
         [[difference, low, high, p, p after Holm's correction, first figure, second figure,
         problems, open, few], …]]``, all over the problems for which both have the figure. The
         difference is the second minus the first, in points, with a 95 % interval for a population
-        of such problems. p is NaN if they are not comparable. ``open`` is 1 if missing verdicts
-        decide whether it is significant. ``few`` is [clusters that differ, clusters] if they differ
-        too seldom, or too alike, for a bootstrap, else None. ``ranks``: for each metric the [best,
-        worst] rank of each entry that the data allow, None without a rank.
+        of such problems. p is NaN if they are not comparable, or the figure is not ranked. ``open``
+        is 1 if missing verdicts decide whether it is significant. ``few`` is [clusters that differ,
+        clusters] if they differ too seldom, or too alike, for a bootstrap, else None. ``ranks``:
+        for each metric the [best, worst] rank of each entry that the data allow, None without a
+        rank. ``claims``: for each k a sentence on G-Pass@k at τ = 1 of each row, '' if they are not
+        tested. ``incomparable``: lists ``[first, second, why]`` of entries that are not comparable.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
     pairs = np.array(list(combinations(range(len(benchmark.entries)), 2))).reshape(-1, 2)
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
+    sampled = _comparable([one.result or None for one in benchmark.entries], contradictory)
+    greedy = _comparable([one.greedy for one in benchmark.entries], contradictory)
     names, tested, ranks = [], [], []
-    for name, counts, estimator in _metrics(benchmark, asked):
+    for name, figure, counts in _metrics(benchmark, asked):
+        estimator = figure.estimator()
         values = counts.values(estimator)
         if (~np.isnan(values)).any(axis=1).sum() > 1:
             names.append(name)
-            reasons = greedy_apart if name == GREEDY else apart
-            alike = np.array([reasons[a] == reasons[b] for a, b in pairs], dtype=bool)
-            tested.append(_differences(values, counts, estimator, pairs, clusters, alike))
-            ranked = [i for i, one in enumerate(reasons) if not one]
-            ranks.append(_ranks(values, counts, estimator, clusters, ranked))
+            ranked, apart = greedy if name == GREEDY else sampled
+            tests = [figure.family.ranked and pair not in apart for pair in map(tuple, pairs)]
+            tested.append(_differences(values, counts, estimator, pairs, clusters, tests))
+            of = ranked if figure.family.ranked else ()
+            ranks.append(_ranks(values, counts, estimator, clusters, of))
     rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
-    return {'metrics': names, 'rows': rows if names else [], 'ranks': ranks}
+    labels = [benchmark.label(entry) for entry in benchmark.entries]
+    claims = {
+        str(k): [
+            _claim((labels[a], labels[b]), strictest, row)
+            for (a, b), row in zip(pairs, tested[names.index(strictest.key)], strict=True)
+        ]
+        for k in benchmark.ks
+        if (strictest := G_PASS(k=k, tau=1.0)).key in names
+    }
+    why = {pair: f'greedy: {reason}' for pair, reason in greedy.apart.items()} | sampled.apart
+    return {
+        'metrics': names,
+        'rows': rows if names else [],
+        'ranks': ranks,
+        'claims': claims,
+        'incomparable': [[*pair, one_line(reason)] for pair, reason in why.items()],
+    }
+
+
+def _claim(names: tuple[str, str], figure: Figure, row: Sequence[Any]) -> str:
+    difference, low, high, p_value, adjusted, *_, is_open, _ = row
+    if math.isnan(p_value):
+        return ''
+    word = 'open' if is_open else ''
+    if adjusted <= 1 - LEVEL:
+        word = 'better' if difference > 0 else 'worse'
+    return difference_claim(names, figure, word, (difference, low, high), adjusted, LEVEL)
+
+
+class _Comparable(NamedTuple):
+    """Entries that can be compared with one another, and why two can't be."""
+
+    ranked: list[int]
+    apart: dict[tuple[int, int], str]
+
+
+def _comparable(results: Sequence[Result | None], contradictory: Collection[int]) -> _Comparable:
+    given = {i: one for i, one in enumerate(results) if one}
+    apart = {}
+    for (i, one), (j, other) in combinations(given.items(), 2):
+        why = different_measures(one, other)
+        if {id(one), id(other)} & {*contradictory}:
+            why.append('a result contradicts its trials')
+        if why:
+            apart[i, j] = '; '.join(why)
+    settings = zip(given.items(), set_apart(list(given.values())), strict=True)
+    ranked = [i for (i, one), other in settings if not other and id(one) not in contradictory]
+    return _Comparable(ranked, apart)
 
 
 @dataclass(frozen=True)
@@ -142,9 +193,9 @@ def _differences(
     estimator: Estimator,
     pairs: Integers,
     clusters: Sequence[str],
-    comparable: NDArray[np.bool_],
+    tests: Sequence[bool],
 ) -> list[list[Any]]:
-    """Return the comparison of each pair of rows of (entries, P) values."""
+    """Return the comparison of each pair of rows of (entries, P) values; no p without a test."""
     alike = np.array([_alike(counts.n[a], counts.n[b]) for a, b in pairs], dtype=bool)
     columns = np.full((8, len(pairs)), np.nan)
     few: list[list[int] | None] = [None] * len(pairs)
@@ -154,9 +205,9 @@ def _differences(
             one, other = values[pairs[part, 0]], values[pairs[part, 1]]
             found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
             low, high = counts.tested(pairs[part].T, estimator)
-            claims, most = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
-            tested = comparable[part] & ~np.isnan(found.estimate)
-            p_value = np.where(tested, claimed_p_value(-found.estimate, claims), np.nan)
+            least, most = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
+            tested = np.array(tests, bool)[part] & ~np.isnan(found.estimate)
+            p_value = np.where(tested, claimed_p_value(-found.estimate, least), np.nan)
             favourable = np.where(tested, most.min(axis=0), np.nan)
             sums = ClusterSums.of((other - one).T, clusters)
             differing = (np.abs(sums.totals) > ROUNDING).sum(axis=0)
@@ -214,14 +265,14 @@ def _ranks(
 
 def _metrics(
     benchmark: Benchmark, problems: Sequence[PageProblem]
-) -> Iterator[tuple[str, _Counts, Estimator]]:
-    """Yield each metric with its samples and its estimator from n and c."""
+) -> Iterator[tuple[str, Figure, _Counts]]:
+    """Yield the name of each metric, its figure, and its samples."""
     sampled, greedy = _counts(benchmark, problems)
-    yield GREEDY, greedy, ACCURACY.estimator(ACCURACY())  # type: ignore[misc]  # it has one
+    yield GREEDY, ACCURACY(), greedy
     most = max((2, *benchmark.ks))
     for figure in result_figures(Protocol(most, tuple(benchmark.ks), tuple(benchmark.taus))):
         if figure.family.estimator:
-            yield AVERAGE if figure.family is ACCURACY else figure.key, sampled, figure.estimator()
+            yield AVERAGE if figure.family is ACCURACY else figure.key, figure, sampled
 
 
 def _counts(benchmark: Benchmark, problems: Sequence[PageProblem]) -> tuple[_Counts, _Counts]:

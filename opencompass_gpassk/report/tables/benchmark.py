@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, PASS, Figure, Side
+from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, Figure, Side
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -87,6 +88,8 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         found = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
         compared[k] = found
         notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
+        ranks = [found.ranks.get((entry.model, entry.dataset)) for entry in entries]
+        claim = leaderboard_claim(benchmark, entries, ranks, k) if k else ''
         yield Table(
             title if k is None else f'{title}, k = {k}',
             ['model', *(column.heading for column in columns)],
@@ -102,6 +105,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 for place, column in enumerate(columns, start=1)
                 if (mark := column.mark(found, entry, k))
             },
+            claims=[claim] if claim else [],
         )
     yield from _true_verdicts(benchmark)
     yield from _group_tables(benchmark, title, compared)
@@ -134,7 +138,8 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
             for tau in taus if family.has('tau') else [None]:
                 # Headings may call k by its letter.
                 figure = family(k=k if family.has('k') else None, tau=tau)  # type: ignore[arg-type]
-                headline = family is not PASS and tau in (None, max(taus, default=None))
+                last = tau in (None, max(taus, default=None))
+                headline = last and family not in (PASS, LOSS)
                 columns.append(_Column(figure.heading, figure, headline))
     return columns
 

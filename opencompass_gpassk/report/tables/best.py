@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.compare.differences import Standing, distinguishable
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.results.figures import ACCURACY, Figure, Side
-from opencompass_gpassk.results.join_results import Entry, Result, read_figure
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, Side
+from opencompass_gpassk.results.join_results import (
+    Entry,
+    Result,
+    read_figure,
+    sample_count,
+    stored_protocol,
+)
 from opencompass_gpassk.results.judged_trials import VALIDITY
-from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import TrialTable, read_trials
 
 __all__ = ['AVERAGE', 'GREEDY', 'Best', 'Trials', 'best_entries', 'verdicts_of']
 
 Place = tuple[str, str]  # model, data set
 Trials = Mapping[Place, TrialTable]  # the trials of the result
-Groups = Mapping[str, Mapping[str, object]]  # label to the values of its fields
 
 GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()
 ROUNDING = 1e-6  # percent
@@ -33,10 +38,12 @@ class Best:
     Attributes:
         marks: (label of a group or '', figure) → (model, data set) → its mark.
             :data:`GREEDY` and :data:`AVERAGE` are the accuracy of a greedy response and of samples.
+        ranks: (model, data set) → the best and the worst rank in G-Pass@k at τ = 1.
         notes: Why some figures are not marked.
     """
 
     marks: dict[tuple[str, Figure], dict[Place, Mark]] = field(default_factory=dict)
+    ranks: dict[Place, Sequence[int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def of(self, entry: Entry, figure: Figure, group: str = '') -> Mark | None:
@@ -45,52 +52,21 @@ class Best:
 
 
 @dataclass(frozen=True)
-class _Sampled:
-    """The sampled results of a table's entries, or the greedy ones.
+class _Row:
+    """A row's sampled result or its greedy one, and the data set that it is of."""
 
-    Attributes:
-        greedy: Whether these are the greedy results.
-        sound: Whether sound figures are compared.
-        k: The k of G-Pass@k; None without G-Pass@k.
-        groups: The groups in which figures are compared.
-    """
-
-    greedy: bool
-    sound: bool
-    k: int | None
-    groups: Groups
+    entry: Entry
+    result: Result
+    dataset: str
 
     @property
-    def called(self) -> str:
-        """The kind of responses in words."""
-        return 'greedy answers' if self.greedy else 'samples'
+    def trials(self) -> Place:
+        """Model and data set of the result's trials."""
+        return self.entry.model, self.dataset
 
-    def result(self, entry: Entry) -> Result | None:
-        """Return an entry's result, None if it has no such figures."""
-        result = entry.greedy if self.greedy else entry.result
-        return result if result and (result.get('reasoning') or not self.sound) else None
-
-    def place(self, entry: Entry) -> Place:
-        """Return model and data set of an entry's trials."""
-        return entry.model, entry.greedy_dataset if self.greedy else entry.dataset
-
-    def protocol(self, entry: Entry) -> Protocol:
-        """Return an entry's protocol; raise a ValueError if the result's settings are invalid."""
-        reasoning = (self.result(entry) or {}).get('reasoning') or {}
-        fields = (tuple(f for f in one if f != 'problems') for one in self.groups.values())
-        return Protocol(
-            1 if self.greedy else entry.n,
-            (self.k,) if self.k and not self.greedy else (),
-            () if self.greedy else tuple(entry.taus),
-            tuple(dict.fromkeys(one for one in fields if one and 'version' not in one)),
-            sound=reasoning.get('threshold') if self.sound else None,
-        )
-
-    def named(self, figure: Figure, entry: Entry) -> Figure:
-        """Return a figure as an entry's result has it; accuracy then has its n."""
-        if figure.family is not ACCURACY:
-            return figure
-        return ACCURACY(n=1 if self.greedy else entry.n).on(figure.side)
+    def named(self, figure: Figure) -> Figure:
+        """Return a figure as the result has it; accuracy then has its n."""
+        return figure.of_n(sample_count(self.result)) if figure.family is ACCURACY else figure
 
 
 def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> TrialTable | None:
@@ -127,105 +103,142 @@ def best_entries(
     k: int | None,
     trials: Trials,
     figures: Sequence[Figure],
-    groups: Groups | None = None,
+    groups: Iterable[str] = (),
 ) -> Best:
     """Return, for each figure, the best entries and those not distinguishable from the best.
 
-    Figures are only marked if several entries have them, all entries answered the same problems,
-    and the trials of all can be read.
+    They are chosen among the entries that can be compared with one another, if the trials of all
+    can be read. Each two are compared on the problems that both answered.
 
     Args:
         entries: The rows of a table.
         k: The k of G-Pass@k; None without G-Pass@k.
         trials: Trials of the results.
         figures: The figures to compare; either all of them are sound figures, or none.
-        groups: Label → fields of the groups in which to compare them too.
+        groups: Labels of the groups in which to compare them too.
     """
     found = Best()
     sound = any(one.side is Side.SOUND for one in figures)
     for greedy in (False, True):
         asked = [one for one in figures if (one.on(Side.PLAIN) == GREEDY) is greedy]
-        side = _Sampled(greedy, sound, k, groups or {})
-        chosen = [entry for entry in entries if side.result(entry)]
-        shared = _shared(side, chosen, trials, found) if asked else None
+        rows = [
+            _Row(one, result, one.greedy_dataset if greedy else one.dataset)
+            for one in entries
+            if (result := one.greedy if greedy else one.result)
+            and (result.get('reasoning') or not sound)
+        ]
+        if not asked:
+            continue
+        rows = _comparable(rows, found)
+        shared = _shared(rows, None if greedy else k, trials, found, sound=sound)
         if shared is not None:
-            for label in ('', *side.groups):
-                _mark(found, side, shared, label, asked, chosen)
+            for label in ('', *groups):
+                _mark(found, shared, label, asked, rows)
+    found.notes = list(dict.fromkeys(found.notes))  # greedy answers may have the same
     return found
 
 
+def _comparable(rows: Sequence[_Row], found: Best) -> list[_Row]:
+    """Return the rows that can be compared with one another; add a note on each other one."""
+    apart = set_apart([row.result for row in rows])
+    found.notes += [
+        f'{row.entry.model} is not compared: {"; ".join(why.values())}'
+        for row, why in zip(rows, apart, strict=True)
+        if why
+    ]
+    return [row for row, why in zip(rows, apart, strict=True) if not why]
+
+
 def _shared(
-    side: _Sampled, entries: Sequence[Entry], trials: Trials, found: Best
+    rows: Sequence[_Row], k: int | None, trials: Trials, found: Best, *, sound: bool
 ) -> Aligned | None:
-    """Return the entries' figures on shared problems; add a note if they can't be compared."""
-    if len(entries) < 2:
+    """Return the rows' figures on all problems; add a note if they can't be compared."""
+    if len(rows) < 2:
         return None
-    places = [side.place(entry) for entry in entries]
-    lacking = [place[0] for place in places if place not in trials]
+    called = 'samples' if rows[0].result is rows[0].entry.result else 'greedy answers'
+    lacking = [row.entry.model for row in rows if row.trials not in trials]
     if lacking:
         found.notes.append(
-            f'the best {side.called} are not marked: the trials of '
+            f'the best {called} are not marked: the trials of '
             f'{", ".join(dict.fromkeys(lacking))} can not be read'
         )
         return None
     try:
+        tables = _completed([trials[row.trials] for row in rows])
+        protocols = [stored_protocol(row.result) for row in rows]
         shared = aligned(
-            {str(i): trials[place] for i, place in enumerate(places)},
-            {str(i): side.protocol(entry) for i, entry in enumerate(entries)},
+            {str(i): table for i, table in enumerate(tables)},
+            {
+                str(i): replace(one, k=(k,) if k else (), sound=one.sound if sound else None)
+                for i, one in enumerate(protocols)
+            },
         )
     except (TypeError, ValueError):  # they share no problem, or a result's settings are invalid
         shared = None
     if shared is None or shared.left_out:
         found.notes.append(
-            f'the best {side.called} are not marked: the models answered different problems'
+            f'the best {called} are not marked: the models answered different problems'
         )
         return None
     return shared
 
 
+def _completed(tables: Sequence[TrialTable]) -> list[TrialTable]:
+    """Return tables that all have the problems of all; figures are undefined without trials.
+
+    Raises:
+        ValueError: If there is no problem that all have.
+    """
+    own = [{one.problem_id for one in table.problems} for table in tables]
+    if not set.intersection(*own):
+        raise ValueError('the tables have no problem in common')
+    asked = {one.problem_id: one for table in tables for one in table.problems}
+    return [
+        TrialTable(
+            [*table.problems, *(asked[name] for name in asked if name not in of_table)],
+            table.trials,
+        )
+        for table, of_table in zip(tables, own, strict=True)
+    ]
+
+
 def _mark(
-    found: Best,
-    side: _Sampled,
-    shared: Aligned,
-    label: str,
-    figures: Sequence[Figure],
-    entries: Sequence[Entry],
+    found: Best, shared: Aligned, label: str, figures: Sequence[Figure], rows: Sequence[_Row]
 ) -> None:
     """Add the marks of one group, or of the headline, to ``found``."""
     if label not in shared.parts:
         return
     wanted = {}
     for figure in figures:
-        named = {side.named(figure, entry) for entry in entries}
+        named = {row.named(figure) for row in rows}
         wanted[figure] = named.pop() if len(named) == 1 else figure.of_n(None)
     standings = distinguishable(shared, label, figures=set(wanted.values()))
     for figure, meant in wanted.items():
-        if meant in standings:
-            standing = standings[meant]
-            found.marks[label, figure] = _marks(found, side, label, figure, standing, entries)
+        standing = standings.get(meant)
+        if standing is None or not _is_shown(found, figure, standing, label, rows):
+            continue
+        found.marks[label, figure] = {
+            (row.entry.model, row.entry.dataset): Mark.BEST if best else Mark.NEAR
+            for row, best, among in zip(rows, standing.best, standing.among_best, strict=True)
+            if among
+        }
+        if not label and figure == G_PASS(k=figure.k, tau=1.0):
+            places = [(row.entry.model, row.entry.dataset) for row in rows]
+            found.ranks = dict(zip(places, standing.ranks.tolist(), strict=True))
 
 
-def _marks(
-    found: Best,
-    side: _Sampled,
-    label: str,
-    figure: Figure,
-    standing: Standing,
-    entries: Sequence[Entry],
-) -> dict[Place, Mark]:
-    """Return the marks of a figure; none if the shown value was not computed from these trials."""
-    for value, entry in zip(standing.figures, entries, strict=True):
-        shown = read_figure(side.result(entry) or {}, side.named(figure, entry), label)
+def _is_shown(
+    found: Best, figure: Figure, standing: Standing, label: str, rows: Sequence[_Row]
+) -> bool:
+    """Tell whether the shown values were computed from these trials; if not, add a note."""
+    for value, row in zip(standing.figures, rows, strict=True):
+        shown = read_figure(row.result, row.named(figure), label)
         if shown is None:
-            return {}
+            return False
         if math.isnan(shown) != math.isnan(value) or abs(shown - value) > ROUNDING:
             if not label:  # one note, not one for each group
                 called = 'greedy' if figure.on(Side.PLAIN) == GREEDY else figure.heading
                 note = f'{called} is not marked: it differs from the trials beside the results'
                 found.notes.append(note)
-            return {}
-    return {
-        (entry.model, entry.dataset): Mark.BEST if best else Mark.NEAR
-        for entry, best, among in zip(entries, standing.best, standing.among_best, strict=True)
-        if among
-    }
+            return False
+    return True

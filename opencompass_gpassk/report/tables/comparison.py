@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from opencompass_gpassk.compare.claims import claim, p_text, pair_claims, signed
 from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
@@ -20,7 +21,7 @@ from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettin
 from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables', 'p_text']
+__all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables']
 
 FORMAT = 1
 
@@ -108,6 +109,7 @@ def _about(found: Found) -> dict[str, str]:
 def _data_set(compared: Compared) -> dict[str, Any]:
     return {
         'data_set': compared.name,
+        'claims': pair_claims(compared.differences, compared.level),
         'not_comparable': list(compared.incomparable),
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
@@ -180,7 +182,8 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         *_drawn(compared),
         *_looked(compared.look),
     ]
-    tables = [_differences(title, headline, compared.level, notes)]
+    table = _differences(title, headline, compared.level, notes)
+    tables = [replace(table, claims=pair_claims(compared.differences, compared.level))]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
@@ -205,13 +208,6 @@ def _verdict(check: Check) -> str:
     if check.worse:
         return 'WORSE'
     return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as text, such as ``0.012`` or ``<0.001``."""
-    if math.isnan(value):
-        return '–'
-    return '<0.001' if value < 0.001 else f'{value:.3f}'
 
 
 def _tests(level: float) -> str:
@@ -261,11 +257,11 @@ def _differences(
             else one.figure.heading,
             one.first,
             one.second,
-            _signed(one.difference),
+            signed(one.difference),
             _interval(one),
             p_text(one.p_value),
             p_text(one.adjusted),
-            _word(one, level),
+            claim(one, level),
         ]
         for one in shown
     ]
@@ -276,7 +272,7 @@ def _differences(
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
     if any(one.method == WILSON for one in shown):
         notes = [*notes, FEW]
-    if any(_word(one, level) == 'open' for one in shown):
+    if any(claim(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
     if any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
         notes = [*notes, LEAST]
@@ -301,18 +297,7 @@ def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
     few = f', {one.differing} of {one.measured} differ' if one.method == WILSON else ''
-    return f'{_signed(one.low)} … {_signed(one.high)}{few}'
-
-
-def _word(one: Difference, level: float) -> str:
-    if not one.adjusted < 1 - level:
-        return 'open' if one.favourable < 1 - level else ''
-    return 'better' if one.gain > 0 else 'worse'
-
-
-def _signed(value: float) -> str:
-    # Adding 0.0 turns -0.0 into 0.0.
-    return '–' if math.isnan(value) else f'{round(value, 1) + 0.0:+.1f}'
+    return f'{signed(one.low)} … {signed(one.high)}{few}'
 
 
 def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
@@ -322,7 +307,7 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
         [
             _line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
-            _signed(change.points),
+            signed(change.points),
             p_text(change.p_value),
             p_text(change.adjusted),
             _line(change.problem.question, LONGEST_QUESTION),

@@ -166,7 +166,7 @@ def _at(
     figures = [
         family(k=k, tau=tau)
         for family in FAMILIES
-        if family.tabulated and (every or family is not PASS)
+        if family.tabulated and family.sides and (every or family is not PASS)
         for tau in ((taus if every else taus[-1:]) if family.has('tau') else [None])
     ]
     named = [replace(one, k=called or k) for one in figures]  # type: ignore[arg-type]  # a heading may call it k

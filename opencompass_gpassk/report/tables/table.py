@@ -63,7 +63,7 @@ DIFFICULTY = 'difficulty'
 DIFFICULTIES = ('easy', 'medium', 'hard')
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
-MOST_WIDTH, LEAST_NAME = 120, 16  # characters; in still wider tables names are cut to fit
+MOST_WIDTH, LEAST_NAME = 120, 12  # characters; in still wider tables names are cut to fit
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class Table:
         headline: Headings of the columns whose intervals are shown in the terminal.
         marks: (row, column) → mark of a best figure, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
+        claims: What the figures and their tests say in sentences, shown before the notes.
     """
 
     title: str
@@ -92,6 +93,7 @@ class Table:
     decimals: int = 1
     headline: Collection[str] = field(default=())
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
+    claims: Sequence[str] = field(default=())
 
 
 def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -157,7 +159,7 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
 def shown_notes(
     table: Table, style: str | None, best: str, with_intervals: Collection[str]
 ) -> list[str]:
-    """Return the notes of a table, with notes on its intervals and marks first.
+    """Return the claims of a table, notes on its intervals and marks, and its own notes.
 
     Args:
         table: The table.
@@ -174,7 +176,7 @@ def shown_notes(
     if table.marks:
         among = 'group and k' if table.breakdown else 'column'
         told = [marks_note(table.marks.values(), best, NEAR, among)]
-    return [*interval_notes(columns, style), *told, *table.notes]
+    return [*table.claims, *interval_notes(columns, style), *told, *table.notes]
 
 
 def group_order(label: str) -> tuple[int, str]:

@@ -30,6 +30,7 @@ function drawLeaderboard() {
   const count = (here.groups.find((group) => group.label === chosen.group) || { problems: here.size }).problems;
   show('board', el('caption', null, `${here.name}${chosen.group ? `, ${groupName()}` : ''}: ${count || '?'} problems; percent`),
     el('thead', null, head), el('tbody', null, rows));
+  byId('claim').textContent = (chosen.group === '' && here.claims[chosen.k]) || '';
   show('notes', here.notes.map((note) => el('li', null, note)));
   byId('board-hint').textContent = hints(here, columns);
   show('meanings', meanings(here, columns).map(([word, text]) => el('div', null, el('dt', null, word), el('dd', null, text))));
@@ -97,8 +98,8 @@ function leading(here, column) {
 
 // The best and the worst rank of each entry; only for all problems, not for groups.
 function ranksOf(name) {
-  const place = benchmark().pairs.metrics.indexOf(name);
-  return place < 0 || chosen.group !== '' ? null : benchmark().pairs.ranks[place];
+  const ranks = chosen.group === '' && benchmark().pairs.ranks[benchmark().pairs.metrics.indexOf(name)];
+  return ranks && ranks.some(present) ? ranks : null;
 }
 
 function hints(here, columns) {
@@ -107,9 +108,9 @@ function hints(here, columns) {
     parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
     parts.push('★ the best figure of a column among models that may be the first. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
-    if (here.entries.some((entry) => !entry.ranked)) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
+    if (here.pairs.incomparable.length) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
   }
-  const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));
+  const untested = columns.filter((column) => !ranksOf(column.name)).map((column) => filled(column.heading));
   if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
   parts.push(...here.intervals.map((note) => `${note}.`));
   if (here.entries.some((entry) => entry.marks.length)) parts.push('† another measurement, or not a whole one: the words beside the model say why; their meaning is explained below.');

@@ -24,7 +24,12 @@ function drawPair() {
     .filter(({ problem }) => problem.n[a] && problem.n[b])
     .map((row) => ({ ...row, gap: row.problem.c[b] / row.problem.n[b] - row.problem.c[a] / row.problem.n[a] }));
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
+  const isPair = ([one, other]) => one === Math.min(a, b) && other === Math.max(a, b);
+  const claim = (here.pairs.claims[chosen.k] || [])[here.pairs.rows.findIndex(isPair)];
+  const why = here.pairs.incomparable.find(isPair);
   show('pair-body',
+    claim ? el('p', { class: 'claim' }, claim) : '',
+    why ? el('p', { class: 'notice' }, `Not comparable, so not tested: ${why[2]}.`) : '',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
       `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were answered by both. Each figure is over those for which both models have it. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points. The interval uses all samples; it is for a population of such problems, and for each metric and pair alone. “n of m differ”: in n of m clusters of problems the models differ, too few (or too alike) for a bootstrap; among problems like these the difference may be anything in the interval. p is from a paired permutation test; it holds whatever the missing verdicts are, and uses equally many samples of both models (if their numbers differ, 15 random draws are combined). There is no p if data, judge or prompt differ. p (Holm) is corrected for all pairs of models at that metric; below 0.05 the row is tinted. Open: the missing verdicts decide.`),
     rows.length ? differenceTable(rows, first, second) : '',
@@ -35,7 +40,7 @@ function drawPair() {
 // The tested figures at the chosen k; G-Pass@k_0.0 is left out, as it is pass@k.
 function testedNames(here) {
   const k = `@${chosen.k}`;
-  return here.pairs.metrics.filter((name) => !name.includes('pass@') && !name.includes('Pass@')
+  return here.pairs.metrics.filter((name) => !/(pass|Pass|loss)@/.test(name)
     || (name.endsWith(k) || name.includes(`${k}_`)) && !name.endsWith('_0.0'));
 }
 

@@ -1,0 +1,231 @@
+"""Claims in words say what the tests found, and no more; the loss is shown, but never ranked."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
+
+from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.join_results import Benchmark, Entry
+
+HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
+
+
+def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: int = 8) -> str:
+    """The sentence on models with these pass@k, G-Pass@k at τ = 1, and ranks."""
+    entries = [
+        Entry(name, 'd', {f'pass@{k}': some, f'G-Pass@{k}_1.0': every})
+        for name, (some, every, _) in models.items()
+    ]
+    return leaderboard_claim(Benchmark('b', entries), entries, [m[2] for m in models.values()], k)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 100), st.integers(1, 9), st.integers(0, 8), st.booleans()),
+        min_size=2,
+        max_size=9,
+    )
+)
+def test_only_who_has_no_other_rank_is_the_most_stable(
+    given_: list[tuple[float, int, int, bool]],
+) -> None:
+    """Otherwise all that may be the first are named or counted, and nobody else."""
+    models = {
+        f'm{i}': (100.0, every, (best, best + more) if ranked else None)
+        for i, (every, best, more, ranked) in enumerate(given_)
+    }
+    ranked = {name: one[2] for name, one in models.items() if one[2]}
+    first = {name for name, (best, _) in ranked.items() if best == 1}
+    told = claim_of(models)
+    if len(ranked) < 2 or not first:
+        assert told == ''
+        return
+    words, _, listed = told.partition(': ')
+    names, _, more = listed.removesuffix(' more').partition(' and ')
+    named = names.split(', ')
+    sure = [ranked[name] for name in first] == [(1, 1)]
+    assert words.startswith('most stable' if sure else 'may be the most stable')
+    assert {*named} <= first and len({*named}) + int(more or 0) == len(first)
+    assert named == sorted(named, key=lambda name: -models[name][1])
+    assert (f'of the {len(ranked)} models' in words) == (len(ranked) < len(models))
+
+
+@pytest.mark.parametrize(
+    ('some', 'every', 'told'),
+    [
+        (49.2, 28.9, '49 % of the problems in some of 8 attempts, 29 % in all of them'),
+        (99.97, 0.03, 'more than 99 % of the problems in some of 8 attempts, less than 1 % in all'),
+        (100.0, 0.0, '100 % of the problems in some of 8 attempts, 0 % in all of them'),
+    ],
+)
+def test_of_one_model_shares_are_told(some: float, every: float, told: str) -> None:
+    """Nearly all is not all; nothing is told of what is undefined, or of one attempt."""
+    assert claim_of({'m': (some, every, None)}).startswith(f'm solves {told}')
+    assert claim_of({'m': (math.nan, math.nan, None)}) == ''
+    assert claim_of({'m': (some, some, None)}, k=1) == ''
+
+
+def test_names_are_texts() -> None:
+    """They move no cursor, and a long one is cut."""
+    for models in (
+        {HOSTILE: (9.0, 5.0, None)},
+        {HOSTILE: (9.0, 5.0, (1, 1)), 'b': (9.0, 1.0, (2, 2))},
+    ):
+        told = claim_of(models)
+        assert '<script>' in told and told.isprintable() and len(told) < 200
+
+
+def compared(folder: Path) -> tuple[int, list[str]]:
+    """Exit code of a comparison of a and b, and the claims in its JSON."""
+    file = folder / 'compared.json'
+    sides = ['--model-a', 'a', '--model-b', 'b', '--dataset', SAMPLED]
+    code = main(['compare', str(folder), *sides, '--resamples', '999', '--json', str(file)])
+    claims: list[str] = json.loads(file.read_text())['data_sets'][0]['claims']
+    return code, claims
+
+
+def test_the_command_says_who_is_better(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As its table does: by the word, the difference, its interval and its p-value."""
+    for b, told in (
+        (4.0, 'B is better than A in G-Pass@4_1.0: +'),
+        (-4.0, 'B is worse than A in G-Pass@4_1.0: -'),
+        (0.1, 'the test does not tell B from A in G-Pass@4_1.0: '),
+    ):
+        run = make_sweep(tmp_path / f'{b}/20260101_000000', {'a': 0, 'b': b}, Sweep(problems=40))
+        file = run.folder.parent / 'compared.json'
+        claims = compared(run.folder.parent)[1]
+        out = ' '.join(capsys.readouterr().out.split())
+        assert claims[0].startswith(told) and all(f'* {claim}' in out for claim in claims)
+        rows = {
+            one['key']: one for one in json.loads(file.read_text())['data_sets'][0]['differences']
+        }
+        one, some = rows['G-Pass@4_1.0'], rows['pass@4']
+        p = '<0.001' if one['adjusted'] < 0.001 else f'{one["adjusted"]:.3f}'
+        assert claims[0].endswith(
+            f': {one["difference"]:+.1f} points (95 % interval {one["low"]:+.1f} to '
+            f'{one["high"]:+.1f}), p (Holm) {p}'
+        )
+        assert claims[1] == (
+            f'A solves {some["first"]:.0f} % of the problems in some of 4 attempts, '
+            f'{one["first"]:.0f} % in all of them'
+        )
+
+
+def test_nothing_is_claimed_of_what_is_open_or_not_comparable(tmp_path: Path) -> None:
+    """Missing verdicts may decide; of another judge only each model's own shares are told."""
+    folder = tmp_path / '20260101_000000'
+    sweep = Sweep(problems=40)
+    run = make_sweep(folder, {'a': 2.5, 'b': 0}, sweep).folder
+    assert compared(tmp_path)[1][0].startswith('B is worse than A')
+    result = add_result(run, 'a', SAMPLED, 2.5, sweep, 8, random.Random('0/a/lmb-n8'), unjudged=80)
+    told = 'the missing verdicts decide whether B is better or worse than A in G-Pass@4_1.0: -'
+    assert compared(tmp_path)[1][0].startswith(told)
+    result = without_nan(result) | {'signature': result['signature'] | {'judge': 'another'}}
+    write_json(run / f'results/a/{SAMPLED}.json', result)
+    claims = compared(tmp_path)[1]
+    assert [claim[:8] for claim in claims] == ['A solves', 'B solves']
+
+
+def test_without_k_the_claim_is_of_accuracy(tmp_path: Path) -> None:
+    """As of greedy responses."""
+    run = make_sweep(tmp_path / '20260101_000000', {'a': -3, 'b': 3}, Sweep(problems=40))
+    file = tmp_path / 'c.json'
+    assert main(['compare', str(run.folder), '--dataset', 'lmb-greedy', '--json', str(file)]) == 0
+    (claim,) = json.loads(file.read_text())['data_sets'][0]['claims']
+    assert claim.startswith('B is better than A in accuracy: +')
+
+
+@given(st.integers(1, 30), st.data())
+def test_the_loss_is_from_some_to_all(n: int, data: st.DataObject) -> None:
+    """pass@k minus G-Pass@k at τ = 1, from 0 to 1; 0 of a model that solves all, or nothing."""
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    (loss,) = parse_figure(f'loss@{k}').estimator()([n], [c])
+    assert loss == pytest.approx(g_pass_at_k(n, c, k, 0.0) - g_pass_at_k(n, c, k, 1.0), abs=1e-12)
+    assert 0 <= loss <= 1
+    assert loss == 0 or 0 < c < n
+
+
+def test_the_loss_is_shown_but_never_ranked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has intervals and a difference, but no p-value, no rank, and no check."""
+    folder = tmp_path / '20260101_000000'
+    run = make_sweep(folder, {'a': 0, 'b': -8.0}, Sweep(problems=40)).folder
+    result = json.loads((run / f'results/a/{SAMPLED}.json').read_text())
+    for name in ('intervals', 'intervals_fixed'):
+        low, high = result[name]['loss@4']
+        assert 0 <= low < result['loss@4'] < high <= 100
+    assert 'loss@4' not in result['bounds']
+    compared(tmp_path)
+    document = json.loads((tmp_path / 'compared.json').read_text())['data_sets'][0]
+    rows = {one['key']: one for one in document['differences']}
+    loss, passed, strict = (rows[name] for name in ('loss@4', 'pass@4', 'G-Pass@4_1.0'))
+    assert loss['difference'] == pytest.approx(passed['difference'] - strict['difference'])
+    assert loss['low'] < loss['difference'] < loss['high'] < 0
+    assert loss['p_value'] is loss['adjusted'] is None
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith('loss@4 '))
+    assert not {'better', 'worse'} & {*line.split()}
+    assert main(['compare', str(tmp_path), '--fail-if-worse', 'loss@4']) == 2
+    assert 'loss@4: it is never ranked' in capsys.readouterr().err
+
+
+def test_other_figures_cost_nothing_for_the_loss(tmp_path: Path) -> None:
+    """Of a model that solves no problem always, the loss equals pass@k; that one is tested."""
+    rows = [
+        {'question': f'{i} + 1 = ?', 'answer': str(i + 1)}
+        | {'samples': [f'\\boxed{{{i + (j < 3)}}}' for j in range(4)]}
+        for i in range(1, 13)
+    ]
+    for name, shift in (('a', 0), ('b', 9)):
+        samples = [
+            row | {'samples': [s.replace('{', f'{{{shift or ""}') for s in row['samples']]}
+            for row in rows
+        ]
+        (tmp_path / f'{name}.jsonl').write_text('\n'.join(map(json.dumps, samples)))
+        scored = str(tmp_path / f'{name}.json')
+        assert main(['score', str(tmp_path / f'{name}.jsonl'), '-k', '4', '-o', scored]) == 0
+    file = tmp_path / 'c.json'
+    sides = [str(tmp_path / f'{name}.json') for name in 'ab']
+    assert main(['compare', *sides, '--json', str(file)]) == 0
+    (data_set,) = json.loads(file.read_text())['data_sets']
+    found = {one['key']: one for one in data_set['differences']}
+    assert found['pass@4']['difference'] == found['loss@4']['difference'] == -100
+    assert found['pass@4']['adjusted'] < 0.01
+    assert found['loss@4']['adjusted'] is None
+
+
+def test_results_without_the_loss_are_shown_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of earlier versions: they don't contradict their trials, and have a dash."""
+    run = make_sweep(tmp_path / '20260101_000000', {'a': 2.0, 'b': -2.0}, Sweep(problems=40)).folder
+    for path in run.glob('results/*/*.json'):
+        result = json.loads(path.read_text())
+        for field in (result, *(result[n] for n in ('intervals', 'intervals_fixed'))):
+            for name in [name for name in field if 'loss@' in name]:
+                del field[name]
+        write_json(path, result)
+    assert main(['status', str(run)]) == 0
+    code, claims = compared(tmp_path)
+    assert code == 0 and claims[0].startswith('B is worse than A')
+    assert 'contradict' not in capsys.readouterr().out
+    (benchmark,) = page_data([run]).document['benchmarks']
+    assert not any('loss' in column['key'] for column in benchmark['columns'])
+    assert benchmark['claims']['4'] == 'most stable by G-Pass@4_1.0: a'
+    place = benchmark['pairs']['metrics'].index('loss@4')
+    row = benchmark['pairs']['rows'][0][2][place]
+    assert np.isfinite(row[:3]).all()
