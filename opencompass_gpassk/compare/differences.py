@@ -244,7 +244,7 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
             ClusterSums(*(ClusterSums.of(one, block.clusters).totals for one in of_model))
             for of_model in zip(*_weighted(block), strict=True)
         )
-        found = ratio_differences(of_first, of_second, **asdict(settings))
+        found = ratio_differences(of_first, of_second, level=settings.level)
     low, high = block.tested
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed

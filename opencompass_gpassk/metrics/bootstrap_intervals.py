@@ -6,8 +6,9 @@ values already contain the noise of the n samples. Resampling 16 trials out of 1
 G-Pass@16_1.0 by some points, since 16 redrawn trials are all right less often than 16 new ones.
 For intervals about *these* problems see :mod:`opencompass_gpassk.metrics.fixed_problems`.
 
-If only few clusters differ from the rest, the bootstrap's interval is far too short, and
-:mod:`opencompass_gpassk.metrics.intervals` computes the interval instead.
+If only few clusters differ from the rest, the bootstrap's interval is far too short, and of
+differences it is too short more often. There :mod:`opencompass_gpassk.metrics.intervals` computes
+the interval instead.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.intervals import (
     bounded_mean_interval,
     deviating_clusters,
+    median_means,
     normal_quantile,
 )
 from opencompass_gpassk.metrics.variables import ratio
@@ -54,8 +56,8 @@ class Intervals:
         low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
         high: Shape (M,), upper bounds.
         method: M names of methods: ``bca``; ``percentile``; ``wilson`` where too few clusters
-            deviate for a bootstrap (for differences see
-            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`); ``none`` where
+            deviate for a bootstrap; ``gain-loss`` for other differences, see
+            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`; ``none`` where
             there is no interval.
     """
 
@@ -89,7 +91,8 @@ def bootstrap_means(
         weights: Shape (P,), at least 0: means are Σ weight · value / Σ weight; by default all are
             equal.
         bounds: The least and the greatest possible value, each a number or one per column. A
-            figure that can be negative and positive counts as a difference.
+            figure that can be negative and positive counts as a difference. Its interval needs no
+            resamples: its centre is 0 if few clusters deviate, else the median.
         resamples: Number of resamples; all columns share them.
         seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
@@ -117,15 +120,18 @@ def bootstrap_means(
     result = np.full((2, len(estimate)), np.nan)
     several = sums.defined > 1
     few = several & ((deviating < fewest) | (deviating == 0))
-    if few.any():
-        result[:, few] = bounded_mean_interval(
-            numbers[:, few], clusters, low[few], high[few], level, weights
+    differences = (low < 0) & (high > 0)
+    centre = np.where(differences, np.where(few, 0.0, median_means(sums)), low)
+    direct = several & (few | differences)
+    if direct.any():
+        result[:, direct] = bounded_mean_interval(
+            sums.columns(direct), low[direct], high[direct], level, centre=centre[direct]
         )
-    many = several & ~few
+    many = several & ~direct
     if many.any():
         tie = ROUNDING * (high - low)[many]
         result[:, many] = _bootstrap(sums.columns(many), resamples, seed, method, level, tie)
-    names = np.select([few, many], ['wilson', method], 'none')
+    names = np.select([few, direct, many], ['wilson', 'gain-loss', method], 'none')
     # Rounding must not put a mean outside its interval. NaN stay.
     ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
     return Intervals(estimate, *ends, tuple(map(str, names)))

@@ -24,6 +24,7 @@ __all__ = [
     'effective_size',
     'effective_sizes',
     'mean_variance',
+    'median_means',
     'normal_quantile',
     'small_count_wilson',
     'trusted_sizes',
@@ -171,8 +172,21 @@ POISSON = 3  # up to this number of successes Wilson's lower bound is too high
 LEAST_FREEDOM = 0.2  # with fewer degrees of freedom Student's quantile is taken as infinite
 
 
+def median_means(sums: ClusterSums) -> Numbers:
+    """Return the median of the clusters' means, shape (M,); NaN where no value is defined.
+
+    Of two middle values it is the lower: it occurs in the data, so clusters equal to it deviate 0.
+    """
+    means = ratio(sums.totals, sums.counts)
+    found = np.full(means.shape[1], np.nan)
+    some = sums.defined > 0
+    order = np.sort(means[:, some], axis=0)
+    found[some] = order[(sums.defined[some] - 1) // 2, np.arange(some.sum())]
+    return found
+
+
 def deviating_clusters(sums: ClusterSums) -> Numbers:
-    """Return the effective number of clusters whose mean differs from the median mean.
+    """Return the effective number of clusters whose mean differs from :func:`median_means`.
 
     It is (Σ|d|)² / Σd², with d each cluster's total less its total if all its values were the
     median. If most values are 0 and the rest 1, it is the number of ones; if all values are equal,
@@ -181,13 +195,7 @@ def deviating_clusters(sums: ClusterSums) -> Numbers:
     Returns:
         Shape (M,), from 0 to the number of clusters.
     """
-    means = ratio(sums.totals, sums.counts)
-    centre = np.full(means.shape[1], np.nan)
-    some = sums.defined > 0
-    # Take the lower of two middle values: it occurs in the data, so clusters equal to it deviate 0.
-    order = np.sort(means[:, some], axis=0)
-    centre[some] = order[(sums.defined[some] - 1) // 2, np.arange(some.sum())]
-    deviations = np.abs(sums.deviations(centre))
+    deviations = np.abs(sums.deviations(median_means(sums)))
     deviations[deviations < 1e-12 * np.abs(sums.totals).max(axis=0, initial=0)] = 0.0
     with np.errstate(under='ignore'):
         squares = (deviations**2).sum(axis=0)
@@ -269,58 +277,54 @@ def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numb
 
 
 def bounded_mean_interval(
-    values: Numbers,
-    clusters: ArrayLike | None,
-    low: Numbers,
-    high: Numbers,
-    level: float,
-    weights: ArrayLike | None = None,
+    sums: ClusterSums, low: Numbers, high: Numbers, level: float, *, centre: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Return an interval of each mean of bounded values; its width is never 0.
+    """Return an interval of each mean of bounded values; its width is above 0.
 
-    If 0 is between the bounds, the values are differences. A difference d is its gain max(d, 0)
-    less its loss max(-d, 0). The distances of the two means from their bounds add in squares (Zou
-    and Donner, Statistics in Medicine 27 (2008), 1693-1702). No problem has both a gain and a loss;
-    ignoring this changes nothing where most differences are 0. Small differences get the same
-    interval. Student's would be narrower but covers the truth in only 80 to 93 of 100 cases, since
-    the few clusters that differ give a poor variance.
+    A cluster's mean is the centre plus its gain, less its loss; one of the two is 0. The means of
+    gains and of losses have Wilson's intervals. Their distances from the bounds are combined like
+    standard errors of a difference (Zou and Donner, Statistics in Medicine 27 (2008), 1693-1702),
+    with the correlation of gains and losses (Zou, Psychological Methods 12 (2007), 399-413). So a
+    bound takes into account that great gains or losses may be rare and not have occurred here;
+    a bootstrap and Student's interval do not.
 
     Args:
-        values: Shape (P, M), NaN where undefined.
-        clusters: Shape (P,), equal labels are one cluster; None if each problem is one.
+        sums: Sums of the values.
         low: Shape (M,), the least possible value.
         high: Shape (M,), the greatest possible value.
         level: The interval's coverage.
-        weights: Shape (P,), of the problems; by default all are equal.
+        centre: Shape (M,), from low to high. With ``low`` itself all is a gain.
 
     Returns:
         Lower and upper bounds, each of shape (M,); NaN where no value is defined.
     """
-    differs = (low < 0) & (high > 0)
-    start, width = np.where(differs, 0.0, low), np.where(differs, high, high - low)
-    rise = _scaled_interval(np.maximum(values - start, 0.0) / width, clusters, level, weights)
-    depth = np.where(differs, -low, 1.0)
-    fall = _scaled_interval(
-        np.maximum(np.where(differs, -values, 0.0), 0.0) / depth, clusters, level, weights
+    excess = sums.deviations(centre)
+    gain = _Part.of(excess, sums.counts, high - centre, level)
+    loss = _Part.of(-excess, sums.counts, centre - low, level)
+    products = (gain.deviations * loss.deviations).sum(axis=0)
+    squares = (gain.deviations**2).sum(axis=0) * (loss.deviations**2).sum(axis=0)
+    correlation = np.where(squares > 0, ratio(products, np.sqrt(squares)), 0.0)
+    below, above = (
+        np.sqrt(one**2 + other**2 - 2 * correlation * one * other)
+        for one, other in ((gain.below, loss.above), (gain.above, loss.below))
     )
-    depth = np.where(differs, depth, 0.0)
-    mean = start + width * rise.mean - depth * np.where(differs, fall.mean, 0.0)
-    below = np.hypot(width * (rise.mean - rise.low), depth * (fall.high - fall.mean))
-    above = np.hypot(width * (rise.high - rise.mean), depth * (fall.mean - fall.low))
+    mean = centre + gain.mean - loss.mean
     return np.clip(mean - below, low, high), np.clip(mean + above, low, high)
 
 
-class _Scaled(NamedTuple):
+class _Part(NamedTuple):
+    """Mean gains or losses, how far their bounds are, and their deviations, shape (C, M)."""
+
     mean: Numbers
-    low: Numbers
-    high: Numbers
+    below: Numbers
+    above: Numbers
+    deviations: Numbers
 
-
-def _scaled_interval(
-    values: Numbers, clusters: ArrayLike | None, level: float, weights: ArrayLike | None
-) -> _Scaled:
-    """Return the means of values in [0, 1] with their intervals."""
-    sums = ClusterSums.of(values, clusters, weights)
-    mean = np.clip(sums.means, 0, 1)
-    size = effective_sizes(sums, level)
-    return _Scaled(mean, *small_count_wilson(mean, size, level))
+    @classmethod
+    def of(cls, excess: Numbers, counts: Numbers, reach: Numbers, level: float) -> _Part:
+        """Return the part of the excess that is above 0; ``reach`` is the most that is possible."""
+        shares = excess / np.where(reach > 0, reach, np.inf)
+        sums = ClusterSums(np.clip(shares, 0.0, counts).round(12), counts)
+        mean = sums.means
+        low, high = small_count_wilson(mean, effective_sizes(sums, level), level)
+        return cls(reach * mean, reach * (mean - low), reach * (high - mean), sums.deviations(mean))
