@@ -126,13 +126,13 @@ def compare(
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
-    Intervals are from the paired bootstrap over clusters, p-values from the paired sign-flip test
-    of clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
+    Intervals are from gains and losses of clusters, p-values from the paired sign-flip test of
+    clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
     τ = 0, count once in Holm's correction.
 
     Args:
         shared: Two models.
-        settings: Settings of the intervals; their resamples are also the number of sign flips.
+        settings: Level of the intervals; resamples are the number of sign flips.
         groups: Compare each group too.
 
     Returns:

@@ -24,7 +24,6 @@ from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.intervals import (
     bounded_mean_interval,
     deviating_clusters,
-    median_means,
     normal_quantile,
 )
 from opencompass_gpassk.metrics.variables import ratio
@@ -32,9 +31,7 @@ from opencompass_gpassk.metrics.variables import ratio
 __all__ = [
     'FEWEST',
     'METHODS',
-    'ROUNDING',
     'Intervals',
-    'bootstrap_interval',
     'bootstrap_means',
     'resampled_weights',
 ]
@@ -91,8 +88,8 @@ def bootstrap_means(
         weights: Shape (P,), at least 0: means are Σ weight · value / Σ weight; by default all are
             equal.
         bounds: The least and the greatest possible value, each a number or one per column. A
-            figure that can be negative and positive counts as a difference. Its interval needs no
-            resamples: its centre is 0 if few clusters deviate, else the median.
+            figure that can be negative and positive counts as a difference; its interval is not
+            a bootstrap's.
         resamples: Number of resamples; all columns share them.
         seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
@@ -121,11 +118,10 @@ def bootstrap_means(
     several = sums.defined > 1
     few = several & ((deviating < fewest) | (deviating == 0))
     differences = (low < 0) & (high > 0)
-    centre = np.where(differences, np.where(few, 0.0, median_means(sums)), low)
     direct = several & (few | differences)
     if direct.any():
         result[:, direct] = bounded_mean_interval(
-            sums.columns(direct), low[direct], high[direct], level, centre=centre[direct]
+            sums.columns(direct), low[direct], high[direct], level
         )
     many = several & ~direct
     if many.any():
@@ -171,37 +167,13 @@ def _bootstrap(
         block = slice(start, start + width)
         part = sums.columns(block)
         means = _resampled_means(part, resamples, seed)
-        result[:, block] = bootstrap_interval(
-            means, part.means, _without_each(part), method=method, level=level, tie=tie[block]
-        )
+        means.sort(axis=1)  # NaN come last: resamples without a defined value
+        tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
+        if method == 'bca':
+            acceleration = _acceleration(_without_each(part))
+            tails = _bca_tails(tails, means, part.means, acceleration, tie[block])
+        result[:, block] = [_quantiles(means, tail) for tail in tails]
     return result
-
-
-def bootstrap_interval(
-    means: Numbers,
-    estimate: Numbers,
-    jackknife: Numbers,
-    *,
-    method: str,
-    level: float,
-    tie: Numbers,
-) -> Numbers:
-    """Return the interval bounds of M figures, shape (2, M), from their values in R resamples.
-
-    Args:
-        means: Shape (M, R), the figures in the resamples; NaN where undefined. Sorted in place.
-        estimate: Shape (M,), the figures in the data.
-        jackknife: Shape (C, M), the figures without each of C clusters; NaN where the cluster has
-            no value or is the only one with a value.
-        method: ``bca`` or ``percentile``.
-        level: The interval's coverage.
-        tie: Shape (M,), differences up to this size count as 0.
-    """
-    means.sort(axis=1)  # NaN come last: resamples without a defined value
-    tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
-    if method == 'bca':
-        tails = _bca_tails(tails, means, estimate, _acceleration(jackknife), tie)
-    return np.array([_quantiles(means, tail) for tail in tails])
 
 
 def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:

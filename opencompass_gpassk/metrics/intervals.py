@@ -24,7 +24,6 @@ __all__ = [
     'effective_size',
     'effective_sizes',
     'mean_variance',
-    'median_means',
     'normal_quantile',
     'small_count_wilson',
     'trusted_sizes',
@@ -172,21 +171,8 @@ POISSON = 3  # up to this number of successes Wilson's lower bound is too high
 LEAST_FREEDOM = 0.2  # with fewer degrees of freedom Student's quantile is taken as infinite
 
 
-def median_means(sums: ClusterSums) -> Numbers:
-    """Return the median of the clusters' means, shape (M,); NaN where no value is defined.
-
-    Of two middle values it is the lower: it occurs in the data, so clusters equal to it deviate 0.
-    """
-    means = ratio(sums.totals, sums.counts)
-    found = np.full(means.shape[1], np.nan)
-    some = sums.defined > 0
-    order = np.sort(means[:, some], axis=0)
-    found[some] = order[(sums.defined[some] - 1) // 2, np.arange(some.sum())]
-    return found
-
-
 def deviating_clusters(sums: ClusterSums) -> Numbers:
-    """Return the effective number of clusters whose mean differs from :func:`median_means`.
+    """Return the effective number of clusters whose mean differs from the median mean.
 
     It is (Σ|d|)² / Σd², with d each cluster's total less its total if all its values were the
     median. If most values are 0 and the rest 1, it is the number of ones; if all values are equal,
@@ -195,7 +181,13 @@ def deviating_clusters(sums: ClusterSums) -> Numbers:
     Returns:
         Shape (M,), from 0 to the number of clusters.
     """
-    deviations = np.abs(sums.deviations(median_means(sums)))
+    means = ratio(sums.totals, sums.counts)
+    centre = np.full(means.shape[1], np.nan)
+    some = sums.defined > 0
+    # Take the lower of two middle values: it occurs in the data, so clusters equal to it deviate 0.
+    order = np.sort(means[:, some], axis=0)
+    centre[some] = order[(sums.defined[some] - 1) // 2, np.arange(some.sum())]
+    deviations = np.abs(sums.deviations(centre))
     deviations[deviations < 1e-12 * np.abs(sums.totals).max(axis=0, initial=0)] = 0.0
     with np.errstate(under='ignore'):
         squares = (deviations**2).sum(axis=0)
@@ -277,27 +269,34 @@ def small_count_wilson(mean: Numbers, size: Numbers, level: float) -> tuple[Numb
 
 
 def bounded_mean_interval(
-    sums: ClusterSums, low: Numbers, high: Numbers, level: float, *, centre: Numbers
+    sums: ClusterSums, low: Numbers, high: Numbers, level: float
 ) -> tuple[Numbers, Numbers]:
     """Return an interval of each mean of bounded values; its width is above 0.
 
-    A cluster's mean is the centre plus its gain, less its loss; one of the two is 0. The means of
-    gains and of losses have Wilson's intervals. Their distances from the bounds are combined like
-    standard errors of a difference (Zou and Donner, Statistics in Medicine 27 (2008), 1693-1702),
-    with the correlation of gains and losses (Zou, Psychological Methods 12 (2007), 399-413). So a
-    bound takes into account that great gains or losses may be rare and not have occurred here;
-    a bootstrap and Student's interval do not.
+    It is Wilson's, with the values as shares of what is possible. If 0 is between the bounds, the
+    values are differences. A cluster's difference is a centre plus its gain, less its loss, one of
+    which is 0. The mean gain and the mean loss have Wilson's intervals. Their distances from the
+    bounds are combined like standard errors of a difference (Zou and Donner, Statistics in Medicine
+    27 (2008), 1693-1702), with the correlation of gains and losses (Zou, Psychological Methods 12
+    (2007), 399-413). So the interval allows for great losses that are rare and didn't occur here; a
+    bootstrap and Student's interval do not.
+
+    The centre is 0, unless half of the clusters have a gain that such losses can't make up for.
+    Then it is the median, since a model that is better everywhere hardly has great losses.
 
     Args:
-        sums: Sums of the values.
+        sums: Sums of the values; each column has one.
         low: Shape (M,), the least possible value.
         high: Shape (M,), the greatest possible value.
         level: The interval's coverage.
-        centre: Shape (M,), from low to high. With ``low`` itself all is a gain.
 
     Returns:
-        Lower and upper bounds, each of shape (M,); NaN where no value is defined.
+        Lower and upper bounds, each of shape (M,).
     """
+    median = np.nanmedian(ratio(sums.totals, sums.counts), axis=0)
+    _, unseen = wilson(0, sums.defined, level)  # share of clusters, if none of those asked is such
+    certain = np.abs(median) > unseen * np.where(median > 0, -low, high)
+    centre = np.where((low < 0) & (high > 0), np.where(certain, median, 0.0), low)
     excess = sums.deviations(centre)
     gain = _Part.of(excess, sums.counts, high - centre, level)
     loss = _Part.of(-excess, sums.counts, centre - low, level)

@@ -9,7 +9,7 @@ share of valid responses among the scored ones. :func:`ratio_differences` compar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,6 @@ from opencompass_gpassk.metrics.intervals import normal_quantile
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = [
-    'Differences',
-    'compare_means',
     'holm',
     'least_p_value',
     'median_p_value',
@@ -36,73 +34,6 @@ BLOCK = 1 << 21  # approximate number of elements in a temporary array
 ROUNDING = 1e-9  # sums that differ by less than this share of their maximum count as equal
 
 Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Differences between two models in M figures, in the unit of the values.
-
-    Attributes:
-        difference: Shape (M,), mean over the problems for which both models have a value; NaN if
-            there is none.
-        low: Shape (M,), lower bounds for a population of problems.
-        high: Shape (M,), upper bounds.
-        p_value: Shape (M,), two-sided, from :func:`sign_flip_test`; adjust the p-values of several
-            comparisons with :func:`holm`.
-        method: M names of the intervals' methods, see
-            :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
-    """
-
-    difference: Numbers
-    low: Numbers
-    high: Numbers
-    p_value: Numbers
-    method: tuple[str, ...]
-
-
-def compare_means(
-    a: ArrayLike,
-    b: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    bounds: tuple[ArrayLike, ArrayLike] = (-1.0, 1.0),
-    resamples: int = 10_000,
-    seed: int = 0,
-    method: str = 'bca',
-    level: float = 0.95,
-) -> Differences:
-    """Compare two models' means over the same problems.
-
-    Args:
-        a: Shape (P, M), M figures of the first model on P problems; NaN where undefined.
-        b: Shape (P, M), those of the second on the same problems, in the same order.
-        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
-        bounds: The least and the greatest possible difference, each a number or one per column.
-        resamples: Number of bootstrap resamples, and of sign flips in the test.
-        seed: Seed of both.
-        method: Method of the intervals: ``bca`` or ``percentile``.
-        level: The intervals' coverage.
-
-    Raises:
-        ValueError: If a shape or a setting is wrong, or a difference is out of bounds.
-    """
-    first, second = np.asarray(a, float), np.asarray(b, float)
-    if first.shape != second.shape:
-        raise ValueError(
-            f'a has shape {first.shape} and b {second.shape}; give both the same problems and '
-            'figures'
-        )
-    found = bootstrap_means(
-        first - second,
-        clusters,
-        bounds=bounds,
-        resamples=resamples,
-        seed=seed,
-        method=method,
-        level=level,
-    )
-    p_value = sign_flip_test(first - second, clusters, flips=resamples, seed=seed)
-    return Differences(found.estimate, found.low, found.high, p_value, found.method)
 
 
 def sign_flip_test(

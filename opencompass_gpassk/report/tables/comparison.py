@@ -79,7 +79,7 @@ def comparison_document(
         'format': FORMAT,
         'a': _about(sides[0]),
         'b': _about(sides[1]),
-        'intervals': {**asdict(settings), 'of': ESTIMAND},
+        'intervals': {**asdict(settings), 'method': 'gain-loss', 'of': ESTIMAND},
         'data_sets': [_data_set(one) for one in compared],
         'not_compared': [f'{one.model}/{one.dataset}' for one in unpaired],
         'checks': [
@@ -205,7 +205,7 @@ def p_text(value: float) -> str:
 
 def _tests(level: float) -> str:
     return (
-        f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap over clusters of '
+        f'{_percent(level)} intervals for {ESTIMAND}, from gains and losses of clusters of '
         'problems, each for one figure alone; p: paired sign-flip test over clusters of problems, '
         'two-sided; p (Holm): corrected for the number of figures, significant below '
         f'{1 - level:.3g}'
@@ -286,7 +286,7 @@ def _interval(one: Difference) -> str:
 
 
 def _few(one: Difference) -> str:
-    """Say what an interval means if too few clusters differ for a bootstrap."""
+    """Say what an interval means if few clusters differ."""
     most = max(abs(one.low), abs(one.high))
     return (
         f'{one.differing} of {one.clusters} clusters of problems differ; among problems like these '
