@@ -1,6 +1,6 @@
 """Simulate how often claims about models are false, and intervals of differences too short.
 
-    python benchmarks/claims.py [--parts leaderboards differences] [--runs 400] [--models 2 5 20]
+    python benchmarks/claims.py [--part leaderboards looks differences] [--runs 400]
 
 Leaderboards: who is better, and who is the most stable? Models answer 119 problems. A problem's
 rate of right responses is that of its difficulty, the model's skill and chance (logit; the models
@@ -14,6 +14,10 @@ A claim is false if the ranks say of more models than there are that they are be
 if a model is called the most stable that isn't alone the best. Leaderboards with a false claim must
 not be more than 5 % by more than two standard errors. Power is the share of leaderboards whose best
 model is called the most stable, and the share of the pairs that differ about which it is known.
+
+The part on looks compares two models with 16 samples of each problem, with 32 and with 48, and
+stops at the first claim that one is better. In one row only the problems that the second model
+solved less often are extended. It makes five times as many runs.
 
 Differences: how often does the 95 % interval of ``gpassk compare`` contain the difference in the
 population of problems? Rates are as above, placed so that the models' figures have given means. A
@@ -43,10 +47,10 @@ from scipy.stats import binom
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.metrics.paired import rank_intervals
+from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
+from opencompass_gpassk.metrics.planning import look_levels
 from opencompass_gpassk.results.figures import parse_figure
 
-PARTS = ('leaderboards', 'differences')
 PROBLEMS, K, LEVEL = 119, 8, 0.95
 FEW, MANY = 16, 48
 SKILL = 0.8
@@ -55,6 +59,19 @@ MISSING = {'none': (0.0, 0.0), '3 % at random': (0.03, 0.0), '3 %, hard ones mor
 HEADINGS = (
     *('models', 'skills', 'samples', 'missing verdicts', 'false rank, %', 'false best, %'),
     *('best found, %', 'pairs found, %'),
+)
+LOOKS = look_levels([16, 32, 48], LEVEL)
+LOOK_FLIPS = 9_999  # the first level is below 1/1000
+# Pair of models → standard deviation of what they find different, skill of the second.
+PAIRS = {
+    'the same': (0.0, 0.0),
+    'equally good': (0.5, 0.0),
+    'equally good, chosen problems extended': (0.5, 0.0),
+    'second better': (0.5, 0.3),
+}
+LOOK_HEADINGS = (
+    *('models', 'one look at n = 48, %', 'each look at 5 %, %', 'each look at its level, %'),
+    'samples of the last, mean',
 )
 Integers = NDArray[np.int64]
 
@@ -149,6 +166,32 @@ def row(case: Case, found: Sequence[Outcome]) -> list[str]:
     return [str(case.models), skills, samples, case.missing, *told, *powers]
 
 
+def looked(pair: str, seed: int) -> NDArray[np.float64]:
+    """Draw two models' samples, and return the p-value at each look."""
+    rng = np.random.default_rng([*b'looks', seed])
+    apart, skill = PAIRS[pair]
+    difficulty = rng.normal(0.5, 2.5, PROBLEMS)
+    rate = expit(difficulty + [[0], [skill]] + apart * rng.normal(0, 1, (2, PROBLEMS)))
+    steps = np.diff([0, *LOOKS])
+    right = rng.binomial(steps[:, None, None], rate, (len(steps), 2, PROBLEMS)).cumsum(axis=0)
+    n = np.array([*LOOKS])[:, None, None]
+    values = np.asarray(g_pass_at_k(np.broadcast_to(n, right.shape), right, K, 1.0))
+    gains = values[:, 1] - values[:, 0]
+    if 'chosen' in pair:
+        gains = np.where(right[0, 1] < right[0, 0], gains, gains[0])
+    return sign_flip_test(gains.T, flips=LOOK_FLIPS)
+
+
+def looks_row(pair: str, p_values: NDArray[np.float64]) -> list[str]:
+    """Return the shares of comparisons, shape (runs, looks), in which a model is called better."""
+    alone = p_values[:, -1] < 1 - LEVEL
+    nominal = (p_values < 1 - LEVEL).any(axis=1)
+    claimed = p_values < [*LOOKS.values()]
+    shares = [f'{100 * np.mean(one):.1f}' for one in (alone, nominal, claimed.any(axis=1))]
+    claimed[:, -1] = True  # there nobody goes on
+    return [pair, *shares, f'{np.array([*LOOKS])[claimed.argmax(axis=1)].mean():.1f}']
+
+
 class Pair(NamedTuple):
     """Two models on the same problems.
 
@@ -165,7 +208,7 @@ class Pair(NamedTuple):
     own: tuple[float, float]
 
 
-PAIRS = {
+COMPARED = {
     'one model twice': [Pair(share, share, 2.5, (0, 0)) for share in (0.02, 0.3)],
     'alike': [
         *(Pair(share, share, 2.5, (0.5, 0.5)) for share in (0.02, 0.3, 0.95)),
@@ -250,7 +293,7 @@ def differences(pool: ProcessPoolExecutor) -> None:
     print(f'{RUNS} runs a cell: least coverage / mean coverage, % (mean width, points)')
     print('| ' + ' | '.join(headings) + ' |\n|' + '---|' * len(headings), flush=True)
     missed, cells = [], 0
-    for kind, pairs in PAIRS.items():
+    for kind, pairs in COMPARED.items():
         for pair in pairs:
             shown = []
             for size in SIZES:
@@ -270,32 +313,36 @@ def differences(pool: ProcessPoolExecutor) -> None:
         print(f'{share:.1f}', *setting)
 
 
-def leaderboards(pool: ProcessPoolExecutor, sizes: Sequence[int], runs: int) -> None:
-    """Print the table of false claims about leaderboards."""
-    print(f'{runs} leaderboards a row, {PROBLEMS} problems')
-    print('| ' + ' | '.join(HEADINGS) + ' |\n|' + '---|' * len(HEADINGS))
-    for models, missing, mixed, unequal in product(sizes, MISSING, (False, True), (False, True)):
-        case = Case(models, unequal, mixed, missing)
-        found = list(pool.map(partial(simulated, case), range(runs), chunksize=10))
-        print('| ' + ' | '.join(row(case, found)) + ' |', flush=True)
-
-
 def main() -> None:
     """Simulate and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--parts', nargs='+', choices=PARTS, default=PARTS)
     parser.add_argument('--runs', type=int, default=400, help='leaderboards of a row')
     parser.add_argument('--models', type=int, nargs='+', default=[2, 5, 20])
+    parts = ('leaderboards', 'looks', 'differences')
+    parser.add_argument('--part', nargs='+', choices=parts, default=parts, help='what to simulate')
     args = parser.parse_args()
-    print(f'{os.cpu_count()} CPUs')
+    start = time.perf_counter()
+    print(f'{os.cpu_count()} CPUs, {PROBLEMS} problems')
     with ProcessPoolExecutor() as pool:
-        for part in args.parts:
-            start = time.perf_counter()
-            if part == 'leaderboards':
-                leaderboards(pool, args.models, args.runs)
-            else:
-                differences(pool)
-            print(f'{time.perf_counter() - start:.0f} s')
+        if 'leaderboards' in args.part:
+            print(f'\n{args.runs} leaderboards a row')
+            print('| ' + ' | '.join(HEADINGS) + ' |\n|' + '---|' * len(HEADINGS))
+            for models, missing, mixed, unequal in product(
+                args.models, MISSING, (False, True), (False, True)
+            ):
+                case = Case(models, unequal, mixed, missing)
+                found = list(pool.map(partial(simulated, case), range(args.runs), chunksize=10))
+                print('| ' + ' | '.join(row(case, found)) + ' |', flush=True)
+        if 'looks' in args.part:
+            runs = 5 * args.runs
+            print(f'\n{runs} comparisons a row')
+            print('| ' + ' | '.join(LOOK_HEADINGS) + ' |\n|' + '---|' * len(LOOK_HEADINGS))
+            for pair in PAIRS:
+                p_values = list(pool.map(partial(looked, pair), range(runs), chunksize=10))
+                print('| ' + ' | '.join(looks_row(pair, np.array(p_values))) + ' |', flush=True)
+        if 'differences' in args.part:
+            differences(pool)
+    print(f'{time.perf_counter() - start:.0f} s')
 
 
 if __name__ == '__main__':

@@ -155,6 +155,7 @@ class GPassKEvaluator(BaseEvaluator):
             **task.about,
             judge=verdicts.signature,
             judging=verdicts.description,
+            audit=verdicts.audit,
             reasoning=reasoning,
             intervals=self.intervals,
             notes=[*verdicts.notes, *task.notes],

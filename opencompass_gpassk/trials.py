@@ -28,6 +28,7 @@ from opencompass_gpassk.formats.stored_files import (
 
 __all__ = [
     'ORIGINAL',
+    'PEOPLE',
     'SCHEMA',
     'UNDECIDED',
     'Problem',
@@ -43,6 +44,7 @@ __all__ = [
 SCHEMA = 2
 
 ORIGINAL = 'original'
+PEOPLE = 'human'  # source of verdicts that are taken as true
 UNDECIDED = 'undecided'  # source of a verdict that nobody gave: by request it counts as wrong
 
 
@@ -113,6 +115,11 @@ class Trial:
     values: dict[str, float] = field(default_factory=dict)
     unscored: str = ''
     response: str = ''
+
+    @property
+    def outcome(self) -> str:
+        """Source and verdict in words, such as ``rule: correct``."""
+        return f'{self.source}: {self.verdict.value}'
 
 
 class TrialTable:

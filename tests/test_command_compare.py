@@ -240,10 +240,102 @@ def test_what_is_not_comparable_is_said_loudly(
     assert 'NOT COMPARABLE: B' not in told
     assert 'B has verdicts on 99.9 %' in told
     assert not re.search(r'\d\.\d{3} +\d\.\d{3}', told)  # no p-values
-    chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy']
+    found = tmp_path / 'found.json'
+    chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy', '--json', str(found)]
     assert main(['compare', str(a), str(b), *chosen]) == 2
+    (of_set,) = json.loads(found.read_text())['data_sets']
+    assert {one['p_value'] for one in of_set['differences'] + of_set['changes']} == {None}
     assert 'unknown on lmb-n8: different versions of the data' in capsys.readouterr().err
     assert 'sampling: A temperature=1.0, top_p=0.8, B temperature=0.3' in told
+
+
+def looked_at(folder: Path, n: int, ability: float, looks: list[int]) -> Path:
+    """A result of n samples, looked at before."""
+    sweep = Sweep(problems=40, n=n)
+    add_result(folder, 'm', SAMPLED, ability, sweep, n, random.Random(n))
+    path = folder / f'results/m/{SAMPLED}.json'
+    change(path, looks=looks)
+    return path
+
+
+def compared(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[dict[str, Any], str]:
+    """The JSON of a comparison, and what is told."""
+    file = Path(str(arguments[0])).parent / 'compared.json'
+    assert main(['compare', *map(str, arguments), '--json', str(file)]) == 0
+    document = json.loads(file.read_text('utf-8'))
+    found: dict[str, Any] = document['data_sets'][0]
+    return found, ' '.join(capsys.readouterr().out.split())
+
+
+def test_looks_make_p_values_nominal_unless_they_were_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A caution without the plan; with it, p-values of tables, JSON and checks are corrected."""
+    a = looked_at(tmp_path / 'a', 8, 0.5, [4])
+    b = looked_at(tmp_path / 'b', 8, 0.2, [2, 4])
+    nominal, told = compared(capsys, a, b)
+    assert nominal['look'] is None
+    assert len(nominal['cautions']) == 2
+    assert 'A has n = 8 and was looked at with n = 4 before: p-values are nominal' in told
+    assert 'B has n = 8 and was looked at with n = 2, 4 before: p-values are nominal' in told
+    planned, told = compared(capsys, a, b, '--looks', 2, 4, 8)
+    assert planned['cautions'] == []
+    assert 'nominal' not in told
+    assert 'look at n = 8 of the looks planned at n = 2, 4, 8' in told
+    look = planned['look']
+    assert (look['n'], look['plan']) == (8, [2, 4, 8])
+    for before, after in zip(nominal['differences'], planned['differences'], strict=True):
+        for name in ('p_value', 'adjusted'):
+            corrected = min(1, before[name] * 0.05 / look['level'])
+            assert after[name] == pytest.approx(corrected, rel=1e-6)
+    fresh, told = compared(capsys, looked_at(tmp_path / 'c', 8, 0.5, []), b.parent.parent.parent)
+    assert len(fresh['cautions']) == 1
+
+
+def test_a_fall_found_early_needs_more_evidence(tmp_path: Path) -> None:
+    """At the first of three looks the level is 0.0007: a clear fall has it, p = 0.009 has not."""
+    before, after, clear = (
+        str(looked_at(tmp_path / str(ability), 4, ability, [])) for ability in (0.5, -0.2, -2.5)
+    )
+    check, plan = ['--fail-if-worse', 'accuracy'], ['--looks', '4', '8', '12']
+    assert main(['compare', before, after, *check]) == 1
+    assert main(['compare', before, after, *check, *plan]) == 0
+    assert main(['compare', before, clear, *check, *plan]) == 1
+
+
+def test_a_look_that_was_not_planned_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names what was looked at and the plan, and is no fall."""
+    a = looked_at(tmp_path / 'a', 8, 0.5, [4])
+    b = looked_at(tmp_path / 'b', 8, 0.2, [])
+    for plan, told in (
+        (['6', '8'], 'n = 8, and was made with n = 4 before, but --looks plans n = 6, 8'),
+        (['4', '16'], 'n = 8, and was made with n = 4 before, but --looks plans n = 4, 16'),
+        (['8', '4'], 'looks are 8 4'),
+    ):
+        assert main(['compare', str(a), str(b), '--looks', *plan]) == 2
+        assert told in capsys.readouterr().err
+    # One data set of another n costs itself alone.
+    runs = [str(run_at(tmp_path / name, {'m': 0.5}, problems=6)) for name in ('c', 'd')]
+    assert main(['compare', *runs, '--looks', '8', '16']) == 0
+    told_of = capsys.readouterr()
+    assert 'lmb-greedy: the comparison has n = 1, but --looks plans n = 8, 16' in told_of.err
+    assert 'not compared: m, lmb-greedy' in told_of.out
+
+
+def test_the_look_is_that_of_the_side_with_fewer_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests use no more of the other; that it was extended alone may mean a look made twice."""
+    a = looked_at(tmp_path / 'a', 4, 0.5, [])
+    b = looked_at(tmp_path / 'b', 16, 0.2, [2, 4, 9])
+    found, told = compared(capsys, a, b, '--looks', 2, 4, 8)
+    assert found['look']['n'] == 4
+    assert len(found['cautions']) == 1
+    assert 'B was looked at with n = 4, 9: if the other side had n = 4 then' in told
+    found, _ = compared(capsys, looked_at(tmp_path / 'c', 16, 0.2, []), a, '--looks', 2, 4, 8)
+    assert found['cautions'] == []
 
 
 def test_data_sets_of_other_names_are_paired(

@@ -98,6 +98,9 @@ def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
         (['--alpha', '1', '--beta', '1', '--level', '95'], 'level is 95'),
         (['--alpha', '1', '--beta', '1', '--tau', '1.5'], 'tau is 1.5'),
         (['--alpha', '1', '--beta', '1', '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
+        (['--looks', '32', '16'], 'looks are 32 16'),
+        (['--looks', '16', '--level', '1'], 'level is 1'),
+        (['--looks', '16', '32', '--mean', '0.5'], 'name a pilot run'),
         (['nowhere'], 'nowhere'),
         (['.', '--mean', '0.5'], 'give only one of them'),
     ],
@@ -170,3 +173,14 @@ def test_what_is_said_of_samples_is_true(
     for line in out.splitlines():
         for low, high in json.loads(line)['rows'][0]['intervals']:
             assert low < high
+
+
+def test_looks_are_planned(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone, or with the interval to expect at each; the levels are for the chosen confidence."""
+    assert main(['plan', '--looks', '16', '32', '48']) == 0
+    told = capsys.readouterr().out
+    assert [told.split().count(one) for one in ('0.00069', '0.016', '0.034')] == [1, 1, 1]
+    looks, *figures = outlooks(capsys, pilot, '--looks', 8, 16, '--level', 0.9)
+    assert [one['n'] for one in looks['looks']] == [8, 16]
+    assert sum(one['level'] for one in looks['looks']) == pytest.approx(0.1)
+    assert [row['n'] for row in figures[0]['rows']] == [8, 16, None]

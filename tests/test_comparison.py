@@ -388,7 +388,7 @@ def test_other_numbers_of_samples_raise_no_false_alarms(
         for trial in tables['b'].trials:
             trial.verdict = U if rng.random() < missing else trial.verdict
         shared = aligned(tables, protocols, seed=seed)
-        assert shared.drawn['judged'] > 40 if missing == 0 else shared.missing[1] > 100
+        assert shared.drawn['judged'] > 40 if missing == 0 else (~tables['b'].judged).sum() > 100
         found = compare(shared, IntervalSettings(resamples=200), groups=False)
         alarms += any(one.p_value <= 0.05 for one in found if one.name == 'G-Pass@4_1.0')
     assert alarms <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
@@ -452,6 +452,30 @@ def test_what_no_data_could_show_is_unknowable() -> None:
         assert bool(check_metrics({'d': equal}, metrics, 0.95)[0].unknowable) is unknowable
 
 
+def test_a_look_corrects_every_p_value() -> None:
+    """Of figures, of their checks, and of problems; what no data could show has it, too."""
+    a, b = counted([4] * 14), counted([0] * 14)
+    once, at_look = (differences(a, b, PROTOCOL, factor=factor) for factor in (1.0, 3.0))
+    for key, one in at_look.items():
+        assert one.p_value == pytest.approx(min(1, 3 * once[key].p_value))
+        assert one.adjusted == pytest.approx(min(1, 3 * once[key].adjusted))
+        assert one.favourable == pytest.approx(min(1, 3 * once[key].favourable))
+        assert (one.low, one.high) == (once[key].low, once[key].high)
+    for found, worse, unknowable in ((once, True, False), (at_look, True, False)):
+        check = check_metrics({'d': list(found.values())}, ['accuracy'], 0.95)[0]
+        assert (check.worse, bool(check.unknowable)) == (worse, unknowable)
+    late = list(differences(a, b, PROTOCOL, factor=10.0).values())
+    check = check_metrics({'d': late}, ['accuracy'], 0.95)[0]
+    assert (check.worse, bool(check.unknowable)) == (False, True)
+    for found, too_few in ((list(once.values()), False), (late, True)):
+        compared = Compared('d', found, [], [], [], [], [], 0.95, 4)
+        notes = ' '.join(comparison_tables(compared, groups=False, most=0)[0].notes)
+        assert ('--resamples' in notes) is too_few
+    shared = aligned({'a': a, 'b': b}, PROTOCOL)
+    for one, other in zip(problem_changes(shared), problem_changes(shared, None, 3.0), strict=True):
+        assert other.p_value == pytest.approx(3 * one.p_value)
+
+
 def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
     """G-Pass@4_0.25 asks for 1 of 4; G-Pass@4_0.5 for 2, though it may have the same values."""
     protocol = Protocol(4, (4,), (0.25, 0.5))
@@ -477,6 +501,56 @@ def test_missing_verdicts_may_decide() -> None:
     compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
     table = comparison_tables(compared, groups=False, most=0)[0]
     assert table.rows[0][-1] == 'open' and any('missing verdicts decide' in n for n in table.notes)
+
+
+def test_a_figure_without_missing_verdicts_may_mislead() -> None:
+    """A looks better where its verdicts are known, though it is worse whatever the others are."""
+    a, b = counted([0] * 30 + [4] * 6 + [0] * 4), counted([4] * 30 + [0] * 10)
+    for trial in a.trials[: 4 * 30]:
+        if trial.replica:
+            trial.verdict = U
+    found = differences(a, b, PROTOCOL)['G-Pass@4_1.0']
+    assert (found.first, found.second) == (60.0, 0.0)
+    assert found.adjusted == 1.0 > 0.05 > found.favourable
+
+
+def test_lost_responses_cost_other_figures_nothing() -> None:
+    """Majority votes are of responses that are there, so they alone need draws."""
+    a, b = counted([4] * 40), counted([1] * 40)
+    whole = differences(a, b, PROTOCOL)
+    b.trials[0].lost = True
+    found = differences(a, b, PROTOCOL)
+    for name in ('G-Pass@4_1.0', 'accuracy (4 runs average)'):
+        assert found[name].p_value == whole[name].p_value
+    assert found['majority vote'].p_value > whole['majority vote'].p_value
+
+
+def test_few_differences_are_said_with_their_number() -> None:
+    """Of the problems as they are shown, not as missing verdicts may turn out."""
+    a, same, none = counted([4] * 48), counted([4] * 48), counted([0] * 48)
+    for trial in same.trials[:64:16]:
+        trial.verdict = U
+    for b, told in ((same, '-13.8 … +13.8, 0 of 24 differ'), (none, ', 24 of 24 differ')):
+        found = differences(a, b, PROTOCOL)['accuracy (4 runs average)']
+        compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
+        table = comparison_tables(compared, groups=False, most=0)[0]
+        assert str(table.rows[0][4]).endswith(told)
+        assert any('may be anything in the interval' in note for note in table.notes)
+
+
+def test_a_check_that_missing_verdicts_decide_is_unknown() -> None:
+    """Failures of a judge don't let a fall pass."""
+    a, b = counted([4] * 40), counted([4] * 25 + [0] * 15)
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert check.worse and not check.unknowable
+    for trial in b.trials[4 * 25 :]:
+        trial.verdict = U if trial.replica else trial.verdict
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert check.worse  # one of four is surely wrong
+    for trial in b.trials[4 * 28 :]:
+        trial.verdict = U
+    (check,) = check_metrics({'d': list(differences(a, b, PROTOCOL).values())}, ['accuracy'], 0.95)
+    assert not check.worse and 'missing verdicts decide' in check.unknowable
 
 
 def test_metrics_that_cannot_be_checked_are_errors() -> None:

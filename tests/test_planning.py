@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.planning import design_effect, pilot_rates, plan
+from opencompass_gpassk.metrics.planning import design_effect, look_levels, pilot_rates, plan
 from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figures import parse_figure
 
@@ -130,3 +132,29 @@ def test_pilots_of_one_outcome_and_of_unjudged_problems() -> None:
     found = plan(Estimator('accuracy'), pilot_rates([8] * 30 + [0], [8] * 30 + [0]))
     assert 0.95 < found.figure < 1
     assert found.within(8) >= 0
+
+
+@given(st.sets(st.integers(50, 1024), min_size=1, max_size=20).map(sorted), st.floats(0.5, 0.999))
+def test_looks_spend_the_error_rate_and_no_more(looks: list[int], level: float) -> None:
+    """Whatever the plan; what is spent up to a look doesn't depend on the looks between."""
+    levels = look_levels(looks, level)
+    assert list(levels) == looks
+    assert min(levels.values()) > 0
+    assert sum(levels.values()) == pytest.approx(1 - level)
+    for place, n in enumerate(looks[:-1]):
+        spent = sum(list(levels.values())[: place + 1])
+        assert spent == pytest.approx(look_levels([n, looks[-1]], level)[n])
+
+
+def test_little_is_spent_early() -> None:
+    """By the published function: 2 - 2Φ(1.96/√t) at a quarter of the samples, the rest later."""
+    levels = look_levels([16, 64])
+    assert levels[16] == pytest.approx(8.857e-5, rel=1e-3)  # 2 - 2Φ(3.92)
+    assert levels[64] == pytest.approx(0.05 - 8.857e-5, rel=1e-3)
+
+
+@pytest.mark.parametrize('looks', [[], [0, 16], [-1], [16, 16], [32, 16], [1, 1024]])
+def test_plans_without_sense_are_errors(looks: list[int]) -> None:
+    """Looks in no order, at no samples, or so early that no level is left."""
+    with pytest.raises(ValueError, match='looks are'):
+        look_levels(looks)

@@ -119,7 +119,7 @@ def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
         benchmark['pairs']['metrics'], rows, strict=True
     ):
         assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
-        assert of == [pytest.approx(one[name], abs=1e-3) for one in (small, large)] + [12, 0]
+        assert of[:-1] == [pytest.approx(one[name], abs=1e-3) for one in (small, large)] + [12, 0]
         assert low <= difference <= high
         assert 0 < p <= adjusted <= 1
     assert [ranks[1][0] for ranks in benchmark['pairs']['ranks']] == [1] * len(rows)
@@ -618,7 +618,7 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     rows = {(a, b): row[place] for a, b, row in benchmark['pairs']['rows']}
     asked = [p for p in benchmark['problems'] if p['n'][0] and p['n'][2]]
     means = [100 * sum(p['c'][i] / p['n'][i] for p in asked) / 24 for i in (0, 2)]
-    assert rows[0, 2][5:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24, 0]
+    assert rows[0, 2][5:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24, 0, [8, 12]]
     assert rows[0, 2][0] == pytest.approx(means[1] - means[0], abs=1e-3)
     assert rows[0, 1][7] == 40
     marks = [[word for word, _ in entry['marks']] for entry in page_entries(benchmark)]
@@ -696,3 +696,70 @@ def test_other_numbers_of_samples_are_drawn(tmp_path: Path) -> None:
     place = pairs['metrics'].index('average@n')
     p = {(a, b): row[place][3] for a, b, row in pairs['rows']}
     assert p[0, 2] < 0.01 and pairs['ranks'][place][2] == [1, 1]
+
+
+def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
+    """Also beside a result without questions, and for greedy responses."""
+    asked = Sweep(problems=4)
+    other = Sweep(problems=4, question='What is {0} + 1, please?'.format)
+    run = make_sweep(tmp_path / '1', {'a': 0}, asked)
+    rng = random.Random(0)
+    add_result(run.folder, 'b', SAMPLED, 0, asked, 8, rng)
+    add_result(run.folder, 'c', SAMPLED, 0, other, 8, rng)
+    add_result(run.folder, 'c', GREEDY, 0, asked, 1, rng)
+    for path in (run.folder / 'results/a').glob('*.trials.jsonl.gz'):
+        path.unlink()
+    data = page_data([tmp_path])
+    (benchmark,) = data.document['benchmarks']
+    numbers = [problem['n'] for problem in benchmark['problems']]
+    assert numbers == [[8, 8, None], [None, None, 8]] * 4
+    first, second = (texts_of(data, 0, i) for i in range(2))
+    assert first['question'] != second['question']
+    assert first['entries'][0]['greedy'] and first['entries'][2] is None
+    assert second['entries'][2]['greedy'] == []
+
+
+def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
+    """Two pairs of models, each with a judge of its own, and two results that contradict trials."""
+    run = make_sweep(tmp_path / '1', dict.fromkeys('abcd', 0), Sweep(problems=40))
+    for model in 'cd':
+        for path in (run.folder / f'results/{model}').glob('*.json'):
+            result = json.loads(path.read_text())
+            result['signature']['judge'] = 'another'
+            write_json(path, result)
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    tested = {
+        (a, b): [one[3] is not None for one in row] for a, b, row in benchmark['pairs']['rows']
+    }
+    assert all(tested[0, 1]) and all(tested[2, 3])
+    assert not any(any(tested[pair]) for pair in ((0, 2), (0, 3), (1, 2), (1, 3)))
+    for path in run.folder.glob(f'results/*/{SAMPLED}.json'):
+        result = json.loads(path.read_text())
+        result['details'][0]['c'] = 0 if result['details'][0]['c'] else 1
+        write_json(path, result)
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    place = benchmark['pairs']['metrics'].index('average@n')
+    assert all(row[place][3] is None for _, _, row in benchmark['pairs']['rows'])
+    assert benchmark['pairs']['ranks'][place] == [None] * 4
+
+
+def test_few_differences_are_counted(tmp_path: Path) -> None:
+    """How many clusters differ stands beside an interval that no bootstrap gave."""
+    run = make_sweep(tmp_path / '1', {'a': 20}, Sweep(problems=40))
+    add_result(run.folder, 'b', SAMPLED, 20, Sweep(problems=40), 8, random.Random(1))
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    place = benchmark['pairs']['metrics'].index('average@n')
+    (pair,) = benchmark['pairs']['rows']
+    assert pair[2][place][0] == 0 and pair[2][place][-1] == [0, 20]
+
+
+def test_missing_verdicts_of_a_hostile_file_have_a_bound(tmp_path: Path) -> None:
+    """A number of responses that nobody has costs no more than its claim."""
+    run = make_sweep(tmp_path / '1', {'a': 0, 'b': 1}, Sweep(problems=4))
+    path = run.folder / f'results/a/{SAMPLED}.json'
+    result = json.loads(path.read_text())
+    unjudged = {'answer': None, 'count': 1_000_000, 'verdict': 'unjudged', 'source': 'none'}
+    result['details'][0]['answers'] += [unjudged] * 2000
+    write_json(path, result)
+    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    assert benchmark['pairs']['rows']

@@ -88,6 +88,14 @@ def test_new_thresholds_are_computed_from_old_responses(
     assert 'G-Pass@4_0.25' in capsys.readouterr().out
 
 
+def test_looks_are_kept(run: Path) -> None:
+    """Responses don't tell how often they were looked at."""
+    path = run / 'results/demo/sums_en.json'
+    path.write_text(json.dumps(result(run) | {'looks': [2, 4]}))
+    assert main(['rescore', '--trust-config', str(run)]) == 0
+    assert result(run)['looks'] == [2, 4]
+
+
 def test_a_judge_may_come_later(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its verdicts lie in the run; a second rescoring asks for none of them."""
     judge = ask(monkeypatch, right_if('0', '100'))

@@ -49,7 +49,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         answered(folder / 'versions', recited, n=2),
         evaluated(folder / 'sound'),
         evaluated(folder / 'reasoning', OurSums, ReasonEvalEvaluator),
-        json.loads(scored.read_text('utf-8')),
+        json.loads(scored.read_text('utf-8')) | {'looks': [2]},
     ]
 
 
@@ -193,6 +193,23 @@ def test_an_odd_result_costs_itself_alone(
     main(['status', str(run)])
     assert re.search(rf'^good/{SAMPLED} +finished$', capsys.readouterr().out, re.MULTILINE)
     assert main(['compare', str(run), '--model-a', 'good', '--model-b', 'bad']) in (0, 2)
+
+
+@pytest.mark.parametrize(
+    'looks',
+    [
+        *([8], [9], [4, 4], [4, 2], [0, 4], [-1], [True], ['4'], [4.0], [None], [[4]], [10**400]),
+        *({'4': 4}, '4', 4, True, [float('nan')], [4] * 100_000),
+    ],
+    ids=lambda one: repr(one)[:20],
+)
+def test_looks_that_cannot_have_been_are_refused(looks: Any) -> None:
+    """The n of a look is a number of samples below that of the result."""
+    made = {'schema': SCHEMA, 'benchmark': 'b', 'signature': {'n': 8}}
+    check_result({**made, 'looks': [2, 4]})
+    check_result({**made, 'looks': None})
+    with pytest.raises(ValueError, match=r'^field looks.{1,200}$'):
+        check_result({**made, 'looks': looks})
 
 
 def test_a_result_without_thresholds_agrees_with_its_trials(tmp_path: Path) -> None:

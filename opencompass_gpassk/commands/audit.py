@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import AuditTrial, Sample
+    from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
+    from opencompass_gpassk.metrics.judge_error import Audit
+    from opencompass_gpassk.results.figure_values import FigureValues
 
 __all__ = ['add_parser', 'run']
 
@@ -29,7 +33,11 @@ agreement rate and Cohen's kappa with intervals, counts, and the disagreements. 
 
 To label by hand without seeing verdicts: run gpassk audit RUN --draw labels.jsonl, fill in "human"
 in each line, then run gpassk audit RUN recorded labels.jsonl, with the same --trials and --seed.
+That also shows how often right answers are called wrong, and wrong ones right. Each result of the
+run then gets estimates of its figures under true verdicts, with ranges. So do later results of the
+same judge that use the same verdict store.
 """
+LABELS = (50, 100, 200, 400, 800, 1600)  # of --plan
 
 
 def add_parser(subparsers: Any) -> None:
@@ -75,6 +83,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--draw', type=Path, metavar='FILE', help='only write the sample, for labelling'
     )
+    parser.add_argument(
+        '--plan',
+        action='store_true',
+        help='only show how many labels make the uncertainty from wrong verdicts smaller than that '
+        'from sampling',
+    )
     parser.set_defaults(run=run)
 
 
@@ -83,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.judging.audit import draw_sample, read_run
     from opencompass_gpassk.metrics.intervals import normal_quantile
 
+    if args.plan:
+        return _plan(args)
     normal_quantile(args.level)  # raises on a bad level, before a judge is asked
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
@@ -124,10 +140,11 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
-    from opencompass_gpassk.judging.audit import Comparison, is_asked, opinions
+    from opencompass_gpassk.judging.audit import Comparison, is_asked, is_people, opinions
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
+        error_table,
         figures_json,
         markdown_audit,
     )
@@ -147,8 +164,17 @@ def _compare(
         )
         for sample in samples
     ]
-    for table in audit_tables(found, names):
+    tables = audit_tables(found, names)
+    # Labels on recorded verdicts tell how often these are wrong.
+    people = [index for index, name in enumerate(names) if is_people(name)]
+    labels = []
+    if people and 'recorded' in names:
+        labels = [row for one in found for row in one.labelled(people[0])]
+        tables.append(error_table(labels, args.level))
+    for table in tables:
         print(to_text(table))
+    if labels:
+        _keep(args, labels, store)
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
         paths[0].parent.mkdir(parents=True, exist_ok=True)
@@ -157,6 +183,77 @@ def _compare(
         _write_lines(paths[2], disagreement_rows(found))
         _note(f'{", ".join(map(str, paths))} written')
     return 0
+
+
+def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None:
+    """Store what labels say of each judge, and add it to the results of the run."""
+    from opencompass_gpassk.formats.stored_files import read_object, written_whole
+    from opencompass_gpassk.judging.audit import labelled_outcomes
+    from opencompass_gpassk.judging.store import VerdictStore
+    from opencompass_gpassk.results.judge_error import judge_error
+
+    audits: dict[str, Audit] = {}
+    for judge in {trial.judge for trial, *_ in labels}:
+        audits[judge] = labelled_outcomes(row for row in labels if row[0].judge == judge)
+    with VerdictStore(store) as kept:
+        for judge, audit in audits.items():
+            kept.keep_audit(judge, audit)
+    _note(f'the audit is kept in {store}')
+    for _, _, path, result, values in _results(args):
+        if found := audits.get(str(result['signature'].get('judge'))):
+            stored = read_object(path)
+            stored['judge_error'] = judge_error(values, found, result.get('intervals') or {})
+            with written_whole(path) as part:
+                part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
+            _note(f'{path}: estimates under true verdicts added')
+
+
+def _plan(args: argparse.Namespace) -> int:
+    """Print how many labels are enough for each result."""
+    from opencompass_gpassk.report.tables.audit import PlanRow, plan_table
+    from opencompass_gpassk.report.tables.table import to_text
+    from opencompass_gpassk.results.judge_error import most_sensitive, planned_ranges
+
+    rows: list[PlanRow] = []
+    for model, data_set, _, result, values in _results(args):
+        figure = most_sensitive(values.protocol)
+        audit = (result.get('judge_error') or {}).get('labelled') or {}
+        low, high = (result.get('intervals') or {}).get(figure.key, (math.nan, math.nan))
+        ranges = planned_ranges(values, LABELS, audit)
+        halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
+        rows.append((model, data_set, figure.heading, (high - low) / 2, halves))
+    if not rows:
+        raise ValueError(f'{args.run_folder}: no result with verdicts lies beside the trials')
+    print(to_text(plan_table(rows)))
+    return 0
+
+
+def _results(
+    args: argparse.Namespace,
+) -> Iterator[tuple[str, str, Path, dict[str, Any], FigureValues]]:
+    """Yield model, data set, file, result and recorded values of each judged result of the run."""
+    from opencompass_gpassk.formats.display import short_line
+    from opencompass_gpassk.results.figure_values import FigureValues
+    from opencompass_gpassk.results.join_results import has_verdicts, stored_protocol
+    from opencompass_gpassk.results.stored_results import TRIALS, read_result
+    from opencompass_gpassk.runs.config import trials_files
+    from opencompass_gpassk.trials import read_trials
+
+    for (model, data_set), file in trials_files(args.run_folder)[1].items():
+        asked = (
+            (model in args.model or not args.model),
+            (data_set in args.dataset or not args.dataset),
+        )
+        path = file.with_name(file.name.removesuffix(TRIALS) + '.json')
+        if not all(asked) or not path.is_file():
+            continue
+        try:
+            result = read_result(path)
+            if has_verdicts(result):
+                values = FigureValues(read_trials(file)[0], stored_protocol(result))
+                yield model, data_set, path, result, values
+        except ValueError as error:
+            _note(short_line(str(error)))
 
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:

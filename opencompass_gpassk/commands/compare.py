@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +38,14 @@ if it has fallen (or risen, if lower is better) and the two-sided p-value of the
 test over clusters of problems is below 1 - LEVEL, after Holm's correction over the named figures on
 all compared data sets. Other figures don't affect that.
 
+--looks gives a plan of several comparisons of A and B, the next with more samples, such as n = 16,
+32 and 48. This is one of them, and p-values are corrected for all. Without a plan they are nominal
+if a result was looked at before; a caution then says so. The n is that of the side with fewer
+samples.
+
 Exit code: 1 if a named figure is worse; 2 if that is unknown, for example with too few problems for
-a significant difference, or if B lacks problems of A, and on errors; 0 otherwise.
+a significant difference, or if B lacks problems of A, the results are not comparable or missing
+verdicts decide, and on errors; 0 otherwise.
 """
 
 
@@ -68,6 +76,15 @@ def add_parser(subparsers: Any) -> None:
         '--allow-missing',
         action='store_true',
         help='with --fail-if-worse: B may lack data sets and problems of A',
+    )
+    parser.add_argument(
+        '--looks',
+        type=int,
+        nargs='+',
+        default=[],
+        metavar='N',
+        help='the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
+        'write it after A and B',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
     parser.add_argument(
@@ -107,6 +124,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.compare.differences import check_metrics
     from opencompass_gpassk.formats.display import short_line
+    from opencompass_gpassk.metrics.planning import look_levels
     from opencompass_gpassk.report.tables.comparison import (
         check_lines,
         comparison_document,
@@ -118,13 +136,14 @@ def _run(args: argparse.Namespace) -> int:
     for name in ('seed', 'problems'):
         if getattr(args, name) < 0:
             raise ValueError(f'--{name} is {getattr(args, name)}; take 0 or more')
+    levels = look_levels(args.looks, args.level) if args.looks else {}
     pairs, unpaired = _pairs(args)
     compared = []
     faults = []
     for pair in pairs:
         _note(f'comparing {_name(pair)}')
         try:
-            compared.append(_compare(pair, settings))
+            compared.append(_compare(pair, settings, levels))
         except ValueError as error:  # a bad file only costs its own data set
             faults.append(short_line(str(error)))
             unpaired += pair
@@ -192,10 +211,11 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
     return pairs, unpaired
 
 
-def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
+def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]) -> Compared:
     from opencompass_gpassk.compare.comparability import (
         cautions,
         incomparable,
+        planned_look,
         shared_protocols,
         sides_differ,
     )
@@ -208,22 +228,31 @@ def _compare(pair: Pair, settings: IntervalSettings) -> Compared:
     a, b = map(read_side, pair)
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
     try:
+        look = planned_look(a, b, levels) if levels else None
         shared = aligned({'A': a.table, 'B': b.table}, protocols, seed=settings.seed)
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
     ks = [max(one.ks, default=None) for one in protocols.values()]
     k = None if None in ks else ks[0]
+    factor = look.factor if look else 1.0
+    differences = compare(shared, settings, factor=factor)
+    changes = problem_changes(shared, k, factor)
+    reasons = incomparable(a, b)
+    if reasons:  # no claim is made, in the tables or in the JSON
+        differences = [one.without_claim() for one in differences]
+        changes = [replace(one, p_value=math.nan, adjusted=math.nan) for one in changes]
     return Compared(
         _name(pair),
-        compare(shared, settings),
-        problem_changes(shared, k),
+        differences,
+        changes,
         shared.left_out,
-        incomparable(a, b),
-        cautions(a, b),
+        reasons,
+        cautions(a, b, look),
         sides_differ(*pair),
         settings.level,
         k,
         shared.drawn,
+        look,
     )
 
 

@@ -21,6 +21,10 @@ easier: this part only shrinks as the number of problems grows.
 
 The rates of the problems (the chance that one sample is right) come from a pilot run, or are
 assumed: give their mean and standard deviation, or the alpha and beta of their Beta distribution.
+
+With --looks, models are compared at each of several n, and the data decide whether to go on. It
+shows the level to test at each time, so that the chance of a false claim at any of them is at most
+1 - LEVEL. gpassk compare --looks tests at these levels. Other options are not needed then.
 """
 
 
@@ -49,7 +53,14 @@ def add_parser(subparsers: Any) -> None:
         '--tau', type=float, nargs='+', default=[0.5, 1.0], metavar='TAU', help='thresholds'
     )
     parser.add_argument(
-        '-n', type=int, nargs='+', metavar='N', help='samples (default: k, 2k, 3k, 4k, 6k, 8k)'
+        '-n',
+        type=int,
+        nargs='+',
+        metavar='N',
+        help='samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)',
+    )
+    parser.add_argument(
+        '--looks', type=int, nargs='+', metavar='N', help='samples at each look, such as 16 32 48'
     )
     parser.add_argument(
         '--problems',
@@ -67,26 +78,53 @@ def add_parser(subparsers: Any) -> None:
         help='share of the variance from sampling that counts as negligible (default: 0.1)',
     )
     parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
-    parser.add_argument('--json', action='store_true', help='print a JSON line for each metric')
+    parser.add_argument(
+        '--json', action='store_true', help='print a JSON line for the looks, and for each metric'
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a table for each metric."""
+    """Print a table of the looks, and one for each metric."""
     from opencompass_gpassk.compare.plan import Grid, assumed, from_pilot
 
-    grid = Grid(args.k, tuple(args.tau), args.n, args.problems, args.negligible, args.level)
+    samples = args.n or args.looks
+    grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
     given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
-    if args.pilot is None:
-        outlooks = assumed(grid, **given)
-    elif any(value is not None for value in given.values()):
+    assumes = any(value is not None for value in given.values())
+    if args.pilot is not None and assumes:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
-    else:
+    if args.looks:
+        _print_looks(args)
+    outlooks = []
+    if args.pilot is not None:
         pilots = _pilots(args.pilot)
         outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
+    elif assumes or not args.looks:
+        outlooks = assumed(grid, **given)
     for outlook in outlooks:
         print(json.dumps(outlook.as_dict()) if args.json else f'{table(outlook)}\n')
     return 0
+
+
+def _print_looks(args: argparse.Namespace) -> None:
+    """Print the level to test at, for each planned look."""
+    from tabulate import tabulate
+
+    from opencompass_gpassk.metrics.planning import look_levels
+
+    levels = look_levels(args.looks, args.level)
+    if args.json:
+        print(json.dumps({'looks': [{'n': n, 'level': one} for n, one in levels.items()]}))
+        return
+    alpha = 1 - args.level
+    print(
+        f'The chance of a false claim at any look is at most {100 * alpha:.3g} %, if p-values are'
+    )
+    print('below these levels, or, multiplied by the factor, below their sum:')
+    rows = [[n, f'{one:.2g}', f'{alpha / one:.3g}'] for n, one in levels.items()]
+    align = ('right',) * 3
+    print(tabulate(rows, ['n', 'level', 'factor'], colalign=align, disable_numparse=True) + '\n')
 
 
 def _pilots(path: Path) -> list[Pilot]:

@@ -224,6 +224,7 @@ def _score(
         data_version=data,
         judge=verdicts.signature,
         judging=verdicts.description,
+        audit=verdicts.audit,
         prompt=prompt,
         notes=verdicts.notes,
     )

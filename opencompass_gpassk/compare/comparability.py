@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['cautions', 'incomparable', 'shared_protocols', 'sides_differ']
+__all__ = [
+    'Look',
+    'cautions',
+    'incomparable',
+    'planned_look',
+    'shared_protocols',
+    'sides_differ',
+]
 
 SERIOUS = {
     'data': 'versions of the data',
@@ -59,8 +67,58 @@ def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
     ]
 
 
-def cautions(a: ReadResult, b: ReadResult) -> list[str]:
-    """Return what is wrong with each result by itself."""
+class Look(NamedTuple):
+    """A comparison that is one of several planned ones of the same models, with growing n.
+
+    Attributes:
+        n: Samples of each problem.
+        plan: All planned n, ascending.
+        level: The level of this look's tests, see
+            :func:`~opencompass_gpassk.metrics.planning.look_levels`.
+        factor: Factor of p-values, so that they can be compared with the level of all looks.
+    """
+
+    n: int
+    plan: tuple[int, ...]
+    level: float
+    factor: float
+
+
+def planned_look(a: ReadResult, b: ReadResult, levels: Mapping[int, float]) -> Look:
+    """Return which of the planned looks a comparison is.
+
+    It is that of the side with fewer samples, since tests use so many of both.
+
+    Args:
+        a: The first result.
+        b: The second result.
+        levels: Planned n → level.
+
+    Raises:
+        ValueError: If this n, or an earlier one of either result, isn't planned.
+    """
+    n = min(a.protocol.n, b.protocol.n)
+    before = sorted({look for one in (a, b) for look in _looks(one) if look < n})
+    if not {*before, n} <= levels.keys():
+        earlier = f', and was made with n = {_listed(before)} before' if before else ''
+        raise ValueError(
+            f'the comparison has n = {n}{earlier}, but --looks plans n = {_listed(levels)}; give '
+            'the plan that was made before the first look, choose other data sets with --dataset, '
+            'or leave --looks out'
+        )
+    return Look(n, tuple(levels), levels[n], sum(levels.values()) / levels[n])
+
+
+def _looks(read: ReadResult) -> list[int]:
+    return read.found.result.get('looks') or []
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return shortened(', '.join(map(str, numbers)), LONGEST)
+
+
+def cautions(a: ReadResult, b: ReadResult, look: Look | None = None) -> list[str]:
+    """Return what is wrong with each result by itself, and with a look that was not planned."""
     found = []
     for side, read in (('A', a), ('B', b)):
         one = read.found
@@ -74,6 +132,19 @@ def cautions(a: ReadResult, b: ReadResult) -> list[str]:
             found.append(
                 f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
                 'claims hold whatever the missing ones are'
+            )
+        looks = _looks(read)
+        if look is None:
+            if looks:
+                found.append(
+                    f'{side} has n = {read.protocol.n} and was looked at with n = {_listed(looks)} '
+                    'before: p-values are nominal, as if nobody had looked; --looks corrects them '
+                    'for looks that were planned'
+                )
+        elif late := [n for n in looks if n >= look.n]:
+            found.append(
+                f'{side} was looked at with n = {_listed(late)}: if the other side had n = '
+                f'{look.n} then, this look was made before, and p-values are nominal'
             )
     return found
 

@@ -15,6 +15,7 @@ from opencompass_gpassk.compare.shared_problems import Aligned, Block
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import (
+    claimed_p_value,
     holm,
     least_p_value,
     rank_intervals,
@@ -38,6 +39,7 @@ __all__ = [
 
 SETTINGS = IntervalSettings()
 ROUNDING = 1e-9  # percent
+OPEN = 'the missing verdicts decide; judge them first'
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,18 @@ class Difference:
             :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
         p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
             each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`.
+            :func:`~opencompass_gpassk.metrics.paired.settled_test`, times the factor of a look; 1
+            if the test supports the other sign of the difference.
         adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
             over all groups of one figure.
         units: Problems, or groups of versions, for which it is defined for both models.
-        clusters: Clusters of these units, which the test flips.
-        differing: Those in which the models differ.
+        measured: Clusters of these units.
+        differing: Those of them in which the models differ.
+        clusters: Clusters that the test flips; more if units lack verdicts.
         least_p: The least p-value that a test of that many clusters can have.
-        favourable: The p-value under the more favourable settlement, also after Holm's correction;
-            the same as ``adjusted`` where no verdict is missing.
+        favourable_p: The p-value under the more favourable settlement; the same as ``p_value``
+            where no verdict is missing.
+        favourable: The same after Holm's correction.
     """
 
     group: str
@@ -78,9 +83,11 @@ class Difference:
     p_value: float
     adjusted: float
     units: int
-    clusters: int
+    measured: int
     differing: int
+    clusters: int
     least_p: float
+    favourable_p: float
     favourable: float
 
     @property
@@ -103,6 +110,12 @@ class Difference:
         """The second model's improvement, in points; negative if it is worse."""
         return -self.difference if self.figure.lower_is_better else self.difference
 
+    def without_claim(self) -> Difference:
+        """Return the difference of what is not comparable: it has no p-values."""
+        return replace(
+            self, p_value=np.nan, adjusted=np.nan, favourable_p=np.nan, favourable=np.nan
+        )
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -122,7 +135,11 @@ class Standing:
 
 
 def compare(
-    shared: Aligned, settings: IntervalSettings = SETTINGS, *, groups: bool = True
+    shared: Aligned,
+    settings: IntervalSettings = SETTINGS,
+    *,
+    groups: bool = True,
+    factor: float = 1.0,
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
@@ -134,6 +151,8 @@ def compare(
         shared: Two models.
         settings: Level of the intervals; resamples are the number of sign flips.
         groups: Compare each group too.
+        factor: Factor of p-values, if this is one of several looks, see
+            :class:`~opencompass_gpassk.compare.comparability.Look`.
 
     Returns:
         The headline's differences, then those of the groups.
@@ -148,7 +167,7 @@ def compare(
         for label, blocks in shared.parts.items()
         if groups or not label
         for block in blocks
-        for one in _differences(label, block, settings)
+        for one in _differences(label, block, settings, factor)
     ]
     families: dict[str, list[_Tested]] = {}
     for one in tested:
@@ -225,7 +244,9 @@ class _Tested:
     values: bytes
 
 
-def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_Tested]:
+def _differences(
+    label: str, block: Block, settings: IntervalSettings, factor: float
+) -> list[_Tested]:
     if not block.figures or not len(block.clusters):
         return []
     first, second = block.values
@@ -249,13 +270,13 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
     least, most = settled_test(
         low, high, block.clusters, flips=settings.resamples, seed=settings.seed
     )
-    p_values, favourable = (
-        np.where(np.isnan(found.estimate), np.nan, one.min(axis=0)) for one in (least, most)
-    )
+    p_values = np.minimum(factor * claimed_p_value(-found.estimate, least), 1.0)
+    favourable = np.where(np.isnan(found.estimate), np.nan, most.min(axis=0))
+    favourable = np.minimum(factor * favourable, 1.0)
     defined = ~np.isnan(low[0].sum(axis=0))
     clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
-    totals = ClusterSums.of(low[0, 0] - low[0, 1], block.clusters).totals
-    differing = (np.abs(totals) > ROUNDING).sum(axis=0).tolist()
+    sums = ClusterSums.of(np.where(of_both, second - first, np.nan), block.clusters)
+    differing = (np.abs(sums.totals) > ROUNDING).sum(axis=0)
     draws = len(low)
     return [
         _Tested(
@@ -271,10 +292,14 @@ def _differences(label: str, block: Block, settings: IntervalSettings) -> list[_
                 float(p_values[i]),
                 np.nan,
                 int(of_both[:, i].sum()),
+                int(sums.defined[i]),
+                int(differing[i]),
                 clusters[i],
-                differing[i],
-                min(1.0, (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)),
+                min(
+                    1.0, factor * (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)
+                ),
                 float(favourable[i]),
+                np.nan,
             ),
             block.tested[..., i].round(12).tobytes(),
         )
@@ -304,7 +329,7 @@ def _points(share: float) -> float:
 
 def _corrected(family: Sequence[_Tested]) -> list[Difference]:
     """Return the differences of one family of tests with their adjusted p-values."""
-    found = {one.values: (one.difference.p_value, one.difference.favourable) for one in family}
+    found = {one.values: (one.difference.p_value, one.difference.favourable_p) for one in family}
     both = np.array([holm(values) for values in np.transpose(list(found.values()))])
     adjusted = dict(zip(found, both.T.tolist(), strict=True))
     return [
@@ -323,7 +348,7 @@ class Check:
         difference: The figure of both models.
         p_value: The p-value after Holm's correction over all checks.
         worse: Whether the second model is significantly worse.
-        unknowable: Why the check can't be significant whatever the data are; '' if it can.
+        unknowable: Why it isn't known whether it is worse; '' if it is known.
     """
 
     data_set: str
@@ -347,7 +372,7 @@ def check_metrics(
     worse is at most (1 - ``level``) / 2. Figures that are not requested cost no power.
 
     A test with few clusters of problems, or few flips, can't be significant, whatever the data
-    are. Such a check is marked as unknowable.
+    are. Such a check is marked as unknowable, and so is one that missing verdicts decide.
 
     Args:
         compared: Data set → differences.
@@ -372,21 +397,26 @@ def check_metrics(
             raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
         asked |= found
     for (data_set, key), one in asked.items():
-        if math.isnan(one.p_value):
+        if math.isnan(one.p_value) and not incomparable.get(data_set):
             raise ValueError(
                 f'--fail-if-worse {key}: it is undefined on {data_set}, since no problem has '
                 'enough judged responses of both models'
             )
     adjusted = holm([one.p_value for one in asked.values()])
+    possible = holm([one.favourable_p for one in asked.values()])
+    fallen = np.array([one.gain < 0 for one in asked.values()], dtype=bool)
+    worse, may_be_worse = (fallen & (p < 1 - level - 1e-12) for p in (adjusted, possible))
     return [
         Check(
             data_set,
             one,
-            float(p),
-            bool(one.gain < 0 and p < 1 - level - 1e-12) and not incomparable.get(data_set),
-            '; '.join(incomparable.get(data_set, ())) or _unknowable(one, len(asked), level),
+            float(adjusted[i]),
+            bool(worse[i]),
+            '; '.join(incomparable.get(data_set, ()))
+            or _unknowable(one, len(asked), level)
+            or (OPEN if may_be_worse[i] and not worse[i] else ''),
         )
-        for ((data_set, _), one), p in zip(asked.items(), adjusted, strict=True)
+        for i, ((data_set, _), one) in enumerate(asked.items())
     ]
 
 

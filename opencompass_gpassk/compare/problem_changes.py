@@ -25,7 +25,8 @@ class Change:
         n: Judged responses of the first and of the second model.
         c: Right responses of the first and of the second model.
         strictest: G-Pass@k at τ = 1 of both, in percent; NaN where undefined.
-        p_value: p-value of :func:`fisher_exact`; NaN if a model has no judged response.
+        p_value: p-value of :func:`fisher_exact`, times the factor of a look; NaN if a model has no
+            judged response.
         adjusted: The p-value after Holm's correction over all problems.
     """
 
@@ -44,12 +45,13 @@ class Change:
         return 100 * (self.c[1] / self.n[1] - self.c[0] / self.n[0])
 
 
-def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
+def problem_changes(shared: Aligned, k: int | None = None, factor: float = 1.0) -> list[Change]:
     """Return how often two models solve each problem, the greatest changes first.
 
     Args:
         shared: Two models.
         k: The k of G-Pass@k at τ = 1; None to leave it out.
+        factor: Factor of p-values, as in :func:`~opencompass_gpassk.compare.differences.compare`.
 
     Raises:
         ValueError: If there aren't two models.
@@ -64,7 +66,8 @@ def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
         else [100 * np.asarray(g_pass_at_k(n, c, k, 1.0)) for n, c in ((n_a, c_a), (n_b, c_b))]
     )
     counts = list(zip(n_a.tolist(), n_b.tolist(), c_a.tolist(), c_b.tolist(), strict=True))
-    p_values = [fisher_exact(c, n, d, m) for n, m, c, d in counts]
+    uncorrected = np.array([fisher_exact(c, n, d, m) for n, m, c, d in counts])
+    p_values = np.minimum(factor * uncorrected, 1.0).tolist()
     changes = [
         Change(
             problem,

@@ -160,7 +160,6 @@ class Aligned:
         parts: Label of a group → its figures; '' is the headline.
         drawn: Kind of responses, such as ``judged`` → number of problems of which the models have
             different numbers of them, so that tests use fewer.
-        missing: Each model's number of responses without a verdict.
     """
 
     models: tuple[str, ...]
@@ -168,7 +167,6 @@ class Aligned:
     left_out: tuple[tuple[str, str], ...]
     parts: Mapping[str, tuple[Block, ...]]
     drawn: Mapping[str, int] = field(default_factory=dict)
-    missing: tuple[int, ...] = ()
 
     @property
     def problems(self) -> list[Problem]:
@@ -213,8 +211,7 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols, *, seed: int
         label: _blocks(measured, tested, part, several=several)
         for label, part in parts_of(shared[0].problems, chosen[0].groups).items()
     }
-    missing = tuple(int((~table.judged).sum()) for table in shared)
-    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn, missing)
+    return Aligned(tuple(tables), tuple(shared), tuple(left_out), parts, drawn)
 
 
 def _verdicts_or_reasoning(
@@ -326,69 +323,50 @@ def _blocks(
     for over in of_models[0]:
         columns = [one[over] for one in of_models]
         given = [_named(one, several=several) for one in columns]
-        figures = tuple(one for one in given[0] if all(one in row for row in given))
-        units = len(columns[0].clusters)
-        values = np.stack([_stacked([row[one] for one in figures], units) for row in given])
-        rows = {
-            counted: [
+        common = [one for one in given[0] if all(one in row for row in given)]
+        for counted, figures in _by_kind(common):
+            rows = [
                 [[_named(one.columns(part)[over], several=several) for one in draw] for draw in end]
                 for end in tested[counted]
             ]
-            for counted in dict.fromkeys(figure.counted for figure in figures)
-        }
-        flipped = _aligned_draws(
-            np.array([[[row[one] for row in draw] for draw in end] for end in rows[one.counted]])
-            for one in figures
-        )
-        blocks.append(Block(figures, values, columns[0].clusters, flipped))
-    if scored := [
-        one for one in measured[0].reasoning if all(one in r.reasoning for r in measured)
-    ]:
-        clusters = measured[0].values.clusters[part.members]
-        blocks.append(_reasoning(scored, measured, tested, part.members, clusters))
+            flipped = [
+                [np.stack([_stacked(row, figures) for row in draw]) for draw in end] for end in rows
+            ]
+            values = np.stack([_stacked(row, figures) for row in given])
+            blocks.append(Block(figures, values, columns[0].clusters, _both_ends(flipped)))
+    clusters = measured[0].values.clusters[part.members]
+    scored = [one for one in measured[0].reasoning if all(one in r.reasoning for r in measured)]
+    for counted, figures in _by_kind(scored):
+        values, weights = _reasoning(measured, figures, part.members)
+        flipped = [
+            [swap_residuals(*_reasoning(draw, figures, part.members)) for draw in end]
+            for end in tested[counted]
+        ]
+        blocks.append(Block(figures, values, clusters, _both_ends(flipped), weights))
     return tuple(blocks)
 
 
+def _by_kind(figures: Iterable[Figure]) -> Iterable[tuple[Counted, tuple[Figure, ...]]]:
+    """Return the figures by the kind of responses that they count: these have the same draws."""
+    kinds: dict[Counted, tuple[Figure, ...]] = {}
+    for figure in figures:
+        kinds[figure.counted] = (*kinds.get(figure.counted, ()), figure)
+    return kinds.items()
+
+
 def _reasoning(
-    figures: Sequence[Figure],
-    measured: Sequence[_Rows],
-    tested: Mapping[Counted, Tested],
-    members: Sequence[int],
-    clusters: NDArray[np.int64],
-) -> Block:
-    """Return the figures of the reasoning, which are ratios of sums over responses."""
-    chosen = list(members)
-
-    def of(rows: Sequence[_Rows], figure: Figure) -> tuple[Row, Row]:
-        values, weights = zip(*(one.reasoning[figure] for one in rows), strict=True)
-        return np.stack(values)[:, chosen], np.stack(weights)[:, chosen]
-
-    values, weights = (
-        np.stack(each, axis=-1)
-        for each in zip(*(of(measured, figure) for figure in figures), strict=True)
-    )
-    residuals = _aligned_draws(
-        np.array(
-            [
-                [
-                    swap_residuals(*(each[..., None] for each in of(draw, figure)))[..., 0]
-                    for draw in end
-                ]
-                for end in tested[figure.counted]
-            ]
-        )
-        for figure in figures
-    )
-    return Block(tuple(figures), values, clusters, residuals, weights)
+    rows: Sequence[_Rows], figures: Sequence[Figure], members: Sequence[int]
+) -> tuple[Row, Row]:
+    """Return means over the responses of each problem, and their numbers: (models, U, M) each."""
+    found = np.array([[one.reasoning[figure] for figure in figures] for one in rows])
+    values, weights = np.moveaxis(found[..., list(members)], (2, 3), (0, 2))
+    return values, weights
 
 
-def _aligned_draws(of_figures: Iterable[Row]) -> Row:
-    """Stack values of shape (1 or 2, 1 or D, models, U) to shape (2, D, models, U, M)."""
-    given = list(of_figures)
-    draws = max((one.shape[1] for one in given), default=1)
-    return np.stack(
-        [np.broadcast_to(one, (2, draws, *one.shape[2:])) for one in given], axis=-1
-    ).astype(float)
+def _both_ends(values: Sequence[Sequence[Row]]) -> Row:
+    """Return values of shape (2, D, models, U, M), also if both settlements are given as one."""
+    found = np.array(values, dtype=float)
+    return np.broadcast_to(found, (2, *found.shape[1:]))
 
 
 def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
@@ -400,8 +378,8 @@ def _named(columns: Columns, *, several: bool) -> dict[Figure, Row]:
     }
 
 
-def _stacked(rows: Sequence[Row], units: int) -> Row:
-    return np.stack(rows, axis=1).astype(float) if rows else np.empty((units, 0))
+def _stacked(rows: Mapping[Figure, Row], figures: Sequence[Figure]) -> Row:
+    return np.stack([rows[one] for one in figures], axis=1).astype(float)
 
 
 def _problem_means(values: Row, problem: NDArray[np.int64], size: int) -> tuple[Row, Row]:

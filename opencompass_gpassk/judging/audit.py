@@ -26,16 +26,20 @@ from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
+from opencompass_gpassk.metrics.intervals import effective_size
 from opencompass_gpassk.runs.config import trials_files
-from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
+from opencompass_gpassk.trials import PEOPLE, Problem, Trial, Verdict, read_trials
 
 __all__ = [
     'AuditTrial',
     'Comparison',
     'Disagreement',
+    'Labelled',
     'Sample',
     'draw_sample',
     'is_asked',
+    'is_people',
+    'labelled_outcomes',
     'opinions',
     'read_run',
 ]
@@ -55,12 +59,14 @@ class AuditTrial:
         data_set: The data set's name.
         problem: The problem.
         trial: The response's answer, and its verdict when it was scored.
+        judge: The name of the rules or the judge in the result's signature.
     """
 
     model: str
     data_set: str
     problem: Problem
     trial: Trial
+    judge: str = ''
 
     @property
     def identity(self) -> Identity:
@@ -74,9 +80,10 @@ class AuditTrial:
 
     @property
     def stratum(self) -> tuple[str, ...]:
-        """Recorded verdict, data set, and the problem's split, language and level."""
+        """Recorded verdict, its source, data set, and the problem's split, language and level."""
         groups = self.problem.groups
-        return self.trial.verdict.value, self.data_set, *(groups.get(name, '') for name in STRATA)
+        said = self.trial.verdict.value, self.trial.source
+        return *said, self.data_set, *(groups.get(name, '') for name in STRATA)
 
 
 def read_run(
@@ -104,13 +111,16 @@ def read_run(
         if (models and model not in models) or (data_sets and data_set not in data_sets):
             continue
         try:
-            table, _ = read_trials(file)
+            table, meta = read_trials(file)
         except ValueError as error:
             faults.append(short_line(str(error)))
             continue
         problems = {problem.problem_id: problem for problem in table.problems}
+        signature = meta.get('signature')
+        judge = str(signature.get('judge', '')) if isinstance(signature, dict) else ''
         found.setdefault(model, []).extend(
-            AuditTrial(model, data_set, problems[trial.problem_id], trial) for trial in table.trials
+            AuditTrial(model, data_set, problems[trial.problem_id], trial, judge)
+            for trial in table.trials
         )
     if faults and not found:
         raise ValueError('\n'.join(faults))
@@ -148,11 +158,11 @@ class Sample:
 def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int = 0) -> Sample:
     """Draw a stratified sample of one model's trials.
 
-    Strata are recorded verdict × data set × split × language × level. Each stratum gets draws in
-    proportion to its size, and at least one (:func:`allocate`). If there are more strata than
-    ``size``, they are merged over level, then language, and so on. Small strata get more than their
-    share, so each trial has a weight: weighted sums over the sample estimate sums over the run
-    without bias (Horvitz and Thompson, JASA 47 (1952), 663-685).
+    Strata are recorded verdict × its source × data set × split × language × level. Each stratum
+    gets draws in proportion to its size, and at least one (:func:`allocate`). If there are more
+    strata than ``size``, they are merged over level, then language, and so on. Small strata get
+    more than their share, so each trial has a weight: weighted sums over the sample estimate sums
+    over the run without bias (Horvitz and Thompson, JASA 47 (1952), 663-685).
 
     The strata don't depend on the compared sources, so all comparisons with one seed use the same
     trials. Only names and the seed decide the draw, in every process; a larger sample contains
@@ -221,6 +231,7 @@ def _strata(trials: Sequence[AuditTrial], size: int) -> dict[tuple[str, ...], li
     return dict(sorted(strata.items()))
 
 
+Labelled = tuple[AuditTrial, float, Verdict]  # with the trials that it stands for, and a label
 Disagreement = tuple[AuditTrial, StoredVerdict, StoredVerdict]  # a trial with both opinions
 
 
@@ -257,12 +268,53 @@ class Comparison:
             level=self.level,
         )
 
+    def labelled(self, people: int) -> list[Labelled]:
+        """Return the trials with weights and labels, if the source 0 or 1 is people."""
+        labels = (self.first, self.second)[people]
+        return [
+            (trial, weight, said.verdict)
+            for trial, weight, said in zip(
+                self.sample.trials, self.sample.weights, labels, strict=True
+            )
+        ]
+
     def disagreements(self) -> Iterator[Disagreement]:
         """Yield the trials that both sources judged, with different verdicts."""
         for trial, first, second in zip(self.sample.trials, self.first, self.second, strict=True):
             said = {first.verdict, second.verdict}
             if len(said) == 2 and Verdict.UNJUDGED not in said:
                 yield trial, first, second
+
+
+def labelled_outcomes(labelled: Iterable[Labelled]) -> dict[str, tuple[float, float, float]]:
+    """Return what labels say of a judging's outcomes: an :data:`Audit`.
+
+    Args:
+        labelled: Trials, how many trials each stands for, and the label on each.
+
+    Returns:
+        Outcome, such as ``rule: correct`` → number of trials; number of independent labels, of
+        which equal answers are one; share of them that say that the answer is right. Verdicts of
+        people and unjudged trials are left out.
+    """
+    rows: dict[str, list[Labelled]] = {}
+    for one in labelled:
+        trial = one[0].trial
+        if trial.verdict is not Verdict.UNJUDGED and trial.source != PEOPLE:
+            rows.setdefault(trial.outcome, []).append(one)
+    found = {}
+    for name, given in sorted(rows.items()):
+        known = [row for row in given if row[2] is not Verdict.UNJUDGED]
+        weights = np.array([weight for _, weight, _ in known])
+        right = np.array([label is Verdict.CORRECT for *_, label in known])
+        numbers = {triple: i for i, triple in enumerate({trial.triple for trial, *_ in known})}
+        answers = [numbers[trial.triple] for trial, *_ in known]
+        found[name] = (
+            sum(weight for _, weight, _ in given),
+            effective_size(right, weights, answers) if known else 0.0,
+            float(weights @ right / weights.sum()) if known else 0.0,
+        )
+    return found
 
 
 def clusters(trials: Sequence[AuditTrial]) -> NDArray[np.int32]:
@@ -285,6 +337,11 @@ def clusters(trials: Sequence[AuditTrial]) -> NDArray[np.int32]:
 def is_asked(name: str) -> bool:
     """Tell whether a source's name means a judge that is asked now."""
     return name.partition(':')[0] == 'judge'
+
+
+def is_people(name: str) -> bool:
+    """Tell whether a source's name means people's verdicts: those in the store, or labels."""
+    return name == 'human' or name.partition(':')[0] not in ('recorded', 'rule', 'judge', 'store')
 
 
 def opinions(

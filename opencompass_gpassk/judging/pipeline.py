@@ -382,12 +382,14 @@ class Verdicts:
         signature: The mode or judge, with a hash of the settings.
         description: Mode, judge and ledger.
         notes: Notes for readers of the result.
+        audit: What an audit of this judge found, see :mod:`~opencompass_gpassk.judging.audit`.
     """
 
     judgements: list[Judgement]
     signature: str
     description: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    audit: dict[str, Any] = field(default_factory=dict)
 
 
 def judge_responses(
@@ -428,11 +430,13 @@ def judge_responses(
         candidates = _candidates(problems, present)
         try:
             judged = pipeline.run(candidates)
+            audit = kept.audit(pipeline.signature) if kept else {}
         except StoreError as error:
             if pipeline.judge:
                 raise
             notes.append(LEFT_OUT.format(error))
             judged = Pipeline(settings, progress=True, decided=decided).run(candidates)
+            audit = {}
         notes += [kept.damage] if kept and kept.damage else []
     if pipeline.judge:
         kept_in = f'; verdicts are kept in {store}' if store else ''
@@ -464,7 +468,8 @@ def judge_responses(
             f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '
             f'judge to what this model was made for; {remedy or "then judge again"}'
         )
-    return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes)
+    description = pipeline.describe(judged)
+    return Verdicts(judged.judgements, pipeline.signature, description, notes, audit)
 
 
 def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:

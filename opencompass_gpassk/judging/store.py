@@ -32,6 +32,7 @@ from urllib.parse import quote
 
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
+from opencompass_gpassk.metrics.judge_error import is_audit
 from opencompass_gpassk.trials import Verdict
 
 __all__ = [
@@ -553,6 +554,7 @@ def is_network(path: Path) -> bool:
 
 HUMAN = b'human'  # the source of people's verdicts
 JUDGE = b'judge'  # the source of judges' descriptions
+AUDIT = b'audit'  # the source of what labels say of a judging's outcomes
 LATEST = 2.5e11  # seconds since 1970, in the year 9892
 WRITTEN_AT_ONCE = 5000  # records in a transaction, so that others need not wait long
 
@@ -606,7 +608,7 @@ class VerdictStore(Store):
     variable = 'GPASSK_VERDICT_STORE'
     name = 'verdicts.sqlite'
     loss = "Lost verdicts of judges are asked for again; import people's again."
-    replaced = (HUMAN,)
+    replaced = (HUMAN, AUDIT)
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         super().__init__(path, read_only=read_only)
@@ -679,8 +681,20 @@ class VerdictStore(Store):
         for source, _, value in self.entries():
             if source == HUMAN or source in judges:
                 yield self._record(value, judges.get(source))
-            elif source != JUDGE:
+            elif source not in (JUDGE, AUDIT):
                 self.lost += 1
+
+    def audit(self, judge: str) -> dict[str, Any]:
+        """Return the last audit of a judge by its name in signatures; {} if there is none."""
+        key = hashlib.sha256(judge.encode(*ENCODING)).digest()
+        found = next((dict(value) for *_, value in self.look_up(AUDIT, [key])), {})
+        if not is_audit(found):
+            raise StoreError(f'{self.path}: an entry is no audit of this package')
+        return found
+
+    def keep_audit(self, judge: str, audit: Mapping[str, Any]) -> None:
+        """Store an audit of a judge in place of an earlier one."""
+        self.keep([(AUDIT, hashlib.sha256(judge.encode(*ENCODING)).digest(), audit)])
 
     def prune(self, records: Iterable[Record]) -> None:
         """Delete verdicts, and the judges that have none left, and shrink the file."""

@@ -31,6 +31,7 @@ from opencompass_gpassk.metrics.variables import ratio
 __all__ = [
     'FEWEST',
     'METHODS',
+    'ROUNDING',
     'Intervals',
     'bootstrap_means',
     'resampled_weights',

@@ -20,6 +20,7 @@ from opencompass_gpassk.metrics.intervals import normal_quantile
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = [
+    'claimed_p_value',
     'holm',
     'least_p_value',
     'median_p_value',
@@ -123,6 +124,23 @@ def settled_test(
             found.append(_claimed(p_value, np.nansum(draw, axis=0)))
     each = np.array(found).reshape(len(arrangements), len(least), 2, -1)
     return median_p_value(each.max(axis=0)), median_p_value(each.min(axis=0))
+
+
+def claimed_p_value(difference: Numbers, p_values: Numbers) -> Numbers:
+    """Return the p-value of the claim that a difference makes by its sign.
+
+    Where verdicts are missing, a figure without them may favour the model that is worse whatever
+    they are. The test then supports the other claim, and not the one that people read.
+
+    Args:
+        difference: Shape (M,), the first model's figure minus the second's; NaN where undefined.
+        p_values: Shape (2, M), of both claims, from :func:`settled_test`.
+
+    Returns:
+        Shape (M,); 1 where the difference is 0.
+    """
+    signs = [difference > 0, difference < 0, difference == 0]
+    return np.select(signs, [*p_values, np.ones_like(difference)], np.nan)
 
 
 def _arrangements(low: Numbers, high: Numbers) -> list[tuple[Numbers, Numbers]]:

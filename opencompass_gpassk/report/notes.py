@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.results.figures import MG_PASS, PASS
-from opencompass_gpassk.results.join_results import Benchmark, Result, Results
+from opencompass_gpassk.results.join_results import (
+    Benchmark,
+    Result,
+    Results,
+    stored_protocol,
+)
+from opencompass_gpassk.results.judge_error import ERRORS, most_sensitive
 
 __all__ = ['benchmark_notes', 'incomparable', 'threshold_notes', 'undecided_note']
 
@@ -48,7 +54,7 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)
     ]
-    return notes + _warnings(benchmark)
+    return [*notes, *_warnings(benchmark), *_sensitivity(benchmark)]
 
 
 def incomparable(result: Result) -> list[str]:
@@ -121,3 +127,27 @@ def _told(results: Mapping[str, Result]) -> list[str]:
         warning if len(labels) == len(results) else f'{", ".join(labels)}: {warning}'
         for warning, labels in concerned.items()
     ]
+
+
+def _sensitivity(benchmark: Benchmark) -> list[str]:
+    """Return what wrong verdicts would change at most, for results without an audit."""
+    changes: dict[str, float] = {}
+    headings = set()
+    for entry in benchmark.entries:
+        told = entry.result.get('judge_error') or {}
+        if 'sensitivity' not in told or told.get('figures'):
+            continue
+        figure = most_sensitive(stored_protocol(entry.result))
+        recorded = entry.figure(figure)
+        for error in ERRORS:
+            for rate, value in told['sensitivity']['rates'][error].items():
+                change = math.nan if None in (value, recorded) else abs(value - recorded)
+                if not math.isnan(change):
+                    name = f'{rate} % of {error}'
+                    changes[name] = max(change, changes.get(name, 0.0))
+                    headings.add(figure.heading)
+    if not changes:
+        return []
+    points = ', '.join(f'{change:.1f} points ({name})' for name, change in changes.items())
+    names = ' or '.join(sorted(headings))
+    return [f'independent errors of verdicts would change {names} by up to {points}']

@@ -19,6 +19,7 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.judge_error import judge_error
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.versions import VersionGroups
@@ -163,6 +164,7 @@ def make_result(
     judge: str,
     prompt: str,
     judging: Mapping[str, Any] | None = None,
+    audit: Mapping[str, Any] | None = None,
     reasoning: ResponseScores | None = None,
     intervals: IntervalSettings | None = INTERVALS,
     notes: Sequence[str] = (),
@@ -182,15 +184,17 @@ def make_result(
         judge: The judge's name in the signature.
         prompt: Hash of the prompts.
         judging: How the verdicts were reached, and their cost.
+        audit: What labels say of this judge's verdicts, if it was audited.
         reasoning: The scores of the responses' reasoning, if it was scored.
         intervals: Settings of the confidence intervals; None for no intervals.
         notes: Warnings to add to those about the responses and the figures.
     """
     values = FigureValues(table, protocol)
-    audit = audit_responses(responses)
+    independence = audit_responses(responses)
     sampling = _samplings(responses)
     result: dict[str, Any] = {'schema': SCHEMA, **table_figures(values)}
-    result |= {'identical': 100 * audit.identical, 'duplicates': 100 * audit.duplicates}
+    result['identical'] = 100 * independence.identical
+    result['duplicates'] = 100 * independence.duplicates
     result['benchmark'] = benchmark
     signature: dict[str, Any] = {
         'package': __version__,
@@ -213,10 +217,12 @@ def make_result(
     result['signature'] = signature
     if intervals:
         result |= figure_intervals(values, intervals)
+    if protocol.judged:
+        result['judge_error'] = judge_error(values, audit or {}, result.get('intervals', {}))
     if reasoning:
         result['reasoning'] = reasoning.describe() | _reasoning(values)
         notes = [*notes, *reasoning.notes]
-    result['warnings'] = [*result_warnings(protocol, result, audit, sampling), *notes]
+    result['warnings'] = [*result_warnings(protocol, result, independence, sampling), *notes]
     of_sound = None if protocol.sound is None else values.assignment(Side.SOUND).c
     result['details'] = problem_rows(table, of_sound)
     return result

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
+from opencompass_gpassk.metrics.judge_error import is_audit
 from opencompass_gpassk.results.join_results import Result, stored_protocol
+from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
 __all__ = ['FIELDS', 'Field', 'check_result', 'with_schema_warning']
@@ -92,6 +94,11 @@ def _is_versions(value: Any) -> bool:
     return known or value == {}
 
 
+def _is_sensitivity(value: Any) -> bool:
+    rates = isinstance(value, Mapping) and value.get('rates')
+    return isinstance(rates, Mapping) and all(isinstance(rates.get(e), Mapping) for e in ERRORS)
+
+
 BOX_NUMBERS = ('q1', 'med', 'q3', 'whislo', 'whishi', 'mean')
 TEXT = Kind(lambda value: isinstance(value, str), 'a text')
 VERSIONS = Kind(_is_versions, 'an object of per_group, groups, incomplete, originals, excluded')
@@ -107,8 +114,15 @@ LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or nul
 BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
 PAIR = Kind(_is_pair, 'a list of two numbers')
 TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
+NUMBERS = Kind(_listed(_is_whole(1)), 'a list of whole numbers from 1')
 KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
 TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
+ESTIMATE = Kind(
+    lambda value: isinstance(value, Mapping) and {'estimate', 'range'} <= value.keys(),
+    'an object of estimate and range',
+)
+SENSITIVITY = Kind(_is_sensitivity, 'an object of figure and rates of both errors')
+AUDIT = Kind(is_audit, 'an object of lists of three numbers')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
 # Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
@@ -147,6 +161,9 @@ FIELDS: dict[str, Field] = {
     'signature.complete': Field(NUMBER, 'as `versions.complete`'),
     'signature.collapsed': Field(NUMBER, 'as `versions.collapsed`'),
     'signature.reasoning': Field(TEXT, 'the scorer of the reasoning and its settings'),
+    'looks': Field(
+        NUMBERS, 'the n with which it was looked at before it was extended, ascending, below n'
+    ),
     'judging': Field(
         OBJECT, 'how verdicts were reached: mode, rules’ reasons, judge, decoding, cost'
     ),
@@ -165,6 +182,22 @@ FIELDS: dict[str, Field] = {
     'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` estimate'),
     'uncertainty.other_methods': Field(OBJECT, 'figures whose intervals use another method'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
+    'judge_error': Field(OBJECT, 'what wrong verdicts do to figures'),
+    'judge_error.sensitivity': Field(
+        SENSITIVITY, 'what errors, independent between samples, would make of the recorded verdicts'
+    ),
+    'judge_error.sensitivity.figure': Field(TEXT, 'the figure that wrong verdicts change most'),
+    'judge_error.sensitivity.rates': Field(OBJECT, 'expected figures'),
+    'judge_error.sensitivity.rates.*': Field(OBJECT, 'kind of error → its rates in percent'),
+    'judge_error.sensitivity.rates.*.*': Field(NUMBER, 'that figure, in percent'),
+    'judge_error.labelled': Field(
+        AUDIT, 'outcome of judging → its trials, independent labels, share of these that are right'
+    ),
+    'judge_error.figures': Field(OBJECT, 'figures under true verdicts, if an audit has labels'),
+    'judge_error.figures.*': Field(ESTIMATE, 'one figure'),
+    'judge_error.figures.*.estimate': Field(NUMBER, 'in percent'),
+    'judge_error.figures.*.range': Field(PAIR, '95 % range due to unknown true verdicts'),
+    'judge_error.figures.*.with_sampling': Field(PAIR, 'the same for a population of problems'),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
@@ -244,6 +277,10 @@ def check_result(result: Result) -> None:
         if not path.startswith(ROW):  # of rows there may be very many
             for name, value in _values(result, path.split('.'), ''):
                 _demand(name, value, *field.kind)
+    looks, n = result.get('looks') or [], result['signature']['n']
+    if [*looks, n] != sorted({*looks, n}):
+        told = reprlib.repr(looks)
+        raise ValueError(f'field looks is {told}, not ascending below n = {n}; leave it out')
     for name in result.keys() - {path.partition('.')[0] for path in FIELDS}:
         if result[name] is not None:
             _demand(name, result[name], _is_number, 'a finite number')

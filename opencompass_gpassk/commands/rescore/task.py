@@ -160,13 +160,15 @@ class RescoreTask(OpenICLEvalTask):
 
     Attributes:
         again: The evaluator's advice if the judge could not be reached.
+        looks: The field of the existing result, which responses don't tell.
     """
 
     again = 'run gpassk rescore with the same options again'
 
-    def __init__(self, config: ConfigDict, *, details: bool) -> None:
+    def __init__(self, config: ConfigDict, *, details: bool, looks: Sequence[int]) -> None:
         super().__init__(config)
         self.dump_details = details
+        self.looks = looks
 
     def run(self) -> None:
         """Evaluate each data set of the task."""
@@ -187,6 +189,8 @@ class RescoreTask(OpenICLEvalTask):
     def _save_results(self, result: dict[str, Any]) -> None:
         results = Path(self.work_dir, 'results')
         path = Path(get_infer_output_path(self.model_cfg, self.dataset_cfg, str(results)))
+        if looks := [n for n in self.looks if n < result['signature']['n']]:
+            result['looks'] = looks
         with written_whole(path) as part:
             mmengine.dump(result, str(part), file_format='json', ensure_ascii=False, indent=4)
 
@@ -238,7 +242,8 @@ def rescore(
                 work_dir=str(run),
             )
             _require_inside(run, model, dataset)
-            RescoreTask(task, details='details' in before or not before).run()
+            details = 'details' in before or not before
+            RescoreTask(task, details=details, looks=before.get('looks') or []).run()
         except Exception as error:  # data sets, postprocessors and evaluators may raise anything
             kind = (
                 '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '

@@ -8,7 +8,15 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
-from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, SHARES, Family, Over, Side
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    FAMILIES,
+    SHARES,
+    Family,
+    Figure,
+    Over,
+    Side,
+)
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -27,6 +35,7 @@ __all__ = [
     'entry_figures',
     'entry_intervals',
     'shown_columns',
+    'true_figures',
 ]
 
 GREEDY, AVERAGE = 'greedy', 'average@n'
@@ -88,6 +97,20 @@ def entry_intervals(entry: Entry, group: str = '') -> dict[str, list[Any]]:
     }
 
 
+def true_figures(entry: Entry, group: str = '') -> dict[str, list[float]]:
+    """Return an entry's figures under true verdicts, in percent; {} without an audit.
+
+    Returns:
+        Name → estimate, its range, and its range with sampling if the figure has an interval.
+    """
+    found = {}
+    for figure in figures_of(entry.result) if entry.result else ():
+        if true := entry.true_figure(figure, group):
+            ends = [*true['range'], *(true.get('with_sampling') or [])]
+            found[_name(figure, AVERAGE)] = [true['estimate'], *ends]
+    return found
+
+
 def column_notes(benchmark: Benchmark) -> list[str]:
     """Return the notes on the intervals of a benchmark's figures."""
     columns: dict[str, list[float | None]] = {}
@@ -122,8 +145,11 @@ def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
     of_group = (result.get('groups') or {}).get(group) or {}
     plain = GREEDY if is_greedy(result) else AVERAGE
     for figure in figures_of(result, originals='version' in of_group):
-        name = figure.side.value + plain if figure.family is ACCURACY else figure.key
-        yield name, read_figure(result, figure, group)
+        yield _name(figure, plain), read_figure(result, figure, group)
     for name in () if group else SHARES:
         if name in result:
             yield name, estimate(result, name)
+
+
+def _name(figure: Figure, accuracy: str) -> str:
+    return figure.side.value + accuracy if figure.family is ACCURACY else figure.key

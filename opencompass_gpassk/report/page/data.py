@@ -19,6 +19,7 @@ from opencompass_gpassk.report.page.columns import (
     entry_figures,
     entry_intervals,
     shown_columns,
+    true_figures,
 )
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
@@ -90,6 +91,7 @@ def _range(ends: Any) -> str:
 
 
 Mark = tuple[str, str]
+OF_GREEDY = 'greedy: '  # before the marks of a greedy result that is shown beside samples
 COMPARED = ('data', 'judge', 'prompt')
 # Figures of results with these marks measure something else. Other marks leave them comparable:
 # missing verdicts are settled both ways, and problems are those that both have.
@@ -146,18 +148,25 @@ def _signed(result: Result, key: str) -> str | None:
     return None if value in (None, 'unknown', NOBODY) else str(value)
 
 
-def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> set[int]:
-    """Return the indices of entries whose figures can't be compared with the others.
+def set_apart(marks: Sequence[Sequence[Sequence[str]]]) -> list[set[Mark]]:
+    """Return the marks that say of an entry why its figures measure something else than others'.
 
-    A mark that all entries have doesn't count: figures on the same own data can be compared with
-    one another.
+    Entries with the same marks can be compared with one another: so can figures on the same own
+    data, but not those of a result that contradicts its trials.
 
     Args:
         marks: The marks of each entry.
     """
-    words = [{word for word, _ in one if word in APART} for one in marks]
-    shared = set.intersection(*words) if words else set()
-    return {index for index, one in enumerate(words) if one - shared}
+    found = [
+        {
+            (word, f'{index}: {text}' if word.endswith('contradictory') else text)
+            for word, text in one
+            if word.removeprefix(OF_GREEDY) in APART
+        }
+        for index, one in enumerate(marks)
+    ]
+    shared = set.intersection(*found) if found else set()
+    return [one - shared for one in found]
 
 
 def _problems(found: Found) -> int:
@@ -204,7 +213,9 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
                           "ranked": whether it can be compared with the others,
                           "marks": [[word, text]],
                           "figures": {group: {name: percent or null}},
-                          "intervals": {group: {name: [low, high, method]}}}],
+                          "intervals": {group: {name: [low, high, method]}},
+                          "true": {group: {name: [estimate, low, high, low and high with
+                                                  sampling]}}}],
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
@@ -320,7 +331,8 @@ def _benchmark(
         _entry(benchmark, entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
-    ranked = {*range(len(entries))} - set_apart([entry['marks'] for entry in shown])
+    apart = set_apart([entry['marks'] for entry in shown])
+    of_samples = [{mark for mark in one if not mark[0].startswith(OF_GREEDY)} for one in apart]
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
@@ -332,10 +344,10 @@ def _benchmark(
         'groups': _groups(entries),
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
-        'entries': [{**entry, 'ranked': i in ranked} for i, entry in enumerate(shown)],
+        'entries': [{**entry, 'ranked': not of_samples[i]} for i, entry in enumerate(shown)],
         'problems': [_problem(problem, len(entries)) for problem in problems],
         'longest': longest,
-        'pairs': compare_entries(benchmark, problems, ranked),
+        'pairs': compare_entries(benchmark, problems, of_samples, apart),
     }, packed
 
 
@@ -367,7 +379,7 @@ def _entry(
     if beside:
         peers = _peers(beside, results)
         of_greedy = marks_of(beside, peers, contradictions.get(beside.path, ''))
-        marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
+        marks += [(f'{OF_GREEDY}{a}', b) for a, b in of_greedy if (a, b) not in marks]
     return {
         'label': one_line(benchmark.label(entry)),
         'model': _name(main.model),
@@ -378,6 +390,7 @@ def _entry(
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
         'intervals': {group: entry_intervals(entry, group) for group in ('', *entry.groups)},
+        'true': {group: true_figures(entry, group) for group in ('', *entry.groups)},
     }
 
 

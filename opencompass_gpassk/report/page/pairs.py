@@ -7,7 +7,7 @@ equal numbers are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,8 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
-from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
-from opencompass_gpassk.metrics.paired import holm, rank_intervals, settled_test
+from opencompass_gpassk.metrics.bootstrap_intervals import ROUNDING, bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.paired import (
+    claimed_p_value,
+    holm,
+    rank_intervals,
+    settled_test,
+)
+from opencompass_gpassk.report.cells import WILSON
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
 from opencompass_gpassk.results.figures import ACCURACY, result_figures
@@ -33,39 +41,47 @@ LEVEL = 0.95
 
 Values = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Estimator = Callable[[Integers, Integers], Values]
 
 
 def compare_entries(
-    benchmark: Benchmark, problems: Sequence[PageProblem], ranked: Collection[int]
+    benchmark: Benchmark,
+    problems: Sequence[PageProblem],
+    apart: Sequence[Collection[Any]],
+    greedy_apart: Sequence[Collection[Any]],
 ) -> dict[str, Any]:
     """Return the difference of every two entries, over the problems that both answered.
 
     Args:
         benchmark: The benchmark with its entries.
         problems: The problems, and how the entries solved them.
-        ranked: Indices of the entries that can be compared with one another.
+        apart: What sets each entry apart; only entries with the same reasons are tested, and only
+            those without any have ranks.
+        greedy_apart: The same for greedy responses.
 
     Returns:
         ``metrics``: the names of the compared metrics. ``rows``: lists ``[first, second,
         [[difference, low, high, p, p after Holm's correction, first figure, second figure,
-        problems, open], …]]``, all over the problems for which both have the figure. The difference
-        is the second minus the first, in points, with a 95 % interval for a population of such
-        problems. ``open`` is 1 if missing verdicts decide whether it is significant. ``ranks``: for
-        each metric the [best, worst] rank of each entry that the data allow, None without a rank.
+        problems, open, few], …]]``, all over the problems for which both have the figure. The
+        difference is the second minus the first, in points, with a 95 % interval for a population
+        of such problems. p is NaN if they are not comparable. ``open`` is 1 if missing verdicts
+        decide whether it is significant. ``few`` is [clusters that differ, clusters] if too few
+        differ, or all alike, to know more, else None. ``ranks``: for each metric the [best,
+        worst] rank of each entry that the data allow, None without a rank.
     """
     asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
     asked = [problem for problem in asked if len(problem.solved) > 1]
     pairs = np.array(list(combinations(range(len(benchmark.entries)), 2))).reshape(-1, 2)
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
-    least = max(benchmark.ks, default=1)
     names, tested, ranks = [], [], []
     for name, counts, estimator in _metrics(benchmark, asked):
         values = counts.values(estimator)
         if (~np.isnan(values)).any(axis=1).sum() > 1:
             names.append(name)
-            tested.append(_differences(values, counts, estimator, pairs, clusters))
-            ranks.append(_ranks(values, counts, estimator, clusters, ranked, least))
+            reasons = greedy_apart if name == GREEDY else apart
+            alike = np.array([reasons[a] == reasons[b] for a, b in pairs], dtype=bool)
+            tested.append(_differences(values, counts, estimator, pairs, clusters, alike))
+            ranked = [i for i, one in enumerate(reasons) if not one]
+            ranks.append(_ranks(values, counts, estimator, clusters, ranked))
     rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
     return {'metrics': names, 'rows': rows if names else [], 'ranks': ranks}
 
@@ -126,19 +142,26 @@ def _differences(
     estimator: Estimator,
     pairs: Integers,
     clusters: Sequence[str],
-) -> list[list[float]]:
+    comparable: NDArray[np.bool_],
+) -> list[list[Any]]:
     """Return the comparison of each pair of rows of (entries, P) values."""
     alike = np.array([_alike(counts.n[a], counts.n[b]) for a, b in pairs], dtype=bool)
     columns = np.full((8, len(pairs)), np.nan)
+    few: list[list[int] | None] = [None] * len(pairs)
     for chosen in (np.flatnonzero(alike), np.flatnonzero(~alike)):  # only the latter are drawn
         for start in range(0, len(chosen), COLUMNS):
             part = chosen[start : start + COLUMNS]
             one, other = values[pairs[part, 0]], values[pairs[part, 1]]
             found = bootstrap_means((other - one).T, clusters, bounds=(-1.0, 1.0))
             low, high = counts.tested(pairs[part].T, estimator)
-            tests = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
-            nothing = np.isnan(found.estimate)
-            p_value, favourable = (np.where(nothing, np.nan, of.min(axis=0)) for of in tests)
+            claims, most = settled_test(low.swapaxes(-1, -2), high.swapaxes(-1, -2), clusters)
+            tested = comparable[part] & ~np.isnan(found.estimate)
+            p_value = np.where(tested, claimed_p_value(-found.estimate, claims), np.nan)
+            favourable = np.where(tested, most.min(axis=0), np.nan)
+            sums = ClusterSums.of((other - one).T, clusters)
+            differing = (np.abs(sums.totals) > ROUNDING).sum(axis=0)
+            for i in np.flatnonzero(np.array(found.method) == WILSON):
+                few[part[i]] = [int(differing[i]), int(sums.defined[i])]
             common = ~np.isnan(one + other)
             columns[:, part] = [
                 *(100 * found.estimate, 100 * found.low, 100 * found.high),
@@ -149,8 +172,8 @@ def _differences(
     is_open = (adjusted > 1 - LEVEL) & (holm(columns[7]) <= 1 - LEVEL)
     rows = np.insert(columns[:7], 4, adjusted, axis=0).T
     return [
-        [*(round(float(v), DIGITS) for v in row[:-1]), int(row[-1]), int(decides)]
-        for row, decides in zip(rows, is_open, strict=True)
+        [*(round(float(v), DIGITS) for v in row[:-1]), int(row[-1]), int(decides), seldom]
+        for row, decides, seldom in zip(rows, is_open, few, strict=True)
     ]
 
 
@@ -175,7 +198,6 @@ def _ranks(
     estimator: Estimator,
     clusters: Sequence[str],
     ranked: Collection[int],
-    least: int,
 ) -> list[list[int] | None]:
     """Return the ranks of the ranked rows of (entries, P) values; None for rows without values."""
     known = (~np.isnan(values)).any(axis=1)
@@ -183,7 +205,7 @@ def _ranks(
     ranks: list[list[int] | None] = [None] * len(values)
     if len(measured) < 2:
         return ranks
-    low, high = counts.tested(measured, estimator, least)
+    low, high = counts.tested(measured, estimator, estimator.k)
     found = rank_intervals(low, clusters, high=high)
     for row, interval in zip(measured, found, strict=True):
         ranks[row] = interval.tolist()

@@ -46,7 +46,7 @@ __all__ = [
 
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
-MOST_MISSING = 1 << 20  # samples of one answer; a file may claim any number
+MOST_MISSING = 1 << 20  # samples of one problem; a file may claim any number
 TAIL = 0.3  # share of a shortened response taken from its end, where the answer is
 
 
@@ -360,33 +360,33 @@ def collect_problems(
     """
     problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
-        known, chosen, rows = _problems(found, faults, contradictions)
+        asked, chosen = _asked(found, faults, contradictions)
         mine: dict[str, Solved] = {}
-        for row in found.result.get('details') or rows:
-            problem_id = str(row['problem_id'])
-            problem = known.get(problem_id) or _problem(row)
+        for problem, row in asked:
             answers = _answers(row)
-            counts = [count for _, count, verdict, *_ in answers if verdict == 'unjudged']
-            missing = sum(min(max(count, 0), MOST_MISSING) for count in counts)
-            solved = Solved(row['n'], row['c'], missing, answers)
-            alike = problems[problem_id, str(row.get('gold', ''))]
-            same = next((one for one in alike if _same_question(one.problem, problem)), None)
-            if same is None:
-                same = PageProblem(problem)
-                alike.append(same)
-            same.solved[index] = solved
-            mine[problem_id] = solved
-        of_greedy = _problems(greedy, faults, contradictions)[2] if greedy else []
-        for row in (greedy.result.get('details') or of_greedy) if greedy else []:
-            if beside := mine.get(str(row['problem_id'])):
+            missing = sum(count for _, count, verdict, *_ in answers if verdict == 'unjudged')
+            solved = Solved(row['n'], row['c'], min(missing, MOST_MISSING), answers)
+            _same_problem(problems, problem).solved[index] = solved
+            mine[problem.problem_id] = solved
+        for problem, row in _asked(greedy, faults, contradictions)[0] if greedy else []:
+            if beside := _same_problem(problems, problem).solved.get(index):
                 beside.greedy = _answers(row)
         _read_examples(found, chosen, mine, faults)
-    return [one for alike in problems.values() for one in alike]
+    return [one for alike in problems.values() for one in alike if one.solved]
 
 
-def _same_question(one: Problem, other: Problem) -> bool:
-    questions = {' '.join(each.question.split()) for each in (one, other) if each.question}
-    return len(questions) < 2
+def _same_problem(problems: dict[Key, list[PageProblem]], problem: Problem) -> PageProblem:
+    """Return the entry of a problem, a new one if it has none; a question is added if known."""
+    alike = problems[problem.problem_id, problem.gold]
+    question = ' '.join(problem.question.split())
+    for one in alike:
+        known = ' '.join(one.problem.question.split())
+        if not known:
+            one.problem = problem
+        if question in ('', known) or not known:
+            return one
+    alike.append(PageProblem(problem))
+    return alike[-1]
 
 
 def packed_texts(
@@ -436,21 +436,19 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
     }
 
 
-def _problems(
+def _asked(
     found: Found, faults: list[str], contradictions: dict[Path, str]
-) -> tuple[dict[str, Problem], dict[str, dict[str, Trial]], list[dict[str, Any]]]:
-    """Return the problems of a result's trials, and a right and a wrong trial of each.
-
-    The third value is the result's details, if it was stored without them.
-    """
+) -> tuple[list[tuple[Problem, Mapping[str, Any]]], dict[str, dict[str, Trial]]]:
+    """Return a result's problems with their details, and a right and a wrong trial of each."""
+    rows = found.result.get('details') or []
     if found.trials is None:
         faults.append(f'{found.path}: it names no file of trials, so no question is shown')
-        return {}, {}, []
+        return [(_problem(row), row) for row in rows], {}
     try:
         table, _ = read_trials(found.trials)
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
-        return {}, {}, []
+        return [(_problem(row), row) for row in rows], {}
     contradictions[found.path] = contradiction(found.result, table)
     chosen = {
         problem.problem_id: {
@@ -458,8 +456,9 @@ def _problems(
         }
         for problem, trials in zip(table.problems, table.by_problem(), strict=True)
     }
-    rows = [] if found.result.get('details') else problem_rows(table)
-    return {problem.problem_id: problem for problem in table.problems}, chosen, rows
+    known = {problem.problem_id: problem for problem in table.problems}
+    rows = rows or problem_rows(table)
+    return [(known.get(str(row['problem_id'])) or _problem(row), row) for row in rows], chosen
 
 
 def _read_examples(

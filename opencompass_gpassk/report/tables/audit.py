@@ -8,23 +8,54 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.audit import Comparison, Disagreement, Sample
+from opencompass_gpassk.judging.audit import (
+    STRATA,
+    Comparison,
+    Disagreement,
+    Labelled,
+    Sample,
+    labelled_outcomes,
+)
 from opencompass_gpassk.metrics.agreement import VERDICTS
+from opencompass_gpassk.metrics.judge_error import LabelledOutcomes, says_right
 from opencompass_gpassk.report.tables.table import Table, to_markdown
+from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['audit_tables', 'blind_rows', 'disagreement_rows', 'figures_json', 'markdown_audit']
+__all__ = [
+    'audit_tables',
+    'blind_rows',
+    'disagreement_rows',
+    'error_table',
+    'figures_json',
+    'markdown_audit',
+    'plan_table',
+]
 
 Names = tuple[str, str]
+# Model, data set, figure, half the width of its interval, and of its range for so many labels.
+PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
 BASIS = (
     'agreement and kappa are over the trials that both judged, each weighted by its stratum; for '
     'the intervals, trials of different problems are independent, and the correlation of trials of '
     'one problem is estimated'
+)
+
+RATES = (
+    'rates are those of right answers, and of wrong ones; labels: independent ones, of which equal '
+    'answers are one'
+)
+PLAN = (
+    'labels: different answers, in proportion to the verdicts and their sources; errors are as '
+    'frequent as in the audit of the run, or 1 % of right and of wrong answers without one; '
+    'enough: the range is narrower than the interval for sampling'
 )
 
 
@@ -60,6 +91,48 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
     ]
     overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
     return [overview, *(_confusion(one, names) for one in comparisons)]
+
+
+def error_table(labels: Sequence[Labelled], level: float) -> Table:
+    """Return how often verdicts are wrong, for all trials, each source, and each stratum.
+
+    Args:
+        labels: Trials whose recorded verdict is compared with a label.
+        level: Coverage of the intervals.
+    """
+    parts: dict[str, list[Labelled]] = {'all': list(labels)}
+    for one in labels:
+        trial = one[0]
+        fields = {'source': trial.trial.source, 'data set': trial.data_set}
+        fields |= {name: trial.problem.groups.get(name, '') for name in STRATA}
+        for name, value in fields.items():
+            if value:
+                parts.setdefault(f'{name} {value}', []).append(one)
+    rows: list[list[str | int | float | None]] = []
+    for name, chosen in parts.items():
+        if name != 'all' and len(chosen) == len(labels):
+            continue
+        audit = labelled_outcomes(chosen)
+        verdicts = np.array([says_right(one) for one in audit], dtype=bool)
+        rates = 100 * LabelledOutcomes.of(audit, list(audit)).error_rates(verdicts, level=level)
+        rows.append([name, round(sum(row[1] for row in audit.values()))])
+        for rate, low, high in rates:
+            rows[-1] += [_number(rate, 2), _range(low, high, 2)]
+    interval = f'{100 * level:g} %'
+    columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', interval))]
+    return Table('Errors of the recorded verdicts', columns, rows, [RATES])
+
+
+def plan_table(rows: Sequence[PlanRow]) -> Table:
+    """Return how wide the range due to wrong verdicts will be with so many labels."""
+    labels = list(rows[0][-1])
+    cells: list[list[str | int | float | None]] = []
+    for *names, sampling, halves in rows:
+        enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
+        cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
+    columns = ['model', 'data set', 'figure', 'sampling', *(f'{m} labels' for m in labels)]
+    title = 'Half the width of the 95 % range due to wrong verdicts, in points'
+    return Table(title, [*columns, 'enough'], cells, [PLAN])
 
 
 def figures_json(comparisons: Iterable[Comparison], names: Names, seed: int) -> str:

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.figures import FAMILIES, PASS, Figure
-from opencompass_gpassk.results.join_results import Benchmark, Entry, Results, join_benchmarks
+from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, PASS, Figure, Side
+from opencompass_gpassk.results.join_results import (
+    Benchmark,
+    Entry,
+    Results,
+    figures_of,
+    join_benchmarks,
+)
 
 __all__ = ['benchmark_tables']
+
+TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
+TRUE_NOTES = [
+    "estimate: under true verdicts, according to people's labels on some of them (gpassk audit)",
+    'verdicts: range of the figure of these samples; and sampling: of a population of problems',
+]
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 if (mark := column.mark(found, entry, k))
             },
         )
+    yield from _true_verdicts(benchmark)
     yield from _group_tables(benchmark, title, compared)
 
 
@@ -162,3 +176,27 @@ def _group_tables(
             if (mark := column.mark(compared[k or least], entry, k, label))
         }
         yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind, marks=marks)
+
+
+def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
+    """Yield the table of a benchmark's audited results: headline figures at the greatest k."""
+    rows: list[list[Cell]] = []
+    for entry in benchmark.entries:
+        for figure in figures_of(entry.result) if entry.result else ():
+            found = entry.true_figure(figure)
+            if found and _tabulated(figure, entry):
+                ranges = (_range(found.get(name)) for name in ('range', 'with_sampling'))
+                recorded = entry.figure(figure)
+                name = benchmark.label(entry)
+                rows.append([name, figure.heading, recorded, found['estimate'], *ranges])
+    if rows:
+        yield Table(f'{benchmark.name}: figures under true verdicts', TRUE, rows, TRUE_NOTES)
+
+
+def _tabulated(figure: Figure, entry: Entry) -> bool:
+    shown = figure.family is ACCURACY or figure.family.tabulated
+    return shown and figure.side is Side.PLAIN and figure.k in (None, max(entry.ks, default=None))
+
+
+def _range(ends: Any) -> str:
+    return f'{ends[0]:.1f} … {ends[1]:.1f}' if ends and None not in ends else '–'

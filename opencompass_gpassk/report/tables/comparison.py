@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.compare.shared_problems import DRAWS
@@ -40,6 +41,7 @@ class Compared:
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
         drawn: Kind of responses → problems of which tests use only as many as both models have, see
             :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
+        look: The planned look that it is; p-values are corrected for it.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Compared:
     level: float
     k: int | None = None
     drawn: Mapping[str, int] = field(default_factory=dict)
+    look: Look | None = None
 
     def of_change(self, sign: int, *, significant: bool = False) -> list[Change]:
         """Return the problems that B solves more often (1), less often (-1) or alike (0).
@@ -109,6 +112,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
         'drawn_down': dict(compared.drawn),
+        'look': compared.look and compared.look._asdict(),
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
         'lost': len(compared.of_change(-1)),
@@ -139,7 +143,15 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
+FEW = (
+    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) to '
+    'know more; among problems like these the difference may be anything in the interval'
+)
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
+LEAST = (
+    'some p-values are the least possible with so many problems and resamples; take more '
+    '--resamples, or more problems'
+)
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -166,16 +178,15 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         _turned(compared),
         _tests(compared.level),
         *_drawn(compared),
+        *_looked(compared.look),
     ]
-    claims = not compared.incomparable
-    tables = [_differences(title, headline, compared.level, notes, claims=claims)]
+    tables = [_differences(title, headline, compared.level, notes)]
     of_groups = [
         one for one in compared.differences if one.group and _brief(one.figure, compared.k)
     ]
     if groups and of_groups:
         note = 'p (Holm) is corrected for the number of groups, separately for each figure'
-        named = f'{title}, by group'
-        tables.append(_differences(named, of_groups, compared.level, [note], claims=claims))
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -223,19 +234,24 @@ def _drawn(compared: Compared) -> list[str]:
     ]
 
 
+def _looked(look: Look | None) -> list[str]:
+    """Return a note on the correction of p-values for planned looks."""
+    if not look:
+        return []
+    return [
+        f'look at n = {look.n} of the looks planned at n = {", ".join(map(str, look.plan))}: all '
+        f'p-values are multiplied by {look.factor:.3g}, since its level is {look.level:.2g} (alpha '
+        "spending of O'Brien-Fleming type, Lan and DeMets 1983); intervals are not corrected"
+    ]
+
+
 def _percent(level: float) -> str:
     return f'{100 * level:.4g} %'
 
 
 def _differences(
-    title: str,
-    differences: Sequence[Difference],
-    level: float,
-    notes: Sequence[str],
-    *,
-    claims: bool,
+    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
 ) -> Table:
-    """Return the table of differences; without claims it has no p-values."""
     shown = [one for one in differences if not _hidden(one, differences)]
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
     rows: list[list[Cell]] = [
@@ -247,9 +263,9 @@ def _differences(
             one.second,
             _signed(one.difference),
             _interval(one),
-            p_text(one.p_value if claims else math.nan),
-            p_text(one.adjusted if claims else math.nan),
-            _word(one, level) if claims else '',
+            p_text(one.p_value),
+            p_text(one.adjusted),
+            _word(one, level),
         ]
         for one in shown
     ]
@@ -258,10 +274,12 @@ def _differences(
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
         notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
-    few = dict.fromkeys(_few(one) for one in shown if one.method == WILSON)
-    notes = [*notes, *(f'*: {told}' for told in few)]
-    if claims and any(_word(one, level) == 'open' for one in shown):
+    if any(one.method == WILSON for one in shown):
+        notes = [*notes, FEW]
+    if any(_word(one, level) == 'open' for one in shown):
         notes = [*notes, OPEN]
+    if any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
+        notes = [*notes, LEAST]
     return Table(title, columns, rows, notes)
 
 
@@ -282,16 +300,8 @@ def _brief(figure: Figure, k: int | None) -> bool:
 def _interval(one: Difference) -> str:
     if math.isnan(one.low):
         return '–'
-    return f'{_signed(one.low)} … {_signed(one.high)}' + (' *' if one.method == WILSON else '')
-
-
-def _few(one: Difference) -> str:
-    """Say what an interval means if few clusters differ."""
-    most = max(abs(one.low), abs(one.high))
-    return (
-        f'{one.differing} of {one.clusters} clusters of problems differ; among problems like these '
-        f'the difference may be up to {most:.1f} points'
-    )
+    few = f', {one.differing} of {one.measured} differ' if one.method == WILSON else ''
+    return f'{_signed(one.low)} … {_signed(one.high)}{few}'
 
 
 def _word(one: Difference, level: float) -> str:
@@ -328,10 +338,12 @@ def _turned(compared: Compared) -> str:
     lost, same, gained = (len(compared.of_change(sign)) for sign in (-1, 0, 1))
     unknown = len(compared.changes) - lost - same - gained
     told = f', {unknown} without a verdict in one' if unknown else ''
+    found = f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
+    if compared.incomparable:
+        return found
     sure = [len(compared.of_change(sign, significant=True)) for sign in (1, -1)]
     return (
-        f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}; '
-        f"significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
+        f"{found}; significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
     )
 
 

@@ -45,6 +45,12 @@ function interval(entry, key) {
   return ends && isNumber(ends[0]) && isNumber(ends[1]) ? ends : null;
 }
 
+// A figure under true verdicts: estimate, range, and range with sampling.
+function trueFigure(entry, key) {
+  const found = ((entry.true || {})[chosen.group] || {})[key];
+  return found && found.every(isNumber) ? found : null;
+}
+
 // A cross marks every figure that can't be compared with the others; its row explains why.
 const cross = (entry) => (entry.marks.length ? '†' : '');
 const shownEntries = () => benchmark().entries.map((entry, i) => [entry, i]).filter(([, i]) => !chosen.off.has(i));

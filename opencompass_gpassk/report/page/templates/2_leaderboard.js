@@ -72,12 +72,15 @@ function heading(key, text, about) {
 function cell(entry, index, column, leader) {
   const value = figure(entry, column.name);
   const ends = interval(entry, column.name);
+  const truth = trueFigure(entry, column.name);
   const best = leader && leader.best.has(index);
   const alike = leader && !best && leader.alike.has(index);
   return el('td', { class: best ? 'best' : alike ? 'alike' : '' },
     value === null ? '–' : `${best ? '★ ' : alike ? '≈ ' : ''}${percent(value)}${cross(entry)}`,
     best ? el('span', { class: 'unseen' }, ' best') : alike ? el('span', { class: 'unseen' }, ' not told apart from the best') : null,
-    ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null);
+    ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null,
+    truth ? el('span', { class: 'range', title: 'estimate under true verdicts, from an audit: its range, and that with sampling' },
+      `true: ${percent(truth[0])} ${range(truth.slice(1, 3))}${truth.length > 3 ? `; ${range(truth.slice(3))}` : ''}`) : null);
 }
 
 // The best of a tested column, and those that may be the first as far as the data show.
@@ -85,12 +88,11 @@ function leading(here, column) {
   const ranks = ranksOf(column.name);
   if (!ranks) return null;
   const values = here.entries.map((entry, i) => (ranks[i] ? figure(entry, column.name) : null));
-  const known = values.filter((value) => value !== null);
-  if (known.length < 2) return null;
+  if (values.filter((value) => value !== null).length < 2) return null;
+  const alike = new Set([...values.keys()].filter((i) => values[i] !== null && ranks[i][0] === 1));
+  const known = [...alike].map((i) => values[i]);
   const top = column.lower ? Math.min(...known) : Math.max(...known);
-  const best = new Set(values.map((value, i) => (value === top ? i : -1)).filter((i) => i >= 0));
-  const alike = new Set(ranks.map((rank, i) => (rank && rank[0] === 1 && values[i] !== null ? i : -1)).filter((i) => i >= 0));
-  return { best, alike };
+  return { best: new Set([...alike].filter((i) => values[i] === top)), alike };
 }
 
 // The best and the worst rank of each entry; only for all problems, not for groups.
@@ -104,7 +106,7 @@ function hints(here, columns) {
   if (here.pairs.rows.length && chosen.group !== '') {
     parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
-    parts.push('★ the best figure of a column. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
+    parts.push('★ the best figure of a column among models that may be the first. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
     if (here.entries.some((entry) => !entry.ranked)) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
   }
   const untested = columns.filter((column) => !here.pairs.metrics.includes(column.name)).map((column) => filled(column.heading));

@@ -7,9 +7,9 @@ function compared(first, second, name) {
   const row = rows.find(([a, b]) => a === Math.min(first, second) && b === Math.max(first, second));
   const found = row && row[2][column];
   if (!found) return null;
-  const [difference, low, high, p, adjusted, one, other, problems, open] = found;
+  const [difference, low, high, p, adjusted, one, other, problems, open, few] = found;
   if (!isNumber(difference)) return null;
-  const test = { difference, low, high, p, adjusted, problems, open, figures: [one, other] };
+  const test = { difference, low, high, p, adjusted, problems, open, few, figures: [one, other] };
   return swapped ? { ...test, difference: -difference, low: -high, high: -low, figures: [other, one] } : test;
 }
 
@@ -26,7 +26,7 @@ function drawPair() {
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   show('pair-body',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were answered by both. Each figure is over those for which both models have it. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points. The interval is for a population of such problems, and for each metric and pair alone. p is from a paired permutation test; it holds whatever the missing verdicts are, and uses equally many samples of both models (if their numbers differ, 15 random draws are combined). p (Holm) is corrected for all pairs of models at that metric; below 0.05 the row is tinted. Open: the missing verdicts decide.`),
+      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were answered by both. Each figure is over those for which both models have it. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points. The interval uses all samples; it is for a population of such problems, and for each metric and pair alone. “n of m differ”: in n of m clusters of problems the models differ, too few (or too alike) to know more; among problems like these the difference may be anything in the interval. p is from a paired permutation test; it holds whatever the missing verdicts are, and uses equally many samples of both models (if their numbers differ, 15 random draws are combined). There is no p if data, judge or prompt differ. p (Holm) is corrected for all pairs of models at that metric; below 0.05 the row is tinted. Open: the missing verdicts decide.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
@@ -45,7 +45,7 @@ function differenceTable(rows, first, second) {
     el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'alike' : '' },
       el('th', { scope: 'row' }, name), test.figures.map((value, i) => el('td', null, percent(value) + cross(i ? second : first))),
       el('td', null, signed(test.difference)),
-      el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : '–'),
+      el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}${test.few ? `, ${test.few[0]} of ${test.few[1]} differ` : ''}` : '–'),
       el('td', null, isNumber(test.p) ? probability(test.p) : '–'), el('td', null, test.open ? `${probability(test.adjusted)}, open` : isNumber(test.adjusted) ? probability(test.adjusted) : '–'),
       el('td', null, String(test.problems)))))));
 }

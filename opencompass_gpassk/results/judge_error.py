@@ -1,0 +1,251 @@
+"""What a result would be if its verdicts were true: estimates from labels on some of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from opencompass_gpassk.metrics.judge_error import (
+    Audit,
+    JudgedAnswers,
+    LabelledOutcomes,
+    says_right,
+    true_verdicts,
+)
+from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
+from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import PEOPLE, Trial, TrialTable, Verdict
+
+__all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
+
+LEVEL = 0.95
+DRAWS = 300
+PLAN_DRAWS = 100
+FEW_DRAWS = 200  # for a mean
+ERRORS = ('right answers called wrong', 'wrong answers called right')
+RATES = (0.005, 0.01)
+ASSUMED = 0.01  # rate of both errors in a plan
+
+Chances = Callable[[np.random.Generator], NDArray[np.float64]]
+
+
+class TrueVerdicts:
+    """The judged trials of a table, of which true verdicts are drawn.
+
+    People's verdicts are true. A response without a final answer is wrong. Responses with equal
+    answers to a problem are all right, or all wrong; their verdict counts once, unless they got
+    different ones.
+
+    Attributes:
+        outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.
+        counts: Shape (O,): number of trials with each.
+    """
+
+    def __init__(self, table: TrialTable) -> None:
+        self._judged = np.flatnonzero(table.judged)
+        trials = [table.trials[i] for i in self._judged]
+        names = [None if _is_certain(one) else one.outcome for one in trials]
+        self.outcomes = sorted({one for one in names if one})
+        number = {one: i for i, one in enumerate(self.outcomes)}
+        certain = len(number)  # certainly wrong; the next number is certainly right
+        right = table.correct[self._judged]
+        outcome = np.array(
+            [
+                number.get(name or '', certain + is_right)
+                for name, is_right in zip(names, right, strict=True)
+            ],
+            dtype=np.int64,
+        )
+        self.counts = np.bincount(outcome, minlength=certain + 2)[:certain].astype(float)
+        # Without a class each response is an answer of its own.
+        answer = np.where(
+            table.answer_class[self._judged] < 0,
+            -1 - np.arange(len(trials)) * (outcome != certain),
+            table.answer_class[self._judged],
+        )
+        problem = table.problem_index[self._judged]
+        pairs, unit = np.unique(np.stack([problem, answer]), axis=1, return_inverse=True)
+        place = np.arange(len(pairs[0])) - np.searchsorted(pairs[0], pairs[0])
+        self._at = problem, place[unit.reshape(-1)]
+        shape = len(table.problems), int(place.max(initial=-1)) + 1
+        counts = np.zeros((*shape, certain + 2))
+        np.add.at(counts, (*self._at, outcome), 1)
+        hits = np.zeros(shape)
+        np.add.at(hits, self._at, right)
+        sizes = counts.sum(axis=-1)
+        mixed = (hits > 0) & (hits < sizes)
+        judged = np.where(mixed[..., None], counts, np.minimum(counts, 1))
+        self._answers = JudgedAnswers(sizes.astype(np.int64), judged, 2 * hits > sizes)
+
+    def with_rates(self, called_wrong: float, called_right: float) -> Chances:
+        """Return fixed chances of the outcomes: how often an error is made, in [0, 1]."""
+        right = np.array([says_right(one) for one in self.outcomes])
+        of_wrong = np.where(right, called_right, 1 - called_right)
+        chances = np.stack([of_wrong, np.where(right, 1 - called_wrong, called_wrong)])
+        return lambda rng: chances
+
+    def draw(self, chances: Chances, draws: int) -> Iterator[NDArray[np.bool_]]:
+        """Yield draws of whether the judged trials are right, in the order of the table.
+
+        Args:
+            chances: Draws the chances of the outcomes, shape (2, O), of a wrong answer and of a
+                right one.
+            draws: Number of draws.
+        """
+
+        def with_certain(rng: np.random.Generator) -> NDArray[np.float64]:
+            return np.concatenate([chances(rng), np.eye(2)], axis=1)
+
+        for right in true_verdicts(self._answers, with_certain, draws):
+            yield right[self._at]
+
+    def figures(
+        self, values: FigureValues, figures: Sequence[Figure], chances: Chances, draws: int
+    ) -> Iterator[FigureValues]:
+        """Yield the values of figures under draws of the true verdicts."""
+        for right in self.draw(chances, draws):
+            correct = np.zeros_like(values.trials.correct)
+            correct[self._judged] = right
+            trials = replace(values.trials, correct=correct)
+            yield FigureValues(values.table, values.protocol, trials, figures)
+
+
+def _is_certain(trial: Trial) -> bool:
+    without_answer = trial.answer is None and trial.verdict is Verdict.INCORRECT
+    return trial.source == PEOPLE or without_answer
+
+
+def judge_error(
+    values: FigureValues, audit: Audit, intervals: Mapping[str, Sequence[float]]
+) -> dict[str, Any]:
+    """Return the field ``judge_error`` of a result.
+
+    Args:
+        values: The recorded values.
+        audit: What labels say of the judge; empty without labels.
+        intervals: The figures' confidence intervals.
+
+    Returns:
+        ``sensitivity``: what errors would make of the figure that they change most. With labels
+        also ``labelled``, the audit; and ``figures``: key of a figure, groups included →
+        ``estimate`` under true verdicts; ``range``, for the figure of these samples;
+        ``with_sampling``, for a population of problems, if the figure has an interval. Both are for
+        95 %; all are in percent.
+    """
+    found: dict[str, Any] = {'sensitivity': _sensitivity(values)}
+    if audit:
+        truth = TrueVerdicts(values.table)
+        chances = LabelledOutcomes.of(audit, truth.outcomes).chances
+        found['labelled'] = {name: list(row) for name, row in audit.items()}
+        found['figures'] = _estimates(values, truth, chances, intervals)
+    return found
+
+
+def _estimates(
+    values: FigureValues,
+    truth: TrueVerdicts,
+    chances: Chances,
+    intervals: Mapping[str, Sequence[float]],
+) -> dict[str, dict[str, Any]]:
+    figures = [
+        figure
+        for columns in values.columns.values()
+        for figure in columns.figures
+        if figure.family.verdicts
+    ]
+    drawn: dict[str, list[float]] = {}
+    for one in truth.figures(values, figures, chances, DRAWS):
+        for label, part in values.parts.items():
+            for key, value in one.means(part).items():
+                drawn.setdefault(in_group(label, key), []).append(value)
+    found = {}
+    for label, part in values.parts.items():
+        recorded = values.means(part)
+        for figure in figures:
+            key = in_group(label, figure.key)
+            if key not in drawn or np.isnan(drawn[key]).any():
+                continue
+            estimate, (low, high) = float(np.mean(drawn[key])), _range(drawn[key])
+            found[key] = {'estimate': estimate, 'range': [low, high]}
+            if key in intervals:
+                # The parts are independent; so combined by Zou and Donner, Statistics in Medicine
+                # 27 (2008), 1693-1702.
+                below, above = (abs(recorded[figure.key] - end) for end in intervals[key])
+                found[key]['with_sampling'] = [
+                    max(100 * figure.least, estimate - math.hypot(estimate - low, below)),
+                    min(100 * figure.most, estimate + math.hypot(high - estimate, above)),
+                ]
+    return found
+
+
+def _range(drawn: Sequence[float]) -> tuple[float, float]:
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def most_sensitive(protocol: Protocol) -> Figure:
+    """Return the figure that wrong verdicts change most: all of the most samples are right."""
+    return G_PASS(k=protocol.ks[-1], tau=1.0) if protocol.ks else ACCURACY(n=protocol.n)
+
+
+def _sensitivity(values: FigureValues) -> dict[str, Any]:
+    """Return what errors that are independent between samples would make of the recorded verdicts.
+
+    ``figure`` is the key of the most sensitive figure; ``rates`` is error → its rate in percent →
+    the expected figure in percent.
+    """
+    figure = most_sensitive(values.protocol)
+    members = list(values.parts[''].members)
+    n, c = values.trials.n[members, None], values.trials.c[members, None]
+    count = np.arange(n.max(initial=0) + 1)
+    of_count = figure.estimator()(n, np.minimum(count, n))  # shape (P, n + 1)
+    expected: dict[str, dict[str, float]] = {}
+    for error in ERRORS:
+        for rate in RATES:
+            wrong = error == ERRORS[0]
+            chance = binom.pmf(c - count if wrong else count - c, c if wrong else n - c, rate)
+            mean = np.nanmean((chance * of_count).sum(axis=1)) if len(n) else math.nan
+            expected.setdefault(error, {})[f'{100 * rate:g}'] = 100 * float(mean)
+    return {'figure': figure.key, 'rates': expected}
+
+
+def planned_ranges(
+    values: FigureValues, labels: Sequence[int], audit: Audit
+) -> dict[int, tuple[float, float]]:
+    """Return the range of the most sensitive figure that an audit of a run will give.
+
+    Args:
+        values: The recorded values.
+        labels: Numbers of different answers to label, in proportion to the outcomes.
+        audit: The audit that tells how frequent errors are; if empty, 1 % of the right answers are
+            assumed to be called wrong, and 1 % of the wrong ones right.
+
+    Returns:
+        Number of labels → its 95 % range in percent, without sampling.
+    """
+    truth, figure = TrueVerdicts(values.table), most_sensitive(values.protocol)
+    assumed = truth.with_rates(ASSUMED, ASSUMED)
+    if audit:
+        assumed = LabelledOutcomes.of(audit, truth.outcomes).chances
+    rng = np.random.default_rng(0)
+    of_wrong, of_right = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
+    right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))
+    shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
+    found = {}
+    for number in labels:
+        given = number * truth.counts / max(truth.counts.sum(), 1.0)
+        chances = LabelledOutcomes(truth.counts, given, shares).chances
+        drawn = [
+            one.means(values.parts[''])[figure.key]
+            for one in truth.figures(values, [figure], chances, PLAN_DRAWS)
+        ]
+        found[number] = _range(drawn)
+    return found
