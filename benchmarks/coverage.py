@@ -139,12 +139,12 @@ def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generat
     return held / simulations
 
 
-def ratios(share: float, simulations: int, rng: np.random.Generator) -> float:
+def ratios(share: float, strength: float, simulations: int, rng: np.random.Generator) -> float:
     """Return the share of runs of 40 clusters whose interval holds the difference of two ratios."""
     shape, sums = (40, simulations), []
     for true in (share, share / 2):
         counts = rng.binomial(16, rng.beta(1, 1, shape))
-        hits = rng.binomial(counts, rng.beta(4 * true, 4 * (1 - true), shape))
+        hits = rng.binomial(counts, rng.beta(strength * true, strength * (1 - true), shape))
         sums.append(ClusterSums(hits.astype(float), counts.astype(float)))
     found = ratio_differences(*sums)
     return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
@@ -182,7 +182,10 @@ OTHERS: dict[str, Callable[[int, np.random.Generator], float]] = {
         f'fixed problems: {metric}, n {n}': partial(fixed_problems, metric, n)
         for metric, n in (('accuracy', 16), ('mG-Pass@4', 16), ('G-Pass@4_1.0', 6))
     },
-    **{f'differences of ratios: {share:g}': partial(ratios, share) for share in (0.05, 0.3)},
+    **{
+        f'differences of ratios: {share:g}, α + β = {strength:g}': partial(ratios, share, strength)
+        for share, strength in product((0.03, 0.1, 0.3), (0.6, 4))
+    },
     **{f'trials that are alike: {share:g}': partial(alike, share) for share in (0.5, 0.85)},
     **{f'p-values up to 0.05: {size} problems': partial(sign_flips, size) for size in (10, 60)},
     **{f'wrong ranks: {models} models': partial(ranks, models) for models in (2, 6)},
