@@ -160,7 +160,7 @@ def test_the_store_may_be_named_by_its_run(run: Path, capsys: pytest.CaptureFixt
     (run / 'verdicts.sqlite.lock').unlink()
     before = sorted(run.parent.rglob('*'))
     for given in (run, run.parent):
-        assert main(['audit', str(run), 'recorded', 'human', '--store', str(given)]) == 0
+        assert main(['audit', str(run), 'rule', 'human', '--store', str(given)]) == 0
         told = capsys.readouterr()
         assert f'human: verdicts in {run}/verdicts.sqlite' in told.err
         assert re.search(r'org/b +48 +[1-9]', told.out)

@@ -74,14 +74,14 @@ def test_allocation_by_hand() -> None:
 
 
 def test_each_stratum_is_in_the_sample() -> None:
-    """Counted by hand: verdict × data set × split × language × level."""
+    """Counted by hand: verdict × source × data set × split × language × level."""
     trials = audit_trials(make_table()) + audit_trials(make_table(8), data_set='e')
     sample = draw_sample('m', trials, 60)
     present = [one for one in trials if one.trial.replica not in (5, 6)]
     strata = Counter(one.stratum for one in present)
     drawn = Counter(one.stratum for one in sample.trials)
     assert set(strata) == set(drawn)
-    assert {len(key) for key in strata} == {5}
+    assert {len(key) for key in strata} == {6}
     assert sample.strata == len(strata)
     assert (sample.population, sample.no_answer, sample.lost) == (32 * 6, 32, 32)
     assert len({one.identity for one in sample.trials}) == 60

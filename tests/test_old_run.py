@@ -40,7 +40,9 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     found = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
     found['counts'].pop('undecided', None)
     found['judging'].pop('reasons', None)
-    return {k: v for k, v in found.items() if k not in ('schema', 'signature', 'details')}
+    return {
+        k: v for k, v in found.items() if k not in ('schema', 'signature', 'details', 'judge_error')
+    }
 
 
 def test_it_is_resumed(run: Path) -> None:

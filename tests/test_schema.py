@@ -45,6 +45,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     scored = folder / 'scored.json'
     command = ['score', str(folder / 'rows.jsonl'), '--model', 'm', '-o', str(scored)]
     assert main(command) == 0
+    assert main(['audit', str(scored), '--draw', str(folder / 'labels.jsonl')]) == 0
+    labels = (
+        (folder / 'labels.jsonl').read_text('utf-8').replace('"human": ""', '"human": "correct"')
+    )
+    (folder / 'labels.jsonl').write_text(labels, 'utf-8')
+    assert main(['audit', str(scored), 'recorded', str(folder / 'labels.jsonl')]) == 0
     return [
         answered(folder / 'versions', recited, n=2),
         evaluated(folder / 'sound'),

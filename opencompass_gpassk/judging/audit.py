@@ -311,7 +311,7 @@ def labelled_outcomes(labelled: Iterable[Labelled]) -> dict[str, tuple[float, fl
         answers = [numbers[trial.triple] for trial, *_ in known]
         found[name] = (
             sum(weight for _, weight, _ in given),
-            effective_size(right, weights, answers) if known else 0.0,
+            effective_size(right, weights, answers) if len(numbers) > 1 else float(len(numbers)),
             float(weights @ right / weights.sum()) if known else 0.0,
         )
     return found

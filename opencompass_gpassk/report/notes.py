@@ -6,14 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from opencompass_gpassk.results.figures import MG_PASS, PASS
+from opencompass_gpassk.results.figures import MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Result,
     Results,
-    stored_protocol,
 )
-from opencompass_gpassk.results.judge_error import ERRORS, most_sensitive
+from opencompass_gpassk.results.judge_error import ERRORS
 
 __all__ = ['benchmark_notes', 'incomparable', 'threshold_notes', 'undecided_note']
 
@@ -137,7 +136,7 @@ def _sensitivity(benchmark: Benchmark) -> list[str]:
         told = entry.result.get('judge_error') or {}
         if 'sensitivity' not in told or told.get('figures'):
             continue
-        figure = most_sensitive(stored_protocol(entry.result))
+        figure = parse_figure(told['sensitivity']['figure'])
         recorded = entry.figure(figure)
         for error in ERRORS:
             for rate, value in told['sensitivity']['rates'][error].items():

@@ -133,11 +133,10 @@ class Entry:
         """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
-    def true_figure(self, figure: Figure, group: str = '') -> Mapping[str, Any] | None:
-        """Return what is known of a figure under true verdicts, None without an audit."""
-        figures = (self.result.get('judge_error') or {}).get('figures') or {}
-        found: Mapping[str, Any] | None = figures.get(in_group(group, figure.key))
-        return found
+    @property
+    def true_figures(self) -> Mapping[str, Mapping[str, Any]]:
+        """Key, with its group → a figure under true verdicts; {} without an audit."""
+        return (self.result.get('judge_error') or {}).get('figures') or {}
 
     def average(self, group: str = '') -> float | None:
         """Return the average accuracy over the n samples, in percent."""

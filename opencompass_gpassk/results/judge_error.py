@@ -18,7 +18,7 @@ from opencompass_gpassk.metrics.judge_error import (
     says_right,
     true_verdicts,
 )
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.figure_values import FigureValues, percent
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
@@ -212,8 +212,8 @@ def _sensitivity(values: FigureValues) -> dict[str, Any]:
         for rate in RATES:
             wrong = error == ERRORS[0]
             chance = binom.pmf(c - count if wrong else count - c, c if wrong else n - c, rate)
-            mean = np.nanmean((chance * of_count).sum(axis=1)) if len(n) else math.nan
-            expected.setdefault(error, {})[f'{100 * rate:g}'] = 100 * float(mean)
+            mean = percent((chance * of_count).sum(axis=1))
+            expected.setdefault(error, {})[f'{100 * rate:g}'] = mean
     return {'figure': figure.key, 'rates': expected}
 
 

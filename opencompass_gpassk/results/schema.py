@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.metrics.judge_error import is_audit
+from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
@@ -95,7 +96,8 @@ def _is_versions(value: Any) -> bool:
 
 
 def _is_sensitivity(value: Any) -> bool:
-    rates = isinstance(value, Mapping) and value.get('rates')
+    rates = value['rates']
+    parse_figure(value['figure'])  # or a ValueError
     return isinstance(rates, Mapping) and all(isinstance(rates.get(e), Mapping) for e in ERRORS)
 
 
@@ -122,6 +124,7 @@ ESTIMATE = Kind(
     'an object of estimate and range',
 )
 SENSITIVITY = Kind(_is_sensitivity, 'an object of figure and rates of both errors')
+OF_LABELS = Kind(_listed(_is_number), 'a list of numbers')
 AUDIT = Kind(is_audit, 'an object of lists of three numbers')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
@@ -189,9 +192,10 @@ FIELDS: dict[str, Field] = {
     'judge_error.sensitivity.figure': Field(TEXT, 'the figure that wrong verdicts change most'),
     'judge_error.sensitivity.rates': Field(OBJECT, 'expected figures'),
     'judge_error.sensitivity.rates.*': Field(OBJECT, 'kind of error → its rates in percent'),
-    'judge_error.sensitivity.rates.*.*': Field(NUMBER, 'that figure, in percent'),
-    'judge_error.labelled': Field(
-        AUDIT, 'outcome of judging → its trials, independent labels, share of these that are right'
+    'judge_error.sensitivity.rates.*.*': Field(LENGTH, 'that figure, in percent'),
+    'judge_error.labelled': Field(AUDIT, 'people’s labels on some verdicts'),
+    'judge_error.labelled.*': Field(
+        OF_LABELS, 'source and verdict → trials, independent labels, share of these that are right'
     ),
     'judge_error.figures': Field(OBJECT, 'figures under true verdicts, if an audit has labels'),
     'judge_error.figures.*': Field(ESTIMATE, 'one figure'),
@@ -359,7 +363,7 @@ def _brief(longest: int) -> Test:
 def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
     try:
         good = test(value)
-    except (TypeError, ValueError, OverflowError, RecursionError):
+    except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
         good = False
     if not good:
         told = reprlib.repr(value)[:60]

@@ -17,6 +17,7 @@ from opencompass_gpassk.results.figures import (
     Over,
     Side,
 )
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -104,8 +105,8 @@ def true_figures(entry: Entry, group: str = '') -> dict[str, list[float]]:
         Name → estimate, its range, and its range with sampling if the figure has an interval.
     """
     found = {}
-    for figure in figures_of(entry.result) if entry.result else ():
-        if true := entry.true_figure(figure, group):
+    for figure in figures_of(entry.result) if entry.true_figures else ():
+        if true := entry.true_figures.get(in_group(group, figure.key)):
             ends = [*true['range'], *(true.get('with_sampling') or [])]
             found[_name(figure, AVERAGE)] = [true['estimate'], *ends]
     return found

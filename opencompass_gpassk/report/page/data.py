@@ -390,7 +390,9 @@ def _entry(
         'marks': [[word, one_line(text)] for word, text in marks],
         'figures': {group: entry_figures(entry, group) for group in ('', *entry.groups)},
         'intervals': {group: entry_intervals(entry, group) for group in ('', *entry.groups)},
-        'true': {group: true_figures(entry, group) for group in ('', *entry.groups)},
+        'true': {
+            group: found for group in ('', *entry.groups) if (found := true_figures(entry, group))
+        },
     }
 
 

@@ -182,8 +182,8 @@ def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
     """Yield the table of a benchmark's audited results: headline figures at the greatest k."""
     rows: list[list[Cell]] = []
     for entry in benchmark.entries:
-        for figure in figures_of(entry.result) if entry.result else ():
-            found = entry.true_figure(figure)
+        for figure in figures_of(entry.result) if entry.true_figures else ():
+            found = entry.true_figures.get(figure.key)
             if found and _tabulated(figure, entry):
                 ranges = (_range(found.get(name)) for name in ('range', 'with_sampling'))
                 recorded = entry.figure(figure)

@@ -1,0 +1,196 @@
+"""Figures under true verdicts: what labels on some verdicts tell of the others."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.metrics.judge_error import JudgedAnswers, LabelledOutcomes, true_verdicts
+from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.judge_error import judge_error, planned_ranges
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
+PERFECT = {'rule: correct': (1000.0, 1e6, 1.0), 'rule: incorrect': (1000.0, 1e6, 0.0)}
+# Of the right answers 1 % is called wrong, of the wrong ones none right.
+ONE_PERCENT = {'rule: correct': (990.0, 1e6, 1.0), 'rule: incorrect': (1010.0, 1e6, 10 / 1010)}
+
+
+def table(rows: list[str], source: str = 'rule') -> TrialTable:
+    """A problem a row: each letter is a response with this answer, upper case if called right."""
+    trials = [
+        Trial(
+            str(p),
+            i,
+            U if letter == '?' else C if letter.isupper() else W,
+            source=source,
+            answer=None if letter == '-' else letter.lower(),
+            answer_class=-1 if letter == '-' else ord(letter.lower()),
+        )
+        for p, row in enumerate(rows)
+        for i, letter in enumerate(row)
+    ]
+    return TrialTable([Problem(str(p)) for p in range(len(rows))], trials)
+
+
+def estimated(rows: list[str], audit: dict[str, tuple[float, float, float]], k: int = 4) -> dict:  # type: ignore[type-arg]  # JSON
+    """The field ``judge_error`` of a result."""
+    values = FigureValues(table(rows), Protocol(len(rows[0]), k=(k,), groups=()))
+    return judge_error(values, audit, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
+
+
+def test_errors_of_single_samples_are_put_right() -> None:
+    """Nine of ten problems are always solved; all different answers, 1 % called wrong."""
+    rng = np.random.default_rng(1)
+    letters = [chr(ord('a') + i) for i in range(16)]
+    rows = []
+    for p in range(200):
+        if p % 10:
+            called = rng.random(16) >= 0.01
+            rows.append(
+                ''.join(x.upper() if y else x for x, y in zip(letters, called, strict=True))
+            )
+        else:
+            rows.append(''.join(letters))
+    values = FigureValues(table(rows), Protocol(16, k=(8,), groups=()))
+    recorded = values.means(values.parts[''])['G-Pass@8_1.0']
+    assert recorded < 84.5  # 90 · 0.99^8 is 83
+    found = estimated(rows, ONE_PERCENT, 8)['figures']['G-Pass@8_1.0']
+    assert found['estimate'] == pytest.approx(90, abs=1.5)
+    assert found['range'][0] <= 90 <= found['range'][1] + 0.5
+
+
+def test_without_errors_nothing_changes() -> None:
+    """Any number of labels without an error leave the figures, and a range of no width."""
+    rows = ['AAAAb', 'aaabb', 'AAAAA', 'aabbc']
+    found = estimated(rows, PERFECT)['figures']
+    for key, value in found.items():
+        recorded = FigureValues(table(rows), Protocol(5, k=(4,), groups=()))
+        assert value['estimate'] == pytest.approx(recorded.means(recorded.parts[''])[key], abs=0.2)
+    assert found['G-Pass@4_1.0']['range'] == pytest.approx([30.0, 30.0], abs=0.5)
+    assert found['G-Pass@4_1.0']['with_sampling'] == pytest.approx([20.0, 60.0], abs=0.5)
+
+
+def test_equal_answers_are_right_or_wrong_together() -> None:
+    """With one label of ten against them, problems flip as wholes: c is 0 or n in every draw."""
+    answers = JudgedAnswers(
+        np.full((50, 1), 4), np.tile([0.0, 1.0], (50, 1, 1)), np.ones((50, 1), bool)
+    )
+    labels = LabelledOutcomes(np.array([10.0, 50.0]), np.array([10.0, 10.0]), np.array([0.0, 0.9]))
+    draws = np.array(list(true_verdicts(answers, labels.chances, 50)))
+    assert draws.shape == (50, 50, 1)
+    assert 0 < draws.mean() < 1
+
+
+def test_people_and_missing_answers_are_certain() -> None:
+    """Verdicts of people stay, and a response without an answer stays wrong."""
+    protocol = Protocol(4, k=(4,), groups=())
+    bad = {'rule: correct': (100.0, 100.0, 0.5), 'rule: incorrect': (100.0, 100.0, 0.5)}
+    bad |= {name.replace('rule', 'human'): row for name, row in bad.items()}
+    for given_table in (table(['AAAA', 'abcd'], 'human'), table(['----', '----'])):
+        values = FigureValues(given_table, protocol)
+        recorded = values.means(values.parts[''])
+        for key, value in judge_error(values, bad, {})['figures'].items():
+            assert value['estimate'] == pytest.approx(recorded[key])
+            assert value['range'] == pytest.approx([recorded[key]] * 2)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=4), st.sampled_from([0.005, 0.01]))
+def test_sensitivity_is_the_expected_figure(counts: list[int], rate: float) -> None:
+    """Each sample's verdict is wrong by itself: against the sum over all patterns of errors."""
+    rows = ['A' * c + 'b' * (6 - c) for c in counts]
+    told = judge_error(FigureValues(table(rows), Protocol(6, k=(3,), groups=())), {}, {})
+    assert told['sensitivity']['figure'] == 'G-Pass@3_1.0'
+
+    def expected(of: str) -> float:
+        total = 0.0
+        for c in counts:
+            right = [i < c for i in range(6)]
+            for errors in product((False, True), repeat=6):
+                if any(e and (r != (of == 'right')) for e, r in zip(errors, right, strict=True)):
+                    continue
+                number = c if of == 'right' else 6 - c
+                chance = rate ** sum(errors) * (1 - rate) ** (number - sum(errors))
+                called = sum(r != e for r, e in zip(right, errors, strict=True))
+                total += chance * float(Fraction(comb(called, 3), comb(6, 3)))
+        return 100 * total / len(counts)
+
+    rates = told['sensitivity']['rates']
+    assert rates['right answers called wrong'][f'{100 * rate:g}'] == pytest.approx(
+        expected('right')
+    )
+    assert rates['wrong answers called right'][f'{100 * rate:g}'] == pytest.approx(
+        expected('wrong')
+    )
+
+
+def test_error_rates_by_hand() -> None:
+    """Of 100 called right 90 are, of 100 called wrong 10 are right: a tenth of each is wrong."""
+    of = LabelledOutcomes(np.array([100.0, 100.0]), np.array([50.0, 50.0]), np.array([0.9, 0.1]))
+    rates = of.error_rates(np.array([True, False]))
+    assert rates[:, 0] == pytest.approx([0.1, 0.1])
+    assert (rates[:, 1] < rates[:, 0]).all() and (rates[:, 0] < rates[:, 2]).all()
+    only_right = LabelledOutcomes(np.array([9.0]), np.array([9.0]), np.array([1.0]))
+    assert np.isnan(only_right.error_rates(np.array([True]))).all()
+
+
+def test_more_labels_make_the_range_narrower() -> None:
+    """A plan for a run whose answers all differ."""
+    rng = np.random.default_rng(0)
+    rows = [
+        ''.join(chr(97 + i).upper() if rng.random() < p % 5 / 4 else chr(97 + i) for i in range(8))
+        for p in range(60)
+    ]
+    values = FigureValues(table(rows), Protocol(8, k=(4,), groups=()))
+    widths = [high - low for low, high in planned_ranges(values, (20, 2000), {}).values()]
+    assert 0 < widths[1] < widths[0] / 2
+
+
+def test_an_audit_is_used_for_the_judge_s_next_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its rates are told, its results get estimates, and so do later ones with the same store."""
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(tmp_path / 'verdicts.sqlite'))
+    rows = [
+        {
+            'problem': str(p),
+            'answer': str(p),
+            'samples': [f'\\boxed{{{p + (i > p % 6)}}}' for i in range(6)],
+        }
+        for p in range(20)
+    ]
+    samples = tmp_path / 'samples.jsonl'
+    samples.write_text('\n'.join(map(json.dumps, rows)))
+    score = ['score', str(samples), '-k', '4', '-o']
+    assert main([*score, str(tmp_path / 'a.json')]) == 0
+    assert 'independent errors of verdicts would change G-Pass@4_1.0' in capsys.readouterr().out
+    assert main(['audit', str(tmp_path / 'a.json'), '--plan']) == 0
+    assert 'enough' in capsys.readouterr().out
+    labels = tmp_path / 'labels.jsonl'
+    assert main(['audit', str(tmp_path / 'a.json'), '--draw', str(labels)]) == 0
+    told = [json.loads(line) for line in labels.read_text().splitlines()]
+    for row in told:
+        row['human'] = 'correct' if row['gold'] in row['answer'] else 'incorrect'
+    labels.write_text('\n'.join(map(json.dumps, told)))
+    assert 'figures' not in json.loads((tmp_path / 'a.json').read_text())['judge_error']
+    assert main(['audit', str(tmp_path / 'a.json'), 'recorded', str(labels)]) == 0
+    assert 'right answers called wrong, %' in capsys.readouterr().out
+    assert main([*score, str(tmp_path / 'b.json')]) == 0
+    assert 'figures under true verdicts' in capsys.readouterr().out
+    first, second = (
+        json.loads((tmp_path / name).read_text())['judge_error'] for name in ('a.json', 'b.json')
+    )
+    assert first == second
+    low, high = first['figures']['G-Pass@4_1.0']['range']
+    assert low <= first['figures']['G-Pass@4_1.0']['estimate'] <= high
