@@ -1,14 +1,14 @@
-"""Simulate how often claims about models are false: who is better, and who is the most stable.
+"""Simulate how often claims about models are false, and intervals of differences too short.
 
-    python benchmarks/claims.py [--part leaderboards looks] [--runs 400] [--models 2 5 20]
+    python benchmarks/claims.py [--part leaderboards looks differences] [--runs 400]
 
-Models answer 119 problems. A problem's rate of right responses is that of its difficulty, the
-model's skill and chance (logit; the models find different problems hard). In half of the rows all
-skills are equal, so that each claim is false; in the others the first model is better than the
-rest and the last one worse. Models have 16 samples of each problem, or every second one has 48, so
-that 16 of these are drawn. Verdicts are missing at random, or more often for hard problems; what
-the responses were is known here. The figure is G-Pass@8_1.0, the one most sensitive to a wrong
-verdict.
+Leaderboards: who is better, and who is the most stable? Models answer 119 problems. A problem's
+rate of right responses is that of its difficulty, the model's skill and chance (logit; the models
+find different problems hard). In half of the rows all skills are equal, so that each claim is
+false; in the others the first model is better than the rest and the last one worse. Models have 16
+samples of each problem, or every second one has 48, so that 16 of these are drawn. Verdicts are
+missing at random, or more often for hard problems; what the responses were is known here. The
+figure is G-Pass@8_1.0, the one most sensitive to a wrong verdict.
 
 A claim is false if the ranks say of more models than there are that they are better or worse; or
 if a model is called the most stable that isn't alone the best. Leaderboards with a false claim must
@@ -18,6 +18,13 @@ model is called the most stable, and the share of the pairs that differ about wh
 The part on looks compares two models with 16 samples of each problem, with 32 and with 48, and
 stops at the first claim that one is better. In one row only the problems that the second model
 solved less often are extended. It makes five times as many runs.
+
+Differences: how often does the 95 % interval of ``gpassk compare`` contain the difference in the
+population of problems? Rates are as above, placed so that the models' figures have given means. A
+cell is a pair of models, a number of problems (as they are, or each in two languages, of which four
+of five have the same rates), numbers of samples, and a figure. The table has the least and the mean
+coverage of some cells, and their intervals' mean width. The mark is 92 % in each cell if figures
+are at least 2 %.
 """
 
 from __future__ import annotations
@@ -27,18 +34,22 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import expit
+from scipy.stats import binom
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
 from opencompass_gpassk.metrics.planning import look_levels
+from opencompass_gpassk.results.figures import parse_figure
 
 PROBLEMS, K, LEVEL = 119, 8, 0.95
 FEW, MANY = 16, 48
@@ -181,12 +192,130 @@ def looks_row(pair: str, p_values: NDArray[np.float64]) -> list[str]:
     return [pair, *shares, f'{np.array([*LOOKS])[claimed.argmax(axis=1)].mean():.1f}']
 
 
+class Pair(NamedTuple):
+    """Two models on the same problems.
+
+    Attributes:
+        first: The first model's figure in the population, a share.
+        second: The second's.
+        shared: Standard deviation of the problems' difficulty, which both models share (logit).
+        own: Those of what only the first finds difficult, and only the second.
+    """
+
+    first: float
+    second: float
+    shared: float
+    own: tuple[float, float]
+
+
+COMPARED = {
+    'one model twice': [Pair(share, share, 2.5, (0, 0)) for share in (0.02, 0.3)],
+    'alike': [
+        *(Pair(share, share, 2.5, (0.5, 0.5)) for share in (0.003, 0.02, 0.3, 0.95)),
+        *(Pair(0.3, second, 2.5, (0.5, 0.5)) for second in (0.33, 0.6)),
+        *(Pair(first, second, 2.5, (0.5, 0.5)) for first, second in ((0.02, 0.05), (0.95, 0.98))),
+    ],
+    'other problems hard': [Pair(0.3, 0.33, 1.0, (2.5, 2.5))],
+    'alike, rates of one peak': [
+        Pair(first, second, 0.6, (0.3, 0.3))
+        for first, second in ((0.3, 0.3), (0.3, 0.6), (0.02, 0.05), (0.95, 0.98))
+    ],
+    'one solves always or never': [
+        Pair(share, share, 0.0, (7.0, 0.7)) for share in (0.003, 0.02, 0.1, 0.3, 0.95)
+    ],
+}
+FIGURES = ('accuracy', 'pass@8', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
+SIZES = (30, 45, 119, 500)
+SAMPLES = ((8, 8), (16, 16), (48, 48), (48, 16))
+SHARED = 0.8  # of the problems in two languages, those with the same rate in both
+RUNS = 1000
+MARK, LEAST = 92.0, 0.02  # percent of the runs if figures are at least this share
+NORMAL = np.linspace(-8, 8, 2001)
+DENSITY = np.exp(-(NORMAL**2) / 2) / np.exp(-(NORMAL**2) / 2).sum()
+
+
+@cache
+def place(figure: str, share: float, spread: float) -> float:
+    """Return the mean logit at which a figure of rates with this spread has a given mean."""
+    estimator = parse_figure(figure).estimator()
+    right = np.arange(estimator.k + 1)
+    of_counts = estimator(estimator.k, right)
+
+    def mean(at: float) -> float:
+        rate = expit(at + spread * NORMAL)
+        return float(of_counts @ binom.pmf(right[:, None], estimator.k, rate) @ DENSITY)
+
+    return float(brentq(lambda at: mean(at) - share, -40, 40, xtol=1e-10))
+
+
+def covered(
+    pair: Pair, problems: int, languages: int, samples: tuple[int, int], figure: str
+) -> tuple[float, float]:
+    """Return the share of runs whose interval contains the truth, and the mean width."""
+    name = f'differences {pair} {problems} {languages} {samples} {figure}'
+    rng = np.random.default_rng([*name.encode()])
+    size = problems, RUNS
+    models = tuple(zip((pair.first, pair.second), pair.own, strict=True))
+
+    def rates() -> list[NDArray[np.float64]]:
+        difficulty = rng.normal(0, pair.shared, size)
+        return [
+            expit(
+                place(figure, share, float(np.hypot(pair.shared, own)))
+                + difficulty
+                + rng.normal(0, own, size)
+            )
+            for share, own in models
+        ]
+
+    asked = [rates()]
+    for _ in range(languages - 1):
+        alike = rng.random(size) < SHARED
+        asked.append([np.where(alike, *both) for both in zip(asked[0], rates(), strict=True)])
+    estimator = parse_figure(figure).estimator()
+    first, second = (
+        estimator(n, np.arange(n + 1))[rng.binomial(n, np.concatenate(rate))]
+        for n, rate in zip(samples, zip(*asked, strict=True), strict=True)
+    )
+    clusters = np.tile(np.arange(problems), languages)
+    found = bootstrap_means(second - first, clusters, bounds=(-1.0, 1.0))
+    truth = pair.second - pair.first
+    held = (found.low <= truth + 1e-9) & (found.high >= truth - 1e-9)
+    return float(held.mean()), float((found.high - found.low).mean())
+
+
+def differences(pool: ProcessPoolExecutor) -> None:
+    """Print the table of differences, and the cells that miss the mark."""
+    headings = ('models', 'figures, %', *(f'{size} problems' for size in SIZES))
+    print(f'{RUNS} runs a cell: least coverage / mean coverage, % (mean width, points)')
+    print('| ' + ' | '.join(headings) + ' |\n|' + '---|' * len(headings), flush=True)
+    missed, cells = [], 0
+    for kind, pairs in COMPARED.items():
+        for pair in pairs:
+            shown = []
+            for size in SIZES:
+                settings = list(product([pair], [size], (1, 2), SAMPLES, FIGURES))
+                found = 100 * np.array(list(pool.map(covered, *zip(*settings, strict=True))))
+                least, (mean, width) = found[:, 0].min(), found.mean(axis=0)
+                shown.append(f'{least:.1f} / {mean:.1f} ({width:.1f})')
+                if pair.first >= LEAST:
+                    cells += len(found)
+                    missed += [
+                        (share, settings[i]) for i, share in enumerate(found[:, 0]) if share < MARK
+                    ]
+            figures = f'{100 * pair.first:g} and {100 * pair.second:g}'
+            print('| ' + ' | '.join([kind, figures, *shown]) + ' |', flush=True)
+    print(f'{len(missed)} of {cells} cells are below {MARK:g} %')
+    for share, setting in sorted(missed)[:20]:
+        print(f'{share:.1f}', *setting)
+
+
 def main() -> None:
-    """Simulate and print the table."""
+    """Simulate and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--runs', type=int, default=400, help='leaderboards of a row')
     parser.add_argument('--models', type=int, nargs='+', default=[2, 5, 20])
-    parts = ('leaderboards', 'looks')
+    parts = ('leaderboards', 'looks', 'differences')
     parser.add_argument('--part', nargs='+', choices=parts, default=parts, help='what to simulate')
     args = parser.parse_args()
     start = time.perf_counter()
@@ -208,6 +337,8 @@ def main() -> None:
             for pair in PAIRS:
                 p_values = list(pool.map(partial(looked, pair), range(runs), chunksize=10))
                 print('| ' + ' | '.join(looks_row(pair, np.array(p_values))) + ' |', flush=True)
+        if 'differences' in args.part:
+            differences(pool)
     print(f'{time.perf_counter() - start:.0f} s')
 
 

@@ -12,9 +12,7 @@ Each cell is the share of runs, in percent, whose interval contains the true val
 of ``bootstrap_means`` (BCa, or Wilson's interval if few clusters deviate), by BCa alone, and by
 percentiles alone. Cells outside 93 to 97 % are marked.
 
-Differences are between two models with the same true figure on the same problems, so the truth is
-0. Either it is one model in two runs, of equal or different n, with the same rates in both; or two
-models of equal n with independent rates, one U-shaped and one with a high peak (α + β = 20).
+Intervals of differences are measured by ``claims.py``.
 
 ``--others`` measures the methods that have no cells: intervals for fixed problems, of differences
 of ratios and of shares in clusters of trials that are alike, of which about 95 % hold the truth;
@@ -58,13 +56,6 @@ TRUTHS = (0.003, 0.02, 0.1, 0.3, 0.6)
 PAIRS = 119
 SHARED = 0.8
 ROUNDING = 1e-12
-DIFFERENCES = {  # name → shapes of the two models, None if they are one; n of both
-    'one model, n 48': ((0.3, None), (48, 48)),
-    'one model, n 48, peak': ((8.0, None), (48, 48)),
-    'one model, n 48 and 16': ((0.3, None), (48, 16)),
-    'one model, n 48 and 16, peak': ((8.0, None), (48, 16)),
-    'two models, n 48': ((0.3, 20.0), (48, 48)),
-}
 LEAST, MOST = 93.0, 97.0
 
 
@@ -109,27 +100,9 @@ def simulated(cell: Cell, simulations: int, seed: int) -> NDArray[np.float64]:
     return of_count[rng.binomial(cell.n, rate)]
 
 
-def simulated_differences(cell: Cell, simulations: int, seed: int) -> NDArray[np.float64]:
-    """Return the differences of two models' metric in each run, shape (P, simulations)."""
-    name = f'{cell.shape} {cell.problems} {cell.metric} {cell.truth}'
-    rng = np.random.default_rng([*name.encode(), seed])
-    estimator = parse_figure(cell.metric).estimator()
-    shapes, samples = DIFFERENCES[cell.shape]
-    values: list[NDArray[np.float64]] = []
-    rate = np.empty(0)
-    for shape, n in zip(shapes, samples, strict=True):
-        if shape is not None:
-            rates = with_figure(estimator, cell.truth, shape)
-            rate = rng.beta(rates.alpha[0], rates.beta[0], (cell.problems, simulations))
-        values.append(estimator(n, np.arange(n + 1))[rng.binomial(n, rate)])
-    return values[1] - values[0]
-
-
 def measured(cell: Cell, simulations: int, resamples: int) -> dict[str, object]:
     """Return a cell with the coverage and the mean width of each method, in percent."""
-    paired = cell.shape in DIFFERENCES
-    values = (simulated_differences if paired else simulated)(cell, simulations, 0)
-    bounds, truth = ((-1.0, 1.0), 0.0) if paired else ((0.0, 1.0), cell.truth)
+    values, truth = simulated(cell, simulations, 0), cell.truth
     clusters = np.tile(np.arange(cell.problems), 2) if cell.pairs else None
     row: dict[str, object] = dataclasses.asdict(cell)
     for name, method, fewest in (
@@ -138,9 +111,7 @@ def measured(cell: Cell, simulations: int, resamples: int) -> dict[str, object]:
         ('percentile', 'percentile', 0.0),
     ):
         settings = {} if fewest is None else {'fewest': fewest}
-        found = bootstrap_means(
-            values, clusters, bounds=bounds, method=method, resamples=resamples, **settings
-        )
+        found = bootstrap_means(values, clusters, method=method, resamples=resamples, **settings)
         # If the bootstrap collapses to a point, Wilson's interval is used.
         low, high = found.low, found.high
         if fewest is not None:
@@ -168,14 +139,14 @@ def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generat
     return held / simulations
 
 
-def ratios(share: float, simulations: int, rng: np.random.Generator) -> float:
+def ratios(share: float, strength: float, simulations: int, rng: np.random.Generator) -> float:
     """Return the share of runs of 40 clusters whose interval holds the difference of two ratios."""
     shape, sums = (40, simulations), []
     for true in (share, share / 2):
         counts = rng.binomial(16, rng.beta(1, 1, shape))
-        hits = rng.binomial(counts, rng.beta(4 * true, 4 * (1 - true), shape))
+        hits = rng.binomial(counts, rng.beta(strength * true, strength * (1 - true), shape))
         sums.append(ClusterSums(hits.astype(float), counts.astype(float)))
-    found = ratio_differences(*sums, resamples=500)
+    found = ratio_differences(*sums)
     return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
 
 
@@ -211,7 +182,10 @@ OTHERS: dict[str, Callable[[int, np.random.Generator], float]] = {
         f'fixed problems: {metric}, n {n}': partial(fixed_problems, metric, n)
         for metric, n in (('accuracy', 16), ('mG-Pass@4', 16), ('G-Pass@4_1.0', 6))
     },
-    **{f'differences of ratios: {share:g}': partial(ratios, share) for share in (0.05, 0.3)},
+    **{
+        f'differences of ratios: {share:g}, α + β = {strength:g}': partial(ratios, share, strength)
+        for share, strength in product((0.03, 0.1, 0.3), (0.6, 4))
+    },
     **{f'trials that are alike: {share:g}': partial(alike, share) for share in (0.5, 0.85)},
     **{f'p-values up to 0.05: {size} problems': partial(sign_flips, size) for size in (10, 60)},
     **{f'wrong ranks: {models} models': partial(ranks, models) for models in (2, 6)},
@@ -273,7 +247,7 @@ def summary(rows: list[dict[str, object]]) -> str:
 
 
 def all_cells() -> list[Cell]:
-    """Return the settings: one model's, pairs of problems, differences."""
+    """Return the settings: problems, and pairs of problems."""
     cells = [
         Cell(shape, problems, False, n, metric, truth)
         for shape, problems, n, metric, truth in product(SHAPES, PROBLEMS, SAMPLES, METRICS, TRUTHS)
@@ -282,10 +256,7 @@ def all_cells() -> list[Cell]:
         Cell('U', PAIRS, True, n, metric, truth)
         for n, metric, truth in product(SAMPLES, METRICS, TRUTHS)
     ]
-    return cells + [
-        Cell(name, problems, False, min(DIFFERENCES[name][1]), metric, truth)
-        for name, problems, metric, truth in product(DIFFERENCES, PROBLEMS, METRICS, TRUTHS)
-    ]
+    return cells
 
 
 def main() -> None:
@@ -294,7 +265,6 @@ def main() -> None:
     parser.add_argument('--simulations', type=int, default=2000)
     parser.add_argument('--resamples', type=int, default=4000)
     parser.add_argument('--processes', type=int, default=1)
-    parser.add_argument('--differences', action='store_true', help='measure these alone')
     parser.add_argument('--others', action='store_true', help='measure the other methods alone')
     parser.add_argument('--markdown', type=Path)
     parser.add_argument('--json', type=Path)
@@ -303,8 +273,6 @@ def main() -> None:
         print(other_methods(args.simulations))
         return
     cells, start = all_cells(), time.perf_counter()
-    if args.differences:
-        cells = [cell for cell in cells if cell.shape in DIFFERENCES]
     jobs = (cells, [args.simulations] * len(cells), [args.resamples] * len(cells))
     if args.processes == 1:
         rows = list(map(measured, *jobs))

@@ -149,6 +149,15 @@ def test_where_all_intervals_are_wilsons_no_bootstrap_is_told_of() -> None:
     assert 'resamples' not in text
 
 
+def test_intervals_of_differences_are_told_apart() -> None:
+    """A drop has no bootstrap though many problems differ."""
+    ends = {'accuracy (4 runs average)': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]}
+    result = with_intervals(make_result(COUNTS, 4, (2,)), ends)
+    result['uncertainty']['other_methods'] = {'gain-loss': ['mG-Pass@2']}
+    text = to_markdown(benchmark_tables({'m': {'x': result}})[0])
+    assert 'gains and losses instead of the bootstrap, for differences: mG-Pass@2' in text
+
+
 def test_csv_and_json_hold_both_ends() -> None:
     """Low and high stand beside the figure; where there are none, the cells are empty."""
     rows = list(csv.DictReader(io.StringIO(to_csv(of_two()))))

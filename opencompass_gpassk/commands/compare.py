@@ -100,9 +100,9 @@ def add_parser(subparsers: Any) -> None:
         '--resamples',
         type=int,
         default=10_000,
-        help='bootstrap resamples, and sign flips of the test (default: 10000)',
+        help='sign flips of the test (default: 10000)',
     )
-    parser.add_argument('--seed', type=int, default=0, help='random seed of both (default: 0)')
+    parser.add_argument('--seed', type=int, default=0, help='random seed of the flips (default: 0)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
     parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
     parser.set_defaults(run=run)

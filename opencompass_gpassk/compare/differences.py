@@ -143,13 +143,13 @@ def compare(
 ) -> list[Difference]:
     """Return the difference of the second model from the first in every figure.
 
-    Intervals are from the paired bootstrap over clusters, p-values from the paired sign-flip test
-    of clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
+    Intervals are from gains and losses of clusters, p-values from the paired sign-flip test of
+    clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
     τ = 0, count once in Holm's correction.
 
     Args:
         shared: Two models.
-        settings: Settings of the intervals; their resamples are also the number of sign flips.
+        settings: Level of the intervals; resamples are the number of sign flips.
         groups: Compare each group too.
         factor: Factor of p-values, if this is one of several looks, see
             :class:`~opencompass_gpassk.compare.comparability.Look`.
@@ -266,7 +266,7 @@ def _differences(
             ClusterSums(*(ClusterSums.of(one, block.clusters).totals for one in of_model))
             for of_model in zip(*_weighted(block), strict=True)
         )
-        found = ratio_differences(of_first, of_second, **asdict(settings))
+        found = ratio_differences(of_first, of_second, level=settings.level)
     ranked = np.array([figure.family.ranked for figure in block.figures])
     low, high = block.tested
     least, most = settled_test(

@@ -6,8 +6,9 @@ values already contain the noise of the n samples. Resampling 16 trials out of 1
 G-Pass@16_1.0 by some points, since 16 redrawn trials are all right less often than 16 new ones.
 For intervals about *these* problems see :mod:`opencompass_gpassk.metrics.fixed_problems`.
 
-If only few clusters differ from the rest, the bootstrap's interval is far too short, and
-:mod:`opencompass_gpassk.metrics.intervals` computes the interval instead.
+If only few clusters differ from the rest, the bootstrap's interval is far too short, and of
+differences it is too short more often. There :mod:`opencompass_gpassk.metrics.intervals` computes
+the interval instead.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ __all__ = [
     'METHODS',
     'ROUNDING',
     'Intervals',
-    'bootstrap_interval',
     'bootstrap_means',
     'resampled_weights',
 ]
@@ -54,8 +54,8 @@ class Intervals:
         low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
         high: Shape (M,), upper bounds.
         method: M names of methods: ``bca``; ``percentile``; ``wilson`` where too few clusters
-            deviate for a bootstrap (for differences see
-            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`); ``none`` where
+            deviate for a bootstrap; ``gain-loss`` for other differences, see
+            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`; ``none`` where
             there is no interval.
     """
 
@@ -89,7 +89,8 @@ def bootstrap_means(
         weights: Shape (P,), at least 0: means are Σ weight · value / Σ weight; by default all are
             equal.
         bounds: The least and the greatest possible value, each a number or one per column. A
-            figure that can be negative and positive counts as a difference.
+            figure that can be negative and positive counts as a difference; its interval is not
+            a bootstrap's.
         resamples: Number of resamples; all columns share them.
         seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
@@ -117,15 +118,17 @@ def bootstrap_means(
     result = np.full((2, len(estimate)), np.nan)
     several = sums.defined > 1
     few = several & ((deviating < fewest) | (deviating == 0))
-    if few.any():
-        result[:, few] = bounded_mean_interval(
-            numbers[:, few], clusters, low[few], high[few], level, weights
+    differences = (low < 0) & (high > 0)
+    direct = several & (few | differences)
+    if direct.any():
+        result[:, direct] = bounded_mean_interval(
+            sums.columns(direct), low[direct], high[direct], level
         )
-    many = several & ~few
+    many = several & ~direct
     if many.any():
         tie = ROUNDING * (high - low)[many]
         result[:, many] = _bootstrap(sums.columns(many), resamples, seed, method, level, tie)
-    names = np.select([few, many], ['wilson', method], 'none')
+    names = np.select([few, direct, many], ['wilson', 'gain-loss', method], 'none')
     # Rounding must not put a mean outside its interval. NaN stay.
     ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
     return Intervals(estimate, *ends, tuple(map(str, names)))
@@ -165,37 +168,13 @@ def _bootstrap(
         block = slice(start, start + width)
         part = sums.columns(block)
         means = _resampled_means(part, resamples, seed)
-        result[:, block] = bootstrap_interval(
-            means, part.means, _without_each(part), method=method, level=level, tie=tie[block]
-        )
+        means.sort(axis=1)  # NaN come last: resamples without a defined value
+        tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
+        if method == 'bca':
+            acceleration = _acceleration(_without_each(part))
+            tails = _bca_tails(tails, means, part.means, acceleration, tie[block])
+        result[:, block] = [_quantiles(means, tail) for tail in tails]
     return result
-
-
-def bootstrap_interval(
-    means: Numbers,
-    estimate: Numbers,
-    jackknife: Numbers,
-    *,
-    method: str,
-    level: float,
-    tie: Numbers,
-) -> Numbers:
-    """Return the interval bounds of M figures, shape (2, M), from their values in R resamples.
-
-    Args:
-        means: Shape (M, R), the figures in the resamples; NaN where undefined. Sorted in place.
-        estimate: Shape (M,), the figures in the data.
-        jackknife: Shape (C, M), the figures without each of C clusters; NaN where the cluster has
-            no value or is the only one with a value.
-        method: ``bca`` or ``percentile``.
-        level: The interval's coverage.
-        tie: Shape (M,), differences up to this size count as 0.
-    """
-    means.sort(axis=1)  # NaN come last: resamples without a defined value
-    tails = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(means), axis=1)
-    if method == 'bca':
-        tails = _bca_tails(tails, means, estimate, _acceleration(jackknife), tie)
-    return np.array([_quantiles(means, tail) for tail in tails])
 
 
 def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:

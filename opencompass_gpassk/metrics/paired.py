@@ -9,32 +9,18 @@ share of valid responses among the scored ones. :func:`ratio_differences` compar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.bootstrap_intervals import (
-    FEWEST,
-    METHODS,
-    Intervals,
-    bootstrap_interval,
-    bootstrap_means,
-    resampled_weights,
-)
-from opencompass_gpassk.metrics.bootstrap_intervals import ROUNDING as BOOTSTRAP_ROUNDING
+from opencompass_gpassk.metrics.bootstrap_intervals import Intervals, bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import (
-    bounded_mean_interval,
-    deviating_clusters,
-    normal_quantile,
-)
+from opencompass_gpassk.metrics.intervals import normal_quantile
 from opencompass_gpassk.metrics.variables import ratio
 
 __all__ = [
-    'Differences',
     'claimed_p_value',
-    'compare_means',
     'holm',
     'least_p_value',
     'median_p_value',
@@ -49,73 +35,6 @@ BLOCK = 1 << 21  # approximate number of elements in a temporary array
 ROUNDING = 1e-9  # sums that differ by less than this share of their maximum count as equal
 
 Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Differences between two models in M figures, in the unit of the values.
-
-    Attributes:
-        difference: Shape (M,), mean over the problems for which both models have a value; NaN if
-            there is none.
-        low: Shape (M,), lower bounds for a population of problems.
-        high: Shape (M,), upper bounds.
-        p_value: Shape (M,), two-sided, from :func:`sign_flip_test`; adjust the p-values of several
-            comparisons with :func:`holm`.
-        method: M names of the intervals' methods, see
-            :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
-    """
-
-    difference: Numbers
-    low: Numbers
-    high: Numbers
-    p_value: Numbers
-    method: tuple[str, ...]
-
-
-def compare_means(
-    a: ArrayLike,
-    b: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    bounds: tuple[ArrayLike, ArrayLike] = (-1.0, 1.0),
-    resamples: int = 10_000,
-    seed: int = 0,
-    method: str = 'bca',
-    level: float = 0.95,
-) -> Differences:
-    """Compare two models' means over the same problems.
-
-    Args:
-        a: Shape (P, M), M figures of the first model on P problems; NaN where undefined.
-        b: Shape (P, M), those of the second on the same problems, in the same order.
-        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
-        bounds: The least and the greatest possible difference, each a number or one per column.
-        resamples: Number of bootstrap resamples, and of sign flips in the test.
-        seed: Seed of both.
-        method: Method of the intervals: ``bca`` or ``percentile``.
-        level: The intervals' coverage.
-
-    Raises:
-        ValueError: If a shape or a setting is wrong, or a difference is out of bounds.
-    """
-    first, second = np.asarray(a, float), np.asarray(b, float)
-    if first.shape != second.shape:
-        raise ValueError(
-            f'a has shape {first.shape} and b {second.shape}; give both the same problems and '
-            'figures'
-        )
-    found = bootstrap_means(
-        first - second,
-        clusters,
-        bounds=bounds,
-        resamples=resamples,
-        seed=seed,
-        method=method,
-        level=level,
-    )
-    p_value = sign_flip_test(first - second, clusters, flips=resamples, seed=seed)
-    return Differences(found.estimate, found.low, found.high, p_value, found.method)
 
 
 def sign_flip_test(
@@ -407,37 +326,21 @@ def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Ite
         yield rng.choice([-1.0, 1.0], (size, clusters))
 
 
-def ratio_differences(
-    first: ClusterSums,
-    second: ClusterSums,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    method: str = 'bca',
-    level: float = 0.95,
-    fewest: float = FEWEST,
-) -> Intervals:
-    """Return the differences of two models' ratios, with intervals by a paired bootstrap.
+def ratio_differences(first: ClusterSums, second: ClusterSums, *, level: float = 0.95) -> Intervals:
+    """Return the differences of two models' ratios, with intervals for a population of problems.
 
-    Each resample draws the same clusters for both models and computes both ratios again.
+    An interval is that of the mean of the clusters' influences, as
+    :func:`~opencompass_gpassk.metrics.bootstrap_intervals.bootstrap_means` has it for differences.
 
     Args:
         first: Sums over each of C clusters, M columns: ``totals`` of shares in [0, 1], and
             ``counts`` of the responses with a share.
         second: The same of the other model, over the same clusters. Differences are second - first.
-        resamples: Number of resamples.
-        seed: Seed of the resamples.
-        method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
-        fewest: Least number of deviating clusters for a bootstrap. With fewer the interval is of
-            the mean influence: :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`.
 
     Raises:
-        ValueError: If a setting is wrong, or the numbers of clusters differ.
+        ValueError: If the level is wrong, or the numbers of clusters differ.
     """
-    normal_quantile(level)
-    if method not in METHODS:
-        raise ValueError(f'method is {method!r}; choose one of {", ".join(METHODS)}')
     if first.totals.shape != second.totals.shape:
         raise ValueError(
             f'first has shape {first.totals.shape} and second {second.totals.shape}; give both the '
@@ -445,29 +348,10 @@ def ratio_differences(
         )
     estimate = second.means - first.means
     values = _influences(first, second) + estimate
-    sums = ClusterSums.of(values)
-    deviating = deviating_clusters(sums)
-    several = (sums.defined > 1) & ~np.isnan(estimate)
-    few = several & ((deviating < fewest) | (deviating == 0))
-    result = np.full((2, len(estimate)), np.nan)
-    if few.any():
-        reach = np.nanmax(np.abs(values[:, few]), axis=0, initial=1.0)
-        found = bounded_mean_interval(values[:, few], None, -reach, reach, level)
-        result[:, few] = np.clip(found, -1.0, 1.0)
-    many = several & ~few
-    if many.any():
-        a, b = first.columns(many), second.columns(many)
-        means = np.empty((int(many.sum()), resamples))
-        for block, weights in resampled_weights(len(a.totals), resamples, seed):
-            means[:, block] = _ratios(b, weights) - _ratios(a, weights)
-        jackknife = _without_each(b) - _without_each(a)
-        tie = np.full(len(means), 2 * BOOTSTRAP_ROUNDING)
-        result[:, many] = bootstrap_interval(
-            means, estimate[many], jackknife, method=method, level=level, tie=tie
-        )
-    names = np.select([few, many], ['wilson', method], 'none')
-    ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
-    return Intervals(estimate, *ends, tuple(map(str, names)))
+    # A cluster with many responses has an influence beyond that of one ratio.
+    reach = np.abs(np.where(np.isnan(values), 0.0, values)).max(axis=0, initial=1.0)
+    found = bootstrap_means(values, bounds=(-reach, reach), level=level)
+    return replace(found, low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
 
 
 def swap_residuals(values: Numbers, weights: Numbers) -> Numbers:
@@ -490,15 +374,6 @@ def swap_residuals(values: Numbers, weights: Numbers) -> Numbers:
     pooled = ratio(totals.sum(axis=(0, 1)), weights.sum(axis=(0, 1)))
     nothing = (weights.sum(axis=1) == 0).any(axis=0)
     return totals - weights * np.where(nothing, np.nan, pooled)
-
-
-def _ratios(sums: ClusterSums, weights: Numbers) -> Numbers:
-    return ratio(sums.totals.T @ weights.T, sums.counts.T @ weights.T)
-
-
-def _without_each(sums: ClusterSums) -> Numbers:
-    """Return the ratio without each cluster, shape (C, M)."""
-    return ratio(sums.totals.sum(axis=0) - sums.totals, sums.counts.sum(axis=0) - sums.counts)
 
 
 def _influences(first: ClusterSums, second: ClusterSums) -> Numbers:

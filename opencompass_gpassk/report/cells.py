@@ -34,6 +34,12 @@ RARE_NOTE = (
     'the true value in 93.5 to 99.5 % of cases at 2 %, in 89 to 100 % at 0.3 %'
 )
 ALONE = "Wilson's, since too few problems differ from the rest for a bootstrap"
+INSTEAD = {
+    WILSON: (
+        "Wilson's interval instead of the bootstrap, where too few problems differ from the rest"
+    ),
+    'gain-loss': 'Interval from gains and losses instead of the bootstrap, for differences',
+}
 
 
 class Mark(Enum):
@@ -148,9 +154,5 @@ def _replaced(shown: Mapping[str, Iterable[Estimate]], total: int) -> Iterable[s
                 of_method = others.setdefault(cell.method, {})
                 of_method[name] = of_method.get(name, 0) + 1
     for method, columns in others.items():
-        title = method.capitalize() + ("'s" if method == WILSON else '')
         where = ', '.join(columns) if sum(columns.values()) < total else 'all of them'
-        yield (
-            f'{title} interval instead of the bootstrap, where too few problems differ from the '
-            f'rest: {where}'
-        )
+        yield f'{INSTEAD.get(method, method)}: {where}'

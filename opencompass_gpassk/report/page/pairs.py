@@ -64,7 +64,7 @@ def compare_entries(
         difference is the second minus the first, in points, with a 95 % interval for a population
         of such problems. p is NaN if they are not comparable, or the figure is not ranked. ``open``
         is 1 if missing verdicts decide whether it is significant. ``few`` is [clusters that differ,
-        clusters] if they differ too seldom, or too alike, for a bootstrap, else None. ``ranks``:
+        clusters] if they differ too seldom, or all alike, to know more, else None. ``ranks``:
         for each metric the [best, worst] rank of each entry that the data allow, None without a
         rank. ``claims``: for each k a sentence on G-Pass@k at τ = 1 of each row, '' if they are not
         tested. ``incomparable``: lists ``[first, second, why]`` of entries that are not comparable.

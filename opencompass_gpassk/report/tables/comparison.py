@@ -83,7 +83,7 @@ def comparison_document(
         'format': FORMAT,
         'a': _about(sides[0]),
         'b': _about(sides[1]),
-        'intervals': {**asdict(settings), 'of': ESTIMAND},
+        'intervals': {**asdict(settings), 'method': 'gain-loss', 'of': ESTIMAND},
         'data_sets': [_data_set(one) for one in compared],
         'not_compared': [f'{one.model}/{one.dataset}' for one in unpaired],
         'checks': [
@@ -146,8 +146,8 @@ LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 WILSON = 'wilson'
 FEW = (
-    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) for a '
-    'bootstrap; among problems like these the difference may be anything in the interval'
+    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) to '
+    'know more; among problems like these the difference may be anything in the interval'
 )
 OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
 LEAST = (
@@ -212,7 +212,7 @@ def _verdict(check: Check) -> str:
 
 def _tests(level: float) -> str:
     return (
-        f'{_percent(level)} intervals for {ESTIMAND}, by a paired bootstrap over clusters of '
+        f'{_percent(level)} intervals for {ESTIMAND}, from gains and losses of clusters of '
         'problems, each for one figure alone; p: paired sign-flip test over clusters of problems, '
         'two-sided; p (Holm): corrected for the number of figures, significant below '
         f'{1 - level:.3g}'
