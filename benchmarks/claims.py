@@ -1,6 +1,6 @@
 """Simulate how often claims about models are false, and intervals of differences too short.
 
-    python benchmarks/claims.py [--part leaderboards looks differences] [--runs 400]
+    python benchmarks/claims.py [--part leaderboards looks differences verdicts]
 
 Leaderboards: who is better, and who is the most stable? Models answer 119 problems. A problem's
 rate of right responses is that of its difficulty, the model's skill and chance (logit; the models
@@ -25,6 +25,10 @@ cell is a pair of models, a number of problems (as they are, or each in two lang
 of five have the same rates), numbers of samples, and a figure. The table has the least and the mean
 coverage of some cells, and their intervals' mean width. The mark is 92 % in each cell if figures
 are at least 2 %.
+
+Verdicts: 1 % of right answers are called wrong, 0.5 % of wrong ones right, and some verdicts are
+labelled. How often does the range of ``judge_error`` contain G-Pass@8_1.0 under true verdicts?
+There are half as many runs.
 """
 
 from __future__ import annotations
@@ -45,11 +49,15 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.judging.audit import AuditTrial, draw_sample, labelled_outcomes
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
 from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
 from opencompass_gpassk.metrics.planning import look_levels
 from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.judge_error import TrueVerdicts
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 PROBLEMS, K, LEVEL = 119, 8, 0.95
 FEW, MANY = 16, 48
@@ -310,12 +318,109 @@ def differences(pool: ProcessPoolExecutor) -> None:
         print(f'{share:.1f}', *setting)
 
 
+class Errors(NamedTuple):
+    """Verdicts that are wrong at times.
+
+    Attributes:
+        rates: Kind of the problems' rates.
+        answers: Whether answers are equal, and then whether equal ones share their error.
+        labels: Number of labelled verdicts.
+    """
+
+    rates: str
+    answers: str
+    labels: int
+
+
+CALLED_WRONG, CALLED_RIGHT = 0.01, 0.005  # rates of both errors
+TRUTH_DRAWS = 150
+RATES = {
+    'any': lambda rng: expit(rng.normal(0.5, 2.5, PROBLEMS)),
+    'four of five 1': lambda rng: np.where(rng.random(PROBLEMS) < 0.8, 1.0, rng.random(PROBLEMS)),
+}
+ANSWERS = ('all different', 'equal, each judged', 'equal, judged once')
+LABELS = (100, 300)
+VERDICT_HEADINGS = (
+    *('rates', 'answers', 'labels', 'truth', 'recorded', 'estimate', 'width of range'),
+    *('covered, %', 'misses by, points'),
+)
+
+
+def imputed(case: Errors, seed: int) -> list[float]:
+    """Plant errors, label some verdicts, and estimate the figure under true verdicts.
+
+    Returns:
+        Truth, recorded figure, estimate, and both ends of the range, in percent.
+    """
+    rng = np.random.default_rng([*b'verdicts', seed])
+    rate = RATES[case.rates](rng)
+    truth = rng.random((PROBLEMS, FEW)) < rate[:, None]
+    answers = np.tile(np.arange(FEW), (PROBLEMS, 1))
+    if case.answers != ANSWERS[0]:
+        # Some wrong answers are frequent. A fifth of the problems has right answers in two forms
+        # that no rule takes for equal.
+        wrong = [rng.choice(6, FEW, p=rng.dirichlet([0.5] * 6)) for _ in rate]
+        other = (rng.random((PROBLEMS, 1)) < 0.2) & (rng.random(truth.shape) < 0.3)
+        answers = np.where(truth, other, 2 + np.array(wrong))
+    chance = rng.random(truth.shape)
+    if case.answers == ANSWERS[2]:
+        chance = np.take_along_axis(chance, answers, axis=1)
+    said = np.where(truth, chance >= CALLED_WRONG, chance < CALLED_RIGHT)
+    problems = [Problem(str(p), str(p), '0') for p in range(PROBLEMS)]
+    table = TrialTable(
+        problems,
+        [
+            Trial(
+                str(p),
+                i,
+                verdict(said[p, i]),
+                answer=str(answers[p, i]),
+                answer_class=int(answers[p, i]),
+            )
+            for p in range(PROBLEMS)
+            for i in range(FEW)
+        ],
+    )
+    every = [AuditTrial('', '', problems[int(t.problem_id)], t) for t in table.trials]
+    sample = draw_sample('', every, case.labels, seed)
+    audit = labelled_outcomes(
+        (one, weight, verdict(truth[int(one.trial.problem_id), one.trial.replica]))
+        for one, weight in zip(sample.trials, sample.weights, strict=True)
+    )
+    verdicts = TrueVerdicts(table)
+    chances = LabelledOutcomes.of(audit, verdicts.outcomes).chances
+
+    def figure(right: NDArray[np.bool_]) -> float:
+        counts = right.reshape(PROBLEMS, FEW).sum(axis=1)
+        return 100 * float(np.mean(g_pass_at_k(FEW, counts, K, 1.0)))
+
+    drawn = [figure(right) for right in verdicts.draw(chances, TRUTH_DRAWS)]
+    ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return [figure(truth), figure(said), float(np.mean(drawn)), *ends]
+
+
+def verdict(right: bool) -> Verdict:
+    """Return the verdict on an answer."""
+    return Verdict.CORRECT if right else Verdict.INCORRECT
+
+
+def verdicts_row(case: Errors, found: NDArray[np.float64]) -> list[str]:
+    """Return the mean figures, and how often and how far the truth is outside of the range."""
+    truth, recorded, estimate, low, high = found.T
+    outside = np.maximum(np.maximum(low - truth, truth - high), 0.0)
+    missed = outside > 1e-9
+    figures = [f'{one.mean():.1f}' for one in (truth, recorded, estimate, high - low)]
+    covered = 100 * (1 - missed.mean())
+    by = f'{outside[missed].mean():.1f}' if missed.any() else '–'
+    return [case.rates, case.answers, str(case.labels), *figures, f'{covered:.1f}', by]
+
+
 def main() -> None:
     """Simulate and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--runs', type=int, default=400, help='leaderboards of a row')
     parser.add_argument('--models', type=int, nargs='+', default=[2, 5, 20])
-    parts = ('leaderboards', 'looks', 'differences')
+    parts = ('leaderboards', 'looks', 'differences', 'verdicts')
     parser.add_argument('--part', nargs='+', choices=parts, default=parts, help='what to simulate')
     args = parser.parse_args()
     start = time.perf_counter()
@@ -339,6 +444,14 @@ def main() -> None:
                 print('| ' + ' | '.join(looks_row(pair, np.array(p_values))) + ' |', flush=True)
         if 'differences' in args.part:
             differences(pool)
+        if 'verdicts' in args.part:
+            runs = args.runs // 2
+            print(f'\n{runs} runs a row')
+            print('| ' + ' | '.join(VERDICT_HEADINGS) + ' |\n|' + '---|' * len(VERDICT_HEADINGS))
+            for errors in map(Errors._make, product(RATES, ANSWERS, LABELS)):
+                drawn = list(pool.map(partial(imputed, errors), range(runs), chunksize=5))
+                cells = verdicts_row(errors, np.array(drawn))
+                print('| ' + ' | '.join(cells) + ' |', flush=True)
     print(f'{time.perf_counter() - start:.0f} s')
 
 
