@@ -49,7 +49,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
-from opencompass_gpassk.judging.audit import AuditTrial, draw_sample, labelled_outcomes
+from opencompass_gpassk.judging.audit import AuditTrial, draw_sample, judge_audit
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
@@ -383,12 +383,14 @@ def imputed(case: Errors, seed: int) -> list[float]:
     )
     every = [AuditTrial('', '', problems[int(t.problem_id)], t) for t in table.trials]
     sample = draw_sample('', every, case.labels, seed)
-    audit = labelled_outcomes(
-        (one, weight, verdict(truth[int(one.trial.problem_id), one.trial.replica]))
-        for one, weight in zip(sample.trials, sample.weights, strict=True)
+    audit = judge_audit(
+        [
+            (one, weight, verdict(truth[int(one.trial.problem_id), one.trial.replica]))
+            for one, weight in zip(sample.trials, sample.weights, strict=True)
+        ]
     )
-    verdicts = TrueVerdicts(table)
-    chances = LabelledOutcomes.of(audit, verdicts.outcomes).chances
+    verdicts = TrueVerdicts(table, audit['known'])
+    chances = LabelledOutcomes.of(audit['outcomes'], verdicts.outcomes).chances
 
     def figure(right: NDArray[np.bool_]) -> float:
         counts = right.reshape(PROBLEMS, FEW).sum(axis=1)

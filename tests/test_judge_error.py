@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.metrics.judge_error import JudgedAnswers, LabelledOutcomes, true_verdicts
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.judge_error import judge_error, planned_ranges
@@ -46,7 +47,7 @@ def table(rows: list[str], source: str = 'rule') -> TrialTable:
 def estimated(rows: list[str], audit: dict[str, tuple[float, float, float]], k: int = 4) -> dict:  # type: ignore[type-arg]  # JSON
     """The field ``judge_error`` of a result."""
     values = FigureValues(table(rows), Protocol(len(rows[0]), k=(k,), groups=()))
-    return judge_error(values, audit, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
+    return judge_error(values, {'outcomes': audit, 'known': {}}, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
 
 
 def test_errors_of_single_samples_are_put_right() -> None:
@@ -92,6 +93,14 @@ def test_equal_answers_are_right_or_wrong_together() -> None:
     assert 0 < draws.mean() < 1
 
 
+def test_labelled_answers_are_as_labelled() -> None:
+    """An answer called wrong by mistake is right in every draw, with all its responses."""
+    values = FigureValues(table(['aaab', 'AAAb']), Protocol(4, k=(4,), groups=()))
+    audit = {'outcomes': ONE_PERCENT, 'known': {stable_hash(['', '', 'a']): True}}
+    found = judge_error(values, audit, {})['figures']['accuracy (4 runs average)']
+    assert found['range'][0] == pytest.approx(75, abs=0.1)
+
+
 def test_people_and_missing_answers_are_certain() -> None:
     """Verdicts of people stay, and a response without an answer stays wrong."""
     protocol = Protocol(4, k=(4,), groups=())
@@ -100,7 +109,9 @@ def test_people_and_missing_answers_are_certain() -> None:
     for given_table in (table(['AAAA', 'abcd'], 'human'), table(['----', '----'])):
         values = FigureValues(given_table, protocol)
         recorded = values.means(values.parts[''])
-        for key, value in judge_error(values, bad, {})['figures'].items():
+        for key, value in judge_error(values, {'outcomes': bad, 'known': {}}, {})[
+            'figures'
+        ].items():
             assert value['estimate'] == pytest.approx(recorded[key])
             assert value['range'] == pytest.approx([recorded[key]] * 2)
 

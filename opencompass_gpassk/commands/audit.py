@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
-    from opencompass_gpassk.metrics.judge_error import Audit
     from opencompass_gpassk.results.figure_values import FigureValues
 
 __all__ = ['add_parser', 'run']
@@ -185,13 +184,14 @@ def _compare(
 def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None:
     """Store what labels say of each judge, and add it to the results of the run."""
     from opencompass_gpassk.formats.stored_files import read_object, written_whole
-    from opencompass_gpassk.judging.audit import labelled_outcomes
+    from opencompass_gpassk.judging.audit import judge_audit
     from opencompass_gpassk.judging.store import VerdictStore
     from opencompass_gpassk.results.judge_error import judge_error
 
-    audits: dict[str, Audit] = {}
-    for judge in {trial.judge for trial, *_ in labels}:
-        audits[judge] = labelled_outcomes(row for row in labels if row[0].judge == judge)
+    audits = {
+        judge: judge_audit([row for row in labels if row[0].judge == judge])
+        for judge in {trial.judge for trial, *_ in labels}
+    }
     with VerdictStore(store) as kept:
         for judge, audit in audits.items():
             kept.keep_audit(judge, audit)
@@ -214,9 +214,9 @@ def _plan(args: argparse.Namespace) -> int:
     rows: list[PlanRow] = []
     for model, data_set, _, result, values in _results(args):
         figure = most_sensitive(values.protocol)
-        audit = (result.get('judge_error') or {}).get('labelled') or {}
+        labelled = (result.get('judge_error') or {}).get('labelled') or {}
         low, high = (result.get('intervals') or {}).get(figure.key, (math.nan, math.nan))
-        ranges = planned_ranges(values, LABELS, audit)
+        ranges = planned_ranges(values, LABELS, labelled)
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
         rows.append((model, data_set, figure.heading, (high - low) / 2, halves))
     if not rows:

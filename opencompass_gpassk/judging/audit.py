@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ __all__ = [
     'Sample',
     'draw_sample',
     'is_asked',
+    'judge_audit',
     'labelled_outcomes',
     'labels_on_recorded',
     'opinions',
@@ -276,8 +278,23 @@ class Comparison:
                 yield trial, first, second
 
 
+def judge_audit(labels: Sequence[Labelled]) -> dict[str, Any]:
+    """Return what labels say of a judge, for the store and for results.
+
+    Returns:
+        ``outcomes``: see :func:`labelled_outcomes`; ``known``: hash of question, gold answer and
+        answer → whether it is right.
+    """
+    known = {
+        stable_hash(trial.triple): label is Verdict.CORRECT
+        for trial, _, label in labels
+        if label is not Verdict.UNJUDGED
+    }
+    return {'outcomes': labelled_outcomes(labels), 'known': known}
+
+
 def labelled_outcomes(labelled: Iterable[Labelled]) -> dict[str, tuple[float, float, float]]:
-    """Return what labels say of a judging's outcomes: an :data:`Audit`.
+    """Return what labels say of a judging's outcomes.
 
     Args:
         labelled: Trials, how many trials each stands for, and the label on each.

@@ -32,7 +32,7 @@ from urllib.parse import quote
 
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
-from opencompass_gpassk.metrics.judge_error import is_audit
+from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.trials import Verdict
 
 __all__ = [
@@ -686,15 +686,17 @@ class VerdictStore(Store):
 
     def audit(self, judge: str) -> dict[str, Any]:
         """Return the last audit of a judge by its name in signatures; {} if there is none."""
-        key = hashlib.sha256(judge.encode(*ENCODING)).digest()
-        found = next((dict(value) for *_, value in self.look_up(AUDIT, [key])), {})
-        if not is_audit(found):
+        for *_, value in self.look_up(AUDIT, [_name_key(judge)]):
+            match value:
+                case {'outcomes': outcomes, 'known': {**known}} if is_labelled(outcomes):
+                    if all(isinstance(one, bool) for one in known.values()):
+                        return {'outcomes': outcomes, 'known': known}
             raise StoreError(f'{self.path}: an entry is no audit of this package')
-        return found
+        return {}
 
     def keep_audit(self, judge: str, audit: Mapping[str, Any]) -> None:
         """Store an audit of a judge in place of an earlier one."""
-        self.keep([(AUDIT, hashlib.sha256(judge.encode(*ENCODING)).digest(), audit)])
+        self.keep([(AUDIT, _name_key(judge), audit)])
 
     def prune(self, records: Iterable[Record]) -> None:
         """Delete verdicts, and the judges that have none left, and shrink the file."""
@@ -743,6 +745,10 @@ class VerdictStore(Store):
                 return Record(Triple(question, gold, answer), judge, said, created)
         # Its checksum is right: somebody made it, in a folder that may not be the user's own.
         raise StoreError(f'{self.path}: an entry is no verdict of this package')
+
+
+def _name_key(judge: str) -> bytes:
+    return hashlib.sha256(judge.encode(*ENCODING)).digest()
 
 
 def triple_key(triple: Triple) -> bytes:

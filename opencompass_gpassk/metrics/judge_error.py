@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, psi
 
-__all__ = ['Audit', 'JudgedAnswers', 'LabelledOutcomes', 'is_audit', 'says_right', 'true_verdicts']
+__all__ = [
+    'JudgedAnswers',
+    'Labelled',
+    'LabelledOutcomes',
+    'is_labelled',
+    'says_right',
+    'true_verdicts',
+]
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,12 +43,12 @@ LEAST = -200.0  # log of a chance that counts as 0; much smaller numbers slow th
 
 # Of an audited run: outcome of judging, such as 'rule: correct' → number of trials, number of
 # independent labels on some of them, and share of these that say that the answer is right.
-Audit = Mapping[str, Sequence[float]]
+Labelled = Mapping[str, Sequence[float]]
 MOST_OUTCOMES = 100
 
 
-def is_audit(value: Any) -> bool:
-    """Tell whether a value from a file is an audit."""
+def is_labelled(value: Any) -> bool:
+    """Tell whether a value from a file is what labels say of outcomes."""
     return (
         isinstance(value, Mapping)
         and len(value) <= MOST_OUTCOMES
@@ -76,9 +83,9 @@ class LabelledOutcomes:
     right: Numbers
 
     @classmethod
-    def of(cls, audit: Audit, outcomes: Sequence[str]) -> LabelledOutcomes:
-        """Return an audit's labels on outcomes; those that it lacks have none."""
-        rows = [audit.get(name, (0.0, 0.0, 0.0)) for name in outcomes]
+    def of(cls, labelled: Labelled, outcomes: Sequence[str]) -> LabelledOutcomes:
+        """Return the labels on these outcomes, of which some may have none."""
+        rows = [labelled.get(name, (0.0, 0.0, 0.0)) for name in outcomes]
         return cls(*np.array(rows, dtype=float).reshape(-1, 3).T)
 
     def chances(self, rng: np.random.Generator) -> Numbers:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.metrics.judge_error import (
-    Audit,
     JudgedAnswers,
+    Labelled,
     LabelledOutcomes,
     says_right,
     true_verdicts,
@@ -22,7 +23,7 @@ from opencompass_gpassk.results.figure_values import FigureValues, percent
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import PEOPLE, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
 __all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
 
@@ -40,27 +41,36 @@ Chances = Callable[[np.random.Generator], NDArray[np.float64]]
 class TrueVerdicts:
     """The judged trials of a table, of which true verdicts are drawn.
 
-    People's verdicts are true. A response without a final answer is wrong. Responses with equal
-    answers to a problem are all right, or all wrong; their verdict counts once, unless they got
-    different ones.
+    People's verdicts and labels are true. A response without a final answer is wrong. Responses
+    with equal answers to a problem are all right, or all wrong; their verdict counts once, unless
+    they got different ones.
 
     Attributes:
         outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.
         counts: Shape (O,): number of trials with each.
+
+    Args:
+        table: The trials.
+        known: Hash of question, gold answer and answer → whether a label says that it is right.
     """
 
-    def __init__(self, table: TrialTable) -> None:
+    def __init__(self, table: TrialTable, known: Mapping[str, bool]) -> None:
         self._judged = np.flatnonzero(table.judged)
         trials = [table.trials[i] for i in self._judged]
-        names = [None if _is_certain(one) else one.outcome for one in trials]
-        self.outcomes = sorted({one for one in names if one})
+        right = table.correct[self._judged]
+        problem = table.problem_index[self._judged]
+        truths = [
+            _certain(table.problems[p], one, known) for p, one in zip(problem, trials, strict=True)
+        ]
+        self.outcomes = sorted(
+            {one.outcome for one, truth in zip(trials, truths, strict=True) if truth is None}
+        )
         number = {one: i for i, one in enumerate(self.outcomes)}
         certain = len(number)  # certainly wrong; the next number is certainly right
-        right = table.correct[self._judged]
         outcome = np.array(
             [
-                number.get(name or '', certain + is_right)
-                for name, is_right in zip(names, right, strict=True)
+                number[one.outcome] if truth is None else certain + truth
+                for one, truth in zip(trials, truths, strict=True)
             ],
             dtype=np.int64,
         )
@@ -71,7 +81,6 @@ class TrueVerdicts:
             -1 - np.arange(len(trials)) * (outcome != certain),
             table.answer_class[self._judged],
         )
-        problem = table.problem_index[self._judged]
         pairs, unit = np.unique(np.stack([problem, answer]), axis=1, return_inverse=True)
         place = np.arange(len(pairs[0])) - np.searchsorted(pairs[0], pairs[0])
         self._at = problem, place[unit.reshape(-1)]
@@ -118,19 +127,24 @@ class TrueVerdicts:
             yield FigureValues(values.table, values.protocol, trials, figures)
 
 
-def _is_certain(trial: Trial) -> bool:
-    without_answer = trial.answer is None and trial.verdict is Verdict.INCORRECT
-    return trial.source == PEOPLE or without_answer
+def _certain(problem: Problem, trial: Trial, known: Mapping[str, bool]) -> bool | None:
+    """Return whether a trial is certainly right, or certainly wrong; None if nobody knows."""
+    if trial.source == PEOPLE or (trial.answer is None and trial.verdict is Verdict.INCORRECT):
+        return trial.verdict is Verdict.CORRECT
+    if not known:
+        return None
+    return known.get(stable_hash([problem.question, problem.gold, trial.answer or '']))
 
 
 def judge_error(
-    values: FigureValues, audit: Audit, intervals: Mapping[str, Sequence[float]]
+    values: FigureValues, audit: Mapping[str, Any], intervals: Mapping[str, Sequence[float]]
 ) -> dict[str, Any]:
     """Return the field ``judge_error`` of a result.
 
     Args:
         values: The recorded values.
-        audit: What labels say of the judge; empty without labels.
+        audit: What labels say of the judge, see
+            :func:`~opencompass_gpassk.judging.audit.judge_audit`; empty without labels.
         intervals: The figures' confidence intervals.
 
     Returns:
@@ -142,9 +156,9 @@ def judge_error(
     """
     found: dict[str, Any] = {'sensitivity': _sensitivity(values)}
     if audit:
-        truth = TrueVerdicts(values.table)
-        chances = LabelledOutcomes.of(audit, truth.outcomes).chances
-        found['labelled'] = {name: list(row) for name, row in audit.items()}
+        truth = TrueVerdicts(values.table, audit['known'])
+        chances = LabelledOutcomes.of(audit['outcomes'], truth.outcomes).chances
+        found['labelled'] = {name: list(row) for name, row in audit['outcomes'].items()}
         found['figures'] = _estimates(values, truth, chances, intervals)
     return found
 
@@ -218,23 +232,23 @@ def _sensitivity(values: FigureValues) -> dict[str, Any]:
 
 
 def planned_ranges(
-    values: FigureValues, labels: Sequence[int], audit: Audit
+    values: FigureValues, labels: Sequence[int], labelled: Labelled
 ) -> dict[int, tuple[float, float]]:
     """Return the range of the most sensitive figure that an audit of a run will give.
 
     Args:
         values: The recorded values.
         labels: Numbers of different answers to label, in proportion to the outcomes.
-        audit: The audit that tells how frequent errors are; if empty, 1 % of the right answers are
-            assumed to be called wrong, and 1 % of the wrong ones right.
+        labelled: Labels of an audit, which tell how frequent errors are; if empty, 1 % of the right
+            answers are assumed to be called wrong, and 1 % of the wrong ones right.
 
     Returns:
         Number of labels → its 95 % range in percent, without sampling.
     """
-    truth, figure = TrueVerdicts(values.table), most_sensitive(values.protocol)
+    truth, figure = TrueVerdicts(values.table, {}), most_sensitive(values.protocol)
     assumed = truth.with_rates(ASSUMED, ASSUMED)
-    if audit:
-        assumed = LabelledOutcomes.of(audit, truth.outcomes).chances
+    if labelled:
+        assumed = LabelledOutcomes.of(labelled, truth.outcomes).chances
     rng = np.random.default_rng(0)
     of_wrong, of_right = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
     right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))

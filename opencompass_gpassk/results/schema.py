@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
-from opencompass_gpassk.metrics.judge_error import is_audit
+from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.results.judge_error import ERRORS
@@ -125,7 +125,7 @@ ESTIMATE = Kind(
 )
 SENSITIVITY = Kind(_is_sensitivity, 'an object of figure and rates of both errors')
 OF_LABELS = Kind(_listed(_is_number), 'a list of numbers')
-AUDIT = Kind(is_audit, 'an object of lists of three numbers')
+LABELLED = Kind(is_labelled, 'an object of lists of three numbers')
 ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 
 # Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
@@ -193,7 +193,7 @@ FIELDS: dict[str, Field] = {
     'judge_error.sensitivity.rates': Field(OBJECT, 'expected figures'),
     'judge_error.sensitivity.rates.*': Field(OBJECT, 'kind of error → its rates in percent'),
     'judge_error.sensitivity.rates.*.*': Field(LENGTH, 'that figure, in percent'),
-    'judge_error.labelled': Field(AUDIT, 'people’s labels on some verdicts'),
+    'judge_error.labelled': Field(LABELLED, 'people’s labels on some verdicts'),
     'judge_error.labelled.*': Field(
         OF_LABELS, 'source and verdict → trials, independent labels, share of these that are right'
     ),
