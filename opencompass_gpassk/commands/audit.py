@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,8 +169,6 @@ def _compare(
     ]
     for table in audit_tables(found, names):
         print(to_text(table))
-    if labels := labels_on_recorded(found, names):
-        _keep(args, labels, store)
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
         paths[0].parent.mkdir(parents=True, exist_ok=True)
@@ -178,6 +176,8 @@ def _compare(
         paths[1].write_text(markdown_audit(found, names), encoding='utf-8')
         _write_lines(paths[2], disagreement_rows(found))
         _note(f'{", ".join(map(str, paths))} written')
+    if labels := labels_on_recorded(found, names):
+        _keep(args, labels, store)
     return 0
 
 
@@ -199,7 +199,7 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
     for _, _, path, result, values in _results(args):
         if found := audits.get(str(result['signature'].get('judge'))):
             stored = read_object(path)
-            stored['judge_error'] = judge_error(values, found, result.get('intervals') or {})
+            stored['judge_error'] = judge_error(values, found, _intervals(result))
             with written_whole(path) as part:
                 part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
             _note(f'{path}: estimates under true verdicts added')
@@ -213,14 +213,16 @@ def _plan(args: argparse.Namespace) -> int:
 
     rows: list[PlanRow] = []
     for model, data_set, _, result, values in _results(args):
+        if all(trial.answer is None for trial in values.table.trials):
+            continue  # nothing can be labelled
         figure = most_sensitive(values.protocol)
         labelled = (result.get('judge_error') or {}).get('labelled') or {}
-        low, high = (result.get('intervals') or {}).get(figure.key, (math.nan, math.nan))
+        low, high = _intervals(result).get(figure.key, (math.nan, math.nan))
         ranges = planned_ranges(values, LABELS, labelled)
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
         rows.append((model, data_set, figure.heading, (high - low) / 2, halves))
     if not rows:
-        raise ValueError(f'{args.run_folder}: no result with verdicts lies beside the trials')
+        raise ValueError(f'{args.run_folder}: no result with verdicts on answers lies beside the trials')
     print(to_text(plan_table(rows)))
     return 0
 
@@ -251,6 +253,12 @@ def _results(
                 yield model, data_set, path, result, values
         except ValueError as error:
             _note(short_line(str(error)))
+
+
+def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+    """Return the intervals of a result's figures that are known."""
+    intervals = result.get('intervals') or {}
+    return {key: ends for key, ends in intervals.items() if None not in ends}
 
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:

@@ -84,8 +84,11 @@ class LabelledOutcomes:
 
     @classmethod
     def of(cls, labelled: Labelled, outcomes: Sequence[str]) -> LabelledOutcomes:
-        """Return the labels on these outcomes, of which some may have none."""
-        rows = [labelled.get(name, (0.0, 0.0, 0.0)) for name in outcomes]
+        """Return the labels on these outcomes.
+
+        An outcome that the audited run lacks is rare: it counts as one trial without a label.
+        """
+        rows = [labelled.get(name, (1.0, 0.0, 0.0)) for name in outcomes]
         return cls(*np.array(rows, dtype=float).reshape(-1, 3).T)
 
     def chances(self, rng: np.random.Generator) -> Numbers:

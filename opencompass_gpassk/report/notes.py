@@ -128,7 +128,7 @@ def _sensitivity(benchmark: Benchmark) -> list[str]:
     headings = set()
     for entry in benchmark.entries:
         told = entry.result.get('judge_error') or {}
-        if 'sensitivity' not in told or told.get('figures'):
+        if not told.get('sensitivity') or told.get('figures'):
             continue
         figure = parse_figure(told['sensitivity']['figure'])
         recorded = entry.figure(figure)

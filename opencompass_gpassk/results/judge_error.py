@@ -48,6 +48,7 @@ class TrueVerdicts:
     Attributes:
         outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.
         counts: Shape (O,): number of trials with each.
+        answers: Number of different answers to a problem with such outcomes.
 
     Args:
         table: The trials.
@@ -92,6 +93,7 @@ class TrueVerdicts:
         sizes = counts.sum(axis=-1)
         mixed = (hits > 0) & (hits < sizes)
         judged = np.where(mixed[..., None], counts, np.minimum(counts, 1))
+        self.answers = int(judged[..., :certain].any(axis=-1).sum())
         self._answers = JudgedAnswers(sizes.astype(np.int64), judged, 2 * hits > sizes)
 
     def with_rates(self, called_wrong: float, called_right: float) -> Chances:
@@ -253,8 +255,12 @@ def planned_ranges(
     of_wrong, of_right = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
     right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))
     shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
+    recorded = values.means(values.parts[''])[figure.key]
     found = {}
     for number in labels:
+        if number >= truth.answers:  # all are labelled
+            found[number] = recorded, recorded
+            continue
         given = number * truth.counts / max(truth.counts.sum(), 1.0)
         chances = LabelledOutcomes(truth.counts, given, shares).chances
         drawn = [

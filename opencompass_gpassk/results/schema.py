@@ -24,6 +24,7 @@ MOST_K = 1024  # tables for a larger k fill the memory
 # A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
 MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
+MOST_RATES = 10  # of errors
 OTHER_METRICS = 20  # metrics without k: accuracy, those of versions and of reasoning
 LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
 BRIEF = 'of {} characters at most'
@@ -98,7 +99,8 @@ def _is_versions(value: Any) -> bool:
 def _is_sensitivity(value: Any) -> bool:
     rates = value['rates']
     parse_figure(value['figure'])  # or a ValueError
-    return isinstance(rates, Mapping) and all(isinstance(rates.get(e), Mapping) for e in ERRORS)
+    each = [rates[error] for error in ERRORS]
+    return all(isinstance(one, Mapping) and len(one) <= MOST_RATES for one in each)
 
 
 BOX_NUMBERS = ('q1', 'med', 'q3', 'whislo', 'whishi', 'mean')
@@ -120,7 +122,7 @@ NUMBERS = Kind(_listed(_is_whole(1)), 'a list of whole numbers from 1')
 KS = Kind(_listed(_is_whole(1, MOST_K)), f'a list of whole numbers from 1 to {MOST_K}')
 TAUS = Kind(_listed(_is_share), 'a list of numbers from 0 to 1')
 ESTIMATE = Kind(
-    lambda value: isinstance(value, Mapping) and {'estimate', 'range'} <= value.keys(),
+    lambda value: isinstance(value, Mapping) and 'estimate' in value and bool(value.get('range')),
     'an object of estimate and range',
 )
 SENSITIVITY = Kind(_is_sensitivity, 'an object of figure and rates of both errors')

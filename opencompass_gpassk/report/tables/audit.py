@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,6 +140,7 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     cells: list[list[Cell]] = []
     for *names, sampling, halves in rows:
         enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
+        enough = '–' if math.isnan(sampling) else enough
         cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
     columns = ['model', 'data set', 'figure', 'sampling', *(f'{m} labels' for m in labels)]
     title = 'Half the width of the 95 % range due to wrong verdicts, in points'
