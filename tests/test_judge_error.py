@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.metrics.judge_error import JudgedAnswers, LabelledOutcomes, true_verdicts
+from opencompass_gpassk.judging.audit import AuditTrial, labelled_outcomes
+from opencompass_gpassk.metrics.judge_error import (
+    JudgedAnswers,
+    LabelledOutcomes,
+    is_labelled,
+    true_verdicts,
+)
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.judge_error import judge_error, planned_ranges
 from opencompass_gpassk.results.protocol import Protocol
@@ -156,6 +162,29 @@ def test_error_rates_by_hand() -> None:
     assert np.isnan(only_right.error_rates(np.array([True]))).all()
 
 
+def test_an_outcome_that_was_not_audited_is_unknown() -> None:
+    """An audit of rules tells nothing of a judge: no estimate is far from all that is possible."""
+    values = FigureValues(table(['AAAA', 'AAAb', 'bbbb'], 'judge'), Protocol(4, k=(4,), groups=()))
+    found = judge_error(values, {'outcomes': ONE_PERCENT, 'known': {}}, {})['figures']
+    low, high = found['accuracy (4 runs average)']['range']
+    assert low < 100 * 7 / 12 < high
+
+
+def test_a_plan_ends_with_all_answers_labelled() -> None:
+    """Then nothing is unknown, however few answers differ."""
+    values = FigureValues(table(['AAAA'] * 10), Protocol(4, k=(4,), groups=()))
+    assert planned_ranges(values, (10, 50), {}) == {10: (100.0, 100.0), 50: (100.0, 100.0)}
+
+
+def test_labels_that_all_agree_have_a_share_of_1() -> None:
+    """Rounding of weights must not make a share that results refuse."""
+    trials = [Trial('p', i, C, source='rule', answer=str(i)) for i in range(200)]
+    labelled = [(AuditTrial('m', 'd', Problem('p'), trial), 1876 / 200, C) for trial in trials]
+    outcomes = labelled_outcomes(labelled)
+    assert outcomes['rule: correct'][2] == 1
+    assert is_labelled(outcomes)
+
+
 def test_more_labels_make_the_range_narrower() -> None:
     """A plan for a run whose answers all differ."""
     rng = np.random.default_rng(0)
@@ -164,7 +193,7 @@ def test_more_labels_make_the_range_narrower() -> None:
         for p in range(60)
     ]
     values = FigureValues(table(rows), Protocol(8, k=(4,), groups=()))
-    widths = [high - low for low, high in planned_ranges(values, (20, 2000), {}).values()]
+    widths = [high - low for low, high in planned_ranges(values, (20, 400), {}).values()]
     assert 0 < widths[1] < widths[0] / 2
 
 
@@ -196,7 +225,9 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     labels.write_text('\n'.join(map(json.dumps, told)))
     assert 'figures' not in json.loads((tmp_path / 'a.json').read_text())['judge_error']
     assert main(['audit', str(tmp_path / 'a.json'), 'recorded', str(labels)]) == 0
-    assert 'right answers called wrong, %' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert 'right answers called wrong, %' in shown
+    assert 'figures under true verdicts' in shown
     assert main([*score, str(tmp_path / 'b.json')]) == 0
     assert 'figures under true verdicts' in capsys.readouterr().out
     first, second = (

@@ -182,10 +182,12 @@ def _compare(
 
 
 def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None:
-    """Store what labels say of each judge, and add it to the results of the run."""
+    """Store what labels say of each judge, add it to the results of the run, and print that."""
     from opencompass_gpassk.formats.stored_files import read_object, written_whole
     from opencompass_gpassk.judging.audit import judge_audit
     from opencompass_gpassk.judging.store import VerdictStore
+    from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
+    from opencompass_gpassk.report.tables.table import to_text
     from opencompass_gpassk.results.judge_error import judge_error
 
     audits = {
@@ -196,13 +198,17 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
         for judge, audit in audits.items():
             kept.keep_audit(judge, audit)
     _note(f'the audit is kept in {store}')
-    for _, _, path, result, values in _results(args):
+    estimated: dict[str, dict[str, Any]] = {}
+    for model, data_set, path, result, values in _results(args):
         if found := audits.get(str(result['signature'].get('judge'))):
             stored = read_object(path)
             stored['judge_error'] = judge_error(values, found, _intervals(result))
             with written_whole(path) as part:
                 part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
             _note(f'{path}: estimates under true verdicts added')
+            estimated.setdefault(model, {})[data_set] = stored
+    for table in true_verdict_tables(estimated):
+        print(to_text(table))
 
 
 def _plan(args: argparse.Namespace) -> int:
@@ -222,7 +228,7 @@ def _plan(args: argparse.Namespace) -> int:
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
         rows.append((model, data_set, figure.heading, (high - low) / 2, halves))
     if not rows:
-        raise ValueError(f'{args.run_folder}: no result with verdicts on answers lies beside the trials')
+        raise ValueError(f'{args.run_folder}: no result that judges answers lies beside its trials')
     print(to_text(plan_table(rows)))
     return 0
 

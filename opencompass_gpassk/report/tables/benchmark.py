@@ -20,7 +20,7 @@ from opencompass_gpassk.results.join_results import (
     join_benchmarks,
 )
 
-__all__ = ['benchmark_tables']
+__all__ = ['benchmark_tables', 'true_verdict_tables']
 
 TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
 TRUE_NOTES = [
@@ -183,6 +183,11 @@ def _group_tables(
         yield Table(f'{title}, by {kind}', heading, rows, breakdown=kind, marks=marks)
 
 
+def true_verdict_tables(results: Results) -> list[Table]:
+    """Return the tables of figures under true verdicts, of benchmarks with audited results."""
+    return [table for benchmark in join_benchmarks(results) for table in _true_verdicts(benchmark)]
+
+
 def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
     """Yield the table of a benchmark's audited results: headline figures at the greatest k."""
     rows: list[list[Cell]] = []
@@ -199,7 +204,7 @@ def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
 
 
 def _tabulated(figure: Figure, entry: Entry) -> bool:
-    shown = figure.family is ACCURACY or figure.family.tabulated
+    shown = figure.family is ACCURACY or (figure.family.tabulated and figure.tau != 0)
     return shown and figure.side is Side.PLAIN and figure.k in (None, max(entry.ks, default=None))
 
 
