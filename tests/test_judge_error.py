@@ -170,6 +170,13 @@ def test_an_outcome_that_was_not_audited_is_unknown() -> None:
     assert low < 100 * 7 / 12 < high
 
 
+@pytest.mark.parametrize(('row', 'figure'), [('AAAA', 100), ('ABCD', 100), ('abcd', 0)])
+def test_verdicts_that_are_all_alike(row: str, figure: float) -> None:
+    """A model without a wrong answer is judged by an audit that found some."""
+    found = estimated([row] * 20, PERFECT)['figures']['G-Pass@4_1.0']
+    assert found['estimate'] == pytest.approx(figure, abs=0.2)
+
+
 def test_a_plan_ends_with_all_answers_labelled() -> None:
     """Then nothing is unknown, however few answers differ."""
     values = FigureValues(table(['AAAA'] * 10), Protocol(4, k=(4,), groups=()))

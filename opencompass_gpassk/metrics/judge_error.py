@@ -84,11 +84,12 @@ class LabelledOutcomes:
 
     @classmethod
     def of(cls, labelled: Labelled, outcomes: Sequence[str]) -> LabelledOutcomes:
-        """Return the labels on these outcomes.
+        """Return the labels on these outcomes, then those on the audited run's others.
 
         An outcome that the audited run lacks is rare: it counts as one trial without a label.
         """
-        rows = [labelled.get(name, (1.0, 0.0, 0.0)) for name in outcomes]
+        names = [*outcomes, *sorted(labelled.keys() - set(outcomes))]
+        rows = [labelled.get(name, (1.0, 0.0, 0.0)) for name in names]
         return cls(*np.array(rows, dtype=float).reshape(-1, 3).T)
 
     def chances(self, rng: np.random.Generator) -> Numbers:

@@ -108,12 +108,12 @@ class TrueVerdicts:
 
         Args:
             chances: Draws the chances of the outcomes, shape (2, O), of a wrong answer and of a
-                right one.
+                right one; further columns are of outcomes that no trial has.
             draws: Number of draws.
         """
 
         def with_certain(rng: np.random.Generator) -> NDArray[np.float64]:
-            return np.concatenate([chances(rng), np.eye(2)], axis=1)
+            return np.concatenate([chances(rng)[:, : len(self.outcomes)], np.eye(2)], axis=1)
 
         for right in true_verdicts(self._answers, with_certain, draws):
             yield right[self._at]
@@ -252,7 +252,8 @@ def planned_ranges(
     if labelled:
         assumed = LabelledOutcomes.of(labelled, truth.outcomes).chances
     rng = np.random.default_rng(0)
-    of_wrong, of_right = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
+    drawn = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
+    of_wrong, of_right = drawn[:, : len(truth.outcomes)]
     right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))
     shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
     recorded = values.means(values.parts[''])[figure.key]
