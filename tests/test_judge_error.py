@@ -160,6 +160,8 @@ def test_error_rates_by_hand() -> None:
     assert (rates[:, 1] < rates[:, 0]).all() and (rates[:, 0] < rates[:, 2]).all()
     only_right = LabelledOutcomes(np.array([9.0]), np.array([9.0]), np.array([1.0]))
     assert np.isnan(only_right.error_rates(np.array([True]))).all()
+    unlabelled = LabelledOutcomes(np.array([9.0, 9.0]), np.zeros(2), np.zeros(2))
+    assert np.isnan(unlabelled.error_rates(np.array([True, False]))).all()
 
 
 def test_an_outcome_that_was_not_audited_is_unknown() -> None:

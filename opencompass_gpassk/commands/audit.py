@@ -189,10 +189,11 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
     from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
     from opencompass_gpassk.report.tables.table import to_text
     from opencompass_gpassk.results.judge_error import judge_error
+    from opencompass_gpassk.trials import Verdict
 
     audits = {
         judge: judge_audit([row for row in labels if row[0].judge == judge])
-        for judge in {trial.judge for trial, *_ in labels}
+        for judge in {trial.judge for trial, _, label in labels if label is not Verdict.UNJUDGED}
     }
     with VerdictStore(store) as kept:
         for judge, audit in audits.items():

@@ -118,7 +118,7 @@ class LabelledOutcomes:
         """
         rng = np.random.default_rng(0)
         drawn = np.array([self.chances(rng) for _ in range(RATE_DRAWS)])
-        answers = self.trials * np.stack([self.right, 1 - self.right])
+        answers = self.trials * (self.labels > 0) * np.stack([self.right, 1 - self.right])
         found = np.full((2, 3), np.nan)
         for row, error in enumerate((~says_right, says_right)):
             if error.any() and answers[row].sum() > 0:
