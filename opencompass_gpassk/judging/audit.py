@@ -319,7 +319,7 @@ def labelled_outcomes(labelled: Iterable[Labelled]) -> dict[str, tuple[float, fl
         found[name] = (
             sum(weight for _, weight, _ in given),
             effective_size(right, weights, answers) if len(numbers) > 1 else float(len(numbers)),
-            float(weights @ right / weights.sum()) if known else 0.0,
+            float(weights[right].sum() / weights.sum()) if known else 0.0,
         )
     return found
 
