@@ -28,7 +28,7 @@ are at least 2 %.
 
 Verdicts: 1 % of right answers are called wrong, 0.5 % of wrong ones right, and some verdicts are
 labelled. How often does the range of ``judge_error`` contain G-Pass@8_1.0 under true verdicts?
-There are half as many runs.
+There are three runs for eight leaderboards.
 """
 
 from __future__ import annotations
@@ -447,7 +447,7 @@ def main() -> None:
         if 'differences' in args.part:
             differences(pool)
         if 'verdicts' in args.part:
-            runs = args.runs // 2
+            runs = 3 * args.runs // 8
             print(f'\n{runs} runs a row')
             print('| ' + ' | '.join(VERDICT_HEADINGS) + ' |\n|' + '---|' * len(VERDICT_HEADINGS))
             for errors in map(Errors._make, product(RATES, ANSWERS, LABELS)):

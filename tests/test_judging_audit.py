@@ -29,6 +29,7 @@ from opencompass_gpassk.judging.audit import (
     allocate,
     clusters,
     draw_sample,
+    labelled_outcomes,
     opinions,
     read_run,
 )
@@ -355,3 +356,12 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
         store.put(JudgeIdentity('m\x1b[2J', 'p'), triple, StoredVerdict(C))
         with pytest.raises(ValueError, match='those of a, b, m\ufffd'):
             ask('store:c', trials, path)
+
+
+def test_labels_that_agree_are_all_of_them() -> None:
+    """The share that says "right" is 1 whatever the weights; a share above 1 is no audit."""
+    trials = audit_trials(make_table(2, say=lambda *_: Verdict.CORRECT))
+    found = labelled_outcomes(
+        (one, 1 + 5 / 7, Verdict.CORRECT) for one in trials if one.trial.answer
+    )
+    assert found['rule: correct'][2] == 1

@@ -1,0 +1,129 @@
+"""Run the commands of ``docs/tutorial.md`` and write their outputs, and the claim, into the page.
+
+Usage: ``python -m tools.make_tutorial``
+
+The folder ``docs/tutorial`` has the responses of ``configs/eval_temperatures.py``.
+A block of commands runs if the comment ``run`` is above it. The comments ``show: TITLE | LINES``
+below it say what of its output the page shows: the tables whose titles match a regular expression,
+each with its head and those of its other lines that match the second one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import Any
+
+__all__ = ['PAGE', 'main', 'regenerated']
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / 'docs/tutorial.md'
+
+BLOCK = re.compile(
+    r'<!-- run -->\n```bash\n(?P<command>.*?)```\n'
+    r'(?P<between>(?:\n(?:<!-- show: .*? -->\n)+```\n).*?```\n)?',
+    re.DOTALL,
+)
+SHOW = re.compile(r'<!-- show: (.*?) \| (.*?) -->\n')
+CLAIM = re.compile(r'(<!-- claim -->\n).*?(<!-- end -->)', re.DOTALL)
+
+
+def regenerated(page: str) -> str:
+    """Return the page with new outputs and a new claim.
+
+    Raises:
+        subprocess.CalledProcessError: If a command fails.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / 'docs').symlink_to(ROOT / 'docs')
+        page = BLOCK.sub(lambda block: _with_output(block, folder), page)
+        claim = _claim(folder)
+    return CLAIM.sub(lambda place: place[1] + claim + place[2], page)
+
+
+def _with_output(block: re.Match[str], folder: Path) -> str:
+    ours = ('GPASSK_', 'OC_JUDGE_')
+    environment = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
+    environment['PATH'] = f'{Path(sys.executable).parent}:{environment["PATH"]}'
+    done = subprocess.run(
+        ['bash', '-euo', 'pipefail', '-c', block['command']],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        encoding='utf-8',
+        check=True,
+    )
+    shows = SHOW.findall(block[0])
+    if not shows:
+        return block[0]
+    tables = [_cut(one, shows) for one in done.stdout.split('\n\n')]
+    head = block[0].rpartition(' -->\n')[0]
+    return f'{head} -->\n```\n' + '\n\n'.join(filter(None, tables)) + '\n```\n'
+
+
+def _cut(table: str, shows: list[tuple[str, str]]) -> str:
+    """Return what the page shows of a table, '' if nothing."""
+    # A line that starts with spaces continues the one before.
+    title, *lines = re.split(r'\n(?!   )', table.strip())
+    for wanted, chosen in shows:
+        if re.search(wanted, title.split('\n')[0]):
+            rule = next(i for i, line in enumerate(lines) if line.startswith('---'))
+            rest = [line for line in lines[rule + 1 :] if re.search(chosen, line)]
+            return '\n'.join([title, *lines[: rule + 1], *rest])
+    return ''
+
+
+def _claim(folder: Path) -> str:
+    """Return the last section, from the files that the commands wrote."""
+    (compared,) = json.loads((folder / 'compared.json').read_text('utf-8'))['data_sets']
+    found = {row['key']: row for row in compared['differences'] if not row['group']}
+    every, some = found['G-Pass@8_1.0'], found['pass@8']
+    cool, hot = (_under_true_verdicts(folder / f'scored/t{t}/sample.json') for t in (0.5, 1.5))
+    labels = len((folder / 'labels.jsonl').read_text('utf-8').splitlines())
+    text = f"""
+        **At temperature 0.5 the model is more stable than at 1.5.** It solves
+        {every['first']:.1f} % of such problems in all of 8 attempts, against
+        {every['second']:.1f} %. The difference is {-every['difference']:.1f} points, with a 95 %
+        interval from {-every['high']:.1f} to {-every['low']:.1f} and a p-value of
+        {every['adjusted']:.3f}, corrected for the number of figures.
+
+        **Nothing is claimed of pass@8.** A difference of {abs(some['difference']):.1f} points may
+        be chance. The model is not shown to be equally good either: the interval goes from
+        {-some['high']:.1f} to {-some['low']:.1f} points.
+
+        **The verdicts are good enough.** With {labels} labels, the estimate of G-Pass@8_1.0 under
+        true verdicts is {cool} at 0.5, and {hot} at 1.5.
+
+        **Still uncertain:** interval and p-value of the difference take the recorded verdicts as
+        true. Here the ranges due to verdicts are much narrower than the difference. The interval is
+        wide because 24 problems are few. And all this holds for this model and for problems like
+        these.
+    """
+    points = (f'- {" ".join(point.split())}' for point in text.split('\n\n'))
+    filled = (
+        textwrap.fill(one, 108, subsequent_indent='  ', break_on_hyphens=False) for one in points
+    )
+    return '\n'.join(filled) + '\n'
+
+
+def _under_true_verdicts(path: Path) -> str:
+    result: dict[str, Any] = json.loads(path.read_text('utf-8'))
+    found = result['judge_error']['figures']['G-Pass@8_1.0']
+    verdicts, both = ('{:.1f} to {:.1f}'.format(*found[of]) for of in ('range', 'with_sampling'))
+    return f'{found["estimate"]:.1f} % (verdicts: {verdicts}; and sampling: {both})'
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(regenerated(PAGE.read_text('utf-8')), 'utf-8')
+
+
+if __name__ == '__main__':
+    main()
