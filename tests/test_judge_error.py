@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.audit import AuditTrial, labelled_outcomes
 from opencompass_gpassk.metrics.judge_error import (
     JudgedAnswers,
     LabelledOutcomes,
-    is_labelled,
     true_verdicts,
 )
 from opencompass_gpassk.results.figure_values import FigureValues
@@ -183,15 +181,6 @@ def test_a_plan_ends_with_all_answers_labelled() -> None:
     """Then nothing is unknown, however few answers differ."""
     values = FigureValues(table(['AAAA'] * 10), Protocol(4, k=(4,), groups=()))
     assert planned_ranges(values, (10, 50), {}) == {10: (100.0, 100.0), 50: (100.0, 100.0)}
-
-
-def test_labels_that_all_agree_have_a_share_of_1() -> None:
-    """Rounding of weights must not make a share that results refuse."""
-    trials = [Trial('p', i, C, source='rule', answer=str(i)) for i in range(200)]
-    labelled = [(AuditTrial('m', 'd', Problem('p'), trial), 1876 / 200, C) for trial in trials]
-    outcomes = labelled_outcomes(labelled)
-    assert outcomes['rule: correct'][2] == 1
-    assert is_labelled(outcomes)
 
 
 def test_more_labels_make_the_range_narrower() -> None:
