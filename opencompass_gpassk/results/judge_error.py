@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.metrics.judge_error import (
     JudgedAnswers,
@@ -178,7 +179,8 @@ def _estimates(
         if figure.family.verdicts
     ]
     drawn: dict[str, list[float]] = {}
-    for one in truth.figures(values, figures, chances, DRAWS):
+    every = truth.figures(values, figures, chances, DRAWS)
+    for one in with_progress(every, DRAWS, 'true verdicts', 'draw', shown=True):
         for label, part in values.parts.items():
             for key, value in one.means(part).items():
                 drawn.setdefault(in_group(label, key), []).append(value)
