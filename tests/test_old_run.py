@@ -36,15 +36,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def figures(run: Path, name: str) -> dict[str, Any]:
-    """A result but for the versions of package and schema, details, and what was added since."""
+    """A result but for versions, details, what was added, and intervals of drops made otherwise."""
     found = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
     found['counts'].pop('undecided', None)
     found['judging'].pop('reasons', None)
     for field in (found, found.get('intervals', {}), found.get('intervals_fixed', {})):
         for key in [key for key in field if 'loss@' in key]:
             del field[key]
-    for keys in found.get('uncertainty', {}).get('other_methods', {}).values():
-        keys[:] = [key for key in keys if 'loss@' not in key]
+    intervals = found['intervals'] = {
+        key: [round(end, 6) for end in ends]
+        for key, ends in found.get('intervals', {}).items()
+        if 'drop to sound' not in key
+    }
+    methods = found.get('uncertainty', {}).pop('other_methods', {})
+    found['wilson'] = [key for key in methods.get('wilson', []) if key in intervals]
     return {
         k: v for k, v in found.items() if k not in ('schema', 'signature', 'details', 'judge_error')
     }
