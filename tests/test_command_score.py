@@ -127,16 +127,18 @@ def test_k_beyond_n_is_refused_before_any_work(
 def test_some_k_beyond_n_are_left_out(
     ks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With a warning; commas and blanks both part numbers, and a word is no number."""
+    """With a warning; commas and blanks both part numbers."""
     path, output = write(tmp_path / 'a.jsonl', rows()), tmp_path / 'r.json'
-    if ks[0] == '2,':
-        with pytest.raises(SystemExit, match='2'):
-            main(['score', path, '-k', *ks])
-        assert 'numbers are needed, such as 4,8' in capsys.readouterr().err
-        return
     assert main(['score', path, '-o', str(output), '-k', *ks]) == 0
     assert json.loads(output.read_text())['k'] == [2, 4]
     assert 'k = 8, 16 is left out: n is only 4' in capsys.readouterr().err
+
+
+def test_a_word_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, as for any misuse, and what is needed."""
+    with pytest.raises(SystemExit, match='2'):
+        main(['score', 'a.jsonl', '-k', '4,many'])
+    assert '4,many: numbers are needed, such as 4,8' in capsys.readouterr().err
 
 
 def test_what_cannot_be_written_or_read_is_told_before_any_work(

@@ -453,6 +453,7 @@ def test_unseen_characters_are_spelled_out() -> None:
 
 def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples that are gone are not replaced by a file of their name, nor by a changed one."""
+    (tmp_path / 'out').mkdir()
     for model, answer in (('m1', 1), ('m2', 7)):
         (tmp_path / model).mkdir()
         rows = [{'question': f'{i} + 1', 'answer': f'{i + 1}'} for i in range(3)]

@@ -30,7 +30,7 @@ class NumbersAction(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        texts = [text.strip() for value in values for text in value.split(',')]
+        texts = ' '.join(values).replace(',', ' ').split()
         try:
             setattr(namespace, self.dest, [self.number(text) for text in texts])
         except ValueError as error:
