@@ -106,7 +106,7 @@ def test_a_hostile_file_is_an_error(tmp_path: Path, name: str, content: str) -> 
     ('name', 'settings', 'message'),
     [
         ('a.jsonl', {'path': None}, 'GPASSK_DATA'),
-        ('a.jsonl', {'path': '/no/such.jsonl'}, 'there is no file'),
+        ('a.jsonl', {'path': '/no/such.jsonl'}, 'there is no such file'),
         ('a.jsonl', {'columns': {'frage': 'x'}}, "columns has 'frage'"),
         ('sample.jsonl', {}, 'name of a benchmark of this package'),
         ('a.jsonl', {'name': 'AIME2024'}, 'name of a benchmark of this package'),

@@ -10,7 +10,7 @@ from typing import Any
 from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
-from opencompass_gpassk.datasets.prompts import language_of, make_prompt
+from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.formats.hashing import stable_hash
 
 __all__ = ['GPassKDataset', 'Question', 'make_dataset']
@@ -132,11 +132,7 @@ def make_dataset(
             {
                 **asdict(q),
                 'prompt': make_prompt(
-                    q.question,
-                    language_of(q.question, q.language),
-                    preset=prompt,
-                    cot=cot,
-                    examples=examples(q),
+                    q.question, q.language, preset=prompt, cot=cot, examples=examples(q)
                 ),
                 'benchmark': benchmark,
                 'data_version': data_version,

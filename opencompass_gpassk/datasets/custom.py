@@ -63,8 +63,6 @@ class CustomProblems(GPassKDataset):
                 f'columns has {min(unknown)!r}; fields that can be mapped: {", ".join(FIELDS)}'
             )
         file = Path(path).expanduser()
-        if not file.is_file():
-            raise ValueError(f'path is {path!r}, where there is no file')
         benchmark = name or file.stem
         if TAKEN.fullmatch(benchmark):
             raise ValueError(

@@ -39,9 +39,12 @@ def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
     Raises:
-        ValueError: If the format is unknown or the file can't be read; it names file and line.
+        ValueError: If there is no such file, its format is unknown, or it can't be read; it names
+            file and line.
     """
     readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': _csv}
+    if not path.is_file():
+        raise ValueError(f'{path}: there is no such file')
     if path.suffix not in readers:
         raise ValueError(f'{path}: unknown format; use one of {", ".join(FORMATS)}')
     try:

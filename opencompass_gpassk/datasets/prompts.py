@@ -96,7 +96,7 @@ def make_prompt(
 
     Args:
         question: The problem's text.
-        language: ``'en'`` or ``'cn'``.
+        language: The language that the data set states; see :func:`language_of`.
         preset: The wording, or a template with ``{question}``; see
             :mod:`opencompass_gpassk.datasets.prompts`.
         cot: Ask for reasoning step by step; worked examples always show reasoning, and a template
@@ -104,7 +104,7 @@ def make_prompt(
         examples: The worked examples of the preset ``'4-shot'``: ``'math'`` or ``'leetcode'``.
 
     Raises:
-        ValueError: If the preset or the language is unknown.
+        ValueError: If the preset is unknown, or has no prompt in the language.
     """
     if QUESTION in preset:  # not str.format: LaTeX in the template may contain braces
         return preset.replace(QUESTION, question)
@@ -113,8 +113,7 @@ def make_prompt(
             f'prompt is {preset!r}; choose one of {", ".join(PRESETS)}, or give a template that '
             f'contains {QUESTION}'
         )
-    if language not in ANSWER:
-        raise ValueError(f'language is {language!r}; there are prompts in {", ".join(ANSWER)}')
+    language = language_of(question, language)
     if preset == 'opencompass':
         return _upstream(question, language, cot)
     if preset == '4-shot' and language != 'en':

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import NumbersAction, check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_aggregates,
     note,
@@ -62,8 +62,8 @@ def add_action(actions: Any) -> None:
     add_aggregates(parser)
     parser.add_argument(
         '--thresholds',
-        type=float,
-        nargs='+',
+        action=NumbersAction,
+        number=float,
         metavar='SHARE',
         help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
