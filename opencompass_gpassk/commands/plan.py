@@ -173,8 +173,8 @@ def conclusion(outlooks: list[Outlook]) -> str:
     # Without an n that is enough: all, if there is variance to shrink, else none.
     needs = [one['enough'] or one['most'] * bool(one['rows'][0]['within']) for one in facts]
     at = needs.index(max(needs))
-    n = facts[at]['enough'] or max(grid.samples(outlooks[at].k))
-    told = _advice(facts[at])[0]
+    told, enough = _advice(facts[at])[0], facts[at]['enough']
+    n = enough or max(grid.samples(outlooks[at].k))
     widths = [
         f'± {50 * (high - low):.1f} points for {number} problems'
         for number in grid.problems
@@ -182,7 +182,7 @@ def conclusion(outlooks: list[Outlook]) -> str:
     ]
     return (
         f'Conclusion for {one_line(outlooks[at].source)}:\n'
-        f'{told.replace("variance.", "variance of any figure below.")}\n'
+        f'{told}{" No figure needs more." if enough else ""}\n'
         f'At n = {n}, the {100 * grid.level:g} % interval of {outlooks[at].figure.heading} is '
         f'{", ".join(widths)}.'
     )

@@ -258,7 +258,9 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
         if path.suffix == '.json':
             result, path = path, path.with_name(path.stem + ENDING)
             if not path.is_file():
-                raise ValueError(f'{result}: {path.name}, the trials of this result, is missing')
+                raise ValueError(
+                    f'{result}: its trials, {path.name}, are not beside it; put them there'
+                )
         name = path.name.removesuffix(ENDING)
         run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
         return (
