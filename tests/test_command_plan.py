@@ -96,7 +96,7 @@ def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert f'From n = {most} on' in conclusion
     assert neediest['metric'] in conclusion
     for low, high in row['intervals']:
-        assert f'± {50 * (high - low):.1f} points' in conclusion
+        assert f'± {50 * (high - low):.1f} for' in conclusion
 
 
 def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:

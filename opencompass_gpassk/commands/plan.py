@@ -176,15 +176,15 @@ def conclusion(outlooks: list[Outlook]) -> str:
     told, enough = _advice(facts[at])[0], facts[at]['enough']
     n = enough or max(grid.samples(outlooks[at].k))
     widths = [
-        f'± {50 * (high - low):.1f} points for {number} problems'
+        f'± {50 * (high - low):.1f} for {number} problems'
         for number in grid.problems
         for low, high in [outlooks[at].plan.interval(n, number, grid.level)]
     ]
     return (
         f'Conclusion for {one_line(outlooks[at].source)}:\n'
         f'{told}{" No figure needs more." if enough else ""}\n'
-        f'At n = {n}, the {100 * grid.level:g} % interval of {outlooks[at].figure.heading} is '
-        f'{", ".join(widths)}.'
+        f'At n = {n}, the {100 * grid.level:g} % interval of {outlooks[at].figure.heading} in '
+        f'points is {", ".join(widths)}.'
     )
 
 
