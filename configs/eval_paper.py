@@ -4,7 +4,7 @@
     opencompass configs/eval_paper.py
 
 1. Choose the backend on the line marked below, and name your model in its file.
-2. Set `long_reasoning` for models that think at length (o1 and its like): 32768 tokens.
+2. Models that think at length (o1 and its like) need more tokens: GPASSK_MAX_OUT_LEN=32768.
 3. Data come from the Hugging Face hub or OpenCompass's download or, without a connection, from the
    folder in GPASSK_DATA: livemathbench/202412/AMC_en.jsonl …, math500/test.jsonl,
    aime/aime2024.jsonl. GPASSK_VERSION sets another version of LiveMathBench, GPASSK_LANGUAGES
@@ -32,7 +32,6 @@ with read_base():
     from .summarizers.gpassk import summarizer  # noqa: F401
 
 models = [*hf_models]  # or vllm_models, or api_models
-long_reasoning = False
 
 # The data set's own default is `sample`.
 sampled, greedy = (
@@ -52,12 +51,10 @@ datasets = [
     *aime2024_45_greedy_datasets,
     *aime2024_45_datasets,
 ]
-max_out_len = 32768 if long_reasoning else 8192
-for dataset in datasets:
-    dataset['infer_cfg']['inferencer'].update(max_out_len=max_out_len)
+max_out_len = datasets[0]['infer_cfg']['inferencer']['max_out_len']
 for model in models:  # with room for prompts of 8192 tokens
     model.update(max_out_len=max_out_len, max_seq_len=max_out_len + 8192)
     if 'max_model_len' in model.get('model_kwargs', {}):
         model['model_kwargs'].update(max_model_len=max_out_len + 8192)
-del dataset, model, sampled, greedy
+del model, sampled, greedy
 work_dir = 'outputs/paper'

@@ -52,7 +52,7 @@ def test_figures_are_shown_and_written(
     for trial in table.trials[:2]:  # answers -1 and 0 to problem 0
         trial.verdict = {'0': W, '-1': C}[trial.answer or '']
     write_table(tmp_path / 'work', 'org/b', 'd', table)
-    output = tmp_path / 'new/audit.v1'
+    output = tmp_path / 'audit.v1'
     assert main(['audit', str(run.parent), '-m', '1000', '-o', str(output)]) == 0
     told = capsys.readouterr().out
     assert 'Agreement of recorded and rule' in told

@@ -61,12 +61,42 @@ def test_a_folder_and_its_table(pilot: Path, capsys: pytest.CaptureFixture[str])
     folder = pilot.parent.parent.parent
     assert main(['plan', str(folder), '-k', '2', '-n', '8', '16', '--tau', '1']) == 0
     out = capsys.readouterr().out
+    assert out.startswith('Conclusion for ')
     assert '\x1b' not in out
     assert 'on math: 10 problems' in out
     assert 'G-Pass@2_1.0' in out
     assert '16 = 8k' in out
     assert 'The authors of G-Pass@k advise n ≥ 3k = 6' in out
     assert 'clusters, which multiply the variance' in out
+
+
+def test_a_result_leads_to_its_trials(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The result beside them, or its folder, means the same; without them that is said."""
+    result = pilot.with_name('math.json')
+    result.write_text('{}')
+    sources = (pilot, result, pilot.parent)
+    figures = [[one['figure'] for one in outlooks(capsys, path)] for path in sources]
+    assert figures[0] == figures[1] == figures[2]
+    lone = pilot.with_name('lone.json')
+    lone.write_text('{}')
+    assert main(['plan', str(lone)]) == 1
+    assert 'its trials, lone.trials.jsonl.gz, are not beside it' in capsys.readouterr().err
+
+
+def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """The n that is enough for the neediest figure, and its intervals in the tables' units."""
+    rates = ('--mean', '0.5', '--spread', '0.3', '-k', '4')
+    found = outlooks(capsys, *rates, '--problems', '45,500')
+    most = max(one['enough'] for one in found)
+    neediest = next(one for one in found if one['enough'] == most)
+    exact = outlooks(capsys, *rates, '--problems', '45', '500', '-n', most)
+    (row,) = (one['rows'][0] for one in exact if one['metric'] == neediest['metric'])
+    assert main(['plan', *rates, '--problems', '45,500']) == 0
+    conclusion = capsys.readouterr().out.split('\n\n')[0]
+    assert f'From n = {most} on' in conclusion
+    assert neediest['metric'] in conclusion
+    for low, high in row['intervals']:
+        assert f'± {50 * (high - low):.1f} for' in conclusion
 
 
 def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:

@@ -356,7 +356,7 @@ def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[s
         {'id': 4, 'validity': None, 'redundancy': None, 'refusal': 'it has no steps'},
     ]
     (tmp_path / 'scored.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
-    output = tmp_path / 'new' / 'kept.jsonl'
+    output = tmp_path / 'kept.jsonl'
     argv = ['reasoneval', 'filter', str(tmp_path / 'scored.jsonl')]
     assert main([*argv, '-o', str(output)]) == 0
     assert read(output) == rows[:1]

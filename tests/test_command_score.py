@@ -42,8 +42,8 @@ def write(path: Path, lines: list[dict[str, Any]]) -> str:
 @pytest.mark.parametrize('name', ['a.jsonl', 'a.jsonl.gz'])
 def test_a_file_is_scored(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table stands on screen, result and trials in files."""
-    output = tmp_path / 'new' / 'result.json'
-    argv = ['score', write(tmp_path / name, rows()), '-k', '2', '--tau', '0.5', '1']
+    output = tmp_path / 'result.json'
+    argv = ['score', write(tmp_path / name, rows()), '-k', '2', '--tau', '0.5,1']
     assert main([*argv, '-o', str(output)]) == 0
     result = json.loads(output.read_text())
     assert [row['c'] for row in result['details']] == [0, 2, 4]
@@ -97,6 +97,7 @@ def test_a_malformed_row_names_its_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(['score', path]) == 1
     error = capsys.readouterr().err
     assert 'line 4: field samples' in error
+    assert 'the fields there are question, answer, samples' in error
     assert '--skip-bad' in error
     assert main(['score', path, '--skip-bad']) == 0
     assert 'left out' in capsys.readouterr().err
@@ -122,6 +123,24 @@ def test_k_beyond_n_is_refused_before_any_work(
     assert 'k is 5 and n is 4' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('ks', [['2,4,8,16'], ['2', '4', '8', '16'], ['2,', '4', '8,16']])
+def test_some_k_beyond_n_are_left_out(
+    ks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a warning; commas and blanks both part numbers."""
+    path, output = write(tmp_path / 'a.jsonl', rows()), tmp_path / 'r.json'
+    assert main(['score', path, '-o', str(output), '-k', *ks]) == 0
+    assert json.loads(output.read_text())['k'] == [2, 4]
+    assert 'k = 8, 16 is left out: n is only 4' in capsys.readouterr().err
+
+
+def test_a_word_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, as for any misuse, and what is needed."""
+    with pytest.raises(SystemExit, match='2'):
+        main(['score', 'a.jsonl', '-k', '4,many'])
+    assert '4,many: numbers are needed, such as 4,8' in capsys.readouterr().err
+
+
 def test_what_cannot_be_written_or_read_is_told_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +153,7 @@ def test_what_cannot_be_written_or_read_is_told_before_any_work(
     path = write(tmp_path / 'a.jsonl', rows())
     for argv, message in (
         ([path, '-o', str(tmp_path)], 'is a folder'),
+        ([path, '-o', str(tmp_path / 'new/r.json')], 'there is no folder'),
         ([path, '-k', '0'], 'k is 0 and n is 4'),
         ([path, '--tau', '1.5'], 'taus holds 1.5'),
         ([str(tmp_path / 'none.jsonl')], 'No such file'),
@@ -270,7 +290,7 @@ def test_a_store_is_no_matter_where_no_judge_is_asked(
     monkeypatch.chdir(tmp_path)
     assert main(['score', write(tmp_path / 'a.jsonl', rows())]) == 0
     (tmp_path / 'verdicts.sqlite').write_bytes(b'no database at all' * 100)
-    output = tmp_path / 'new' / 'r.json'
+    output = tmp_path / 'r.json'
     assert main(['score', str(tmp_path / 'a.jsonl'), '-o', str(output)]) == 0
     assert main(['score', str(tmp_path / 'a.jsonl'), '--store', 'verdicts.sqlite']) == 0
     assert "people's verdicts are left out" in capsys.readouterr().out

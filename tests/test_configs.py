@@ -28,10 +28,10 @@ JOBS = sorted(FOLDER.glob('eval_*.py'))
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 VARIABLES = (
     *('VERSION', 'LANGUAGES', 'N', 'K', 'DATA', 'JUDGE', 'MATCH', 'RV_SEED', 'RV_PER_GROUP'),
-    *('STEP_MODEL', 'STEP_GPUS'),
+    *('STEP_MODEL', 'STEP_GPUS', 'LIMIT', 'TEMPERATURE', 'MAX_OUT_LEN'),
 )
 KEY = 'sk-not-to-be-written'
-NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45', 'rvbench')
+NAMES = ('livemathbench', 'math500_l5', 'aime2024', 'aime2025', 'aime2024_45', 'rvbench', 'custom')
 FEW_SHOT = 'rvbench/rvbench_4shot_gpassk_greedy_gen.py'
 
 
@@ -113,7 +113,7 @@ def test_the_protocol_is_the_papers_or_greedy(path: Path) -> None:
             assert str(found['abbr']).endswith('-greedy-n1')
         else:
             assert dict(inferencer['sampling']) == PAPER
-            few = path.parent.name in ('livemathbench', 'rvbench')
+            few = path.parent.name in ('livemathbench', 'rvbench', 'custom')
             assert (found['n'], found['k']) == ((16, [4, 8]) if few else (48, [4, 8, 16]))
 
 
@@ -176,6 +176,10 @@ def test_the_environment_sets_version_and_protocol(
         ({'K': '4;8'}, "GPASSK_K is '4;8'"),
         ({'K': '4,'}, "GPASSK_K is '4,'"),
         ({'K': '4,32'}, "GPASSK_K is '4,32', but there are only 16.*GPASSK_N to 96"),
+        ({'LIMIT': '0'}, "GPASSK_LIMIT is '0'"),
+        ({'MAX_OUT_LEN': '8k'}, "GPASSK_MAX_OUT_LEN is '8k'"),
+        ({'TEMPERATURE': '0'}, "GPASSK_TEMPERATURE is '0'; a number above 0"),
+        ({'TEMPERATURE': 'inf'}, "GPASSK_TEMPERATURE is 'inf'"),
         ({'LANGUAGES': 'zh'}, "GPASSK_LANGUAGES is 'zh'"),
         ({'VERSION': '202412', 'DATA': '/no/such'}, "GPASSK_DATA is '/no/such'"),
     ],
@@ -188,6 +192,43 @@ def test_nonsense_in_the_environment_is_named(
         monkeypatch.setenv(f'GPASSK_{name}', value)
     with pytest.raises(ValueError, match=message):
         load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
+
+
+@pytest.mark.parametrize('path', DATASETS, ids=lambda path: path.stem)
+def test_a_sweep_sets_problems_length_and_temperature(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every data set; the abbreviation holds the limit, and greedy stays greedy."""
+    for name, value in {'LIMIT': '7', 'MAX_OUT_LEN': '99', 'TEMPERATURE': '0.6'}.items():
+        monkeypatch.setenv(f'GPASSK_{name}', value)
+    for found in data_sets(path):
+        inferencer = found['infer_cfg']['inferencer']
+        assert (found['limit'], inferencer['max_out_len']) == (7, 99)
+        assert '-first7-' in found['abbr']
+        if 'greedy' in path.stem:
+            assert inferencer['sampling'] == 'greedy'
+        else:
+            assert dict(inferencer['sampling']) == {**PAPER, 'temperature': 0.6}
+
+
+def test_a_changed_file_has_another_abbreviation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenCompass keeps sizes and responses by it; it is fit for a file's name."""
+    path = FOLDER / 'datasets/custom/custom_gpassk_gen.py'
+    file = tmp_path / 'my contest.jsonl'
+    monkeypatch.setenv('GPASSK_DATA', str(file))
+    abbrs = []
+    for answer in '12':
+        file.write_text(f'{{"question": "x", "answer": "{answer}"}}')
+        found = dataset(path)
+        assert found['path'] == str(file)
+        assert re.fullmatch('my-contest-[0-9a-f]{6}-n16', found['abbr'])
+        abbrs.append(found['abbr'])
+    assert len(set(abbrs)) == 2
+    monkeypatch.setenv('GPASSK_DATA', str(tmp_path))
+    with pytest.raises(ValueError, match='the file of your own problems is needed'):
+        dataset(path)
 
 
 def test_the_versions_of_rv_bench_are_chosen_by_the_environment(

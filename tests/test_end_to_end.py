@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +78,17 @@ def write_config(folder: Path, more: str) -> None:
     (folder / 'job.py').write_text(CONFIG.format(configs='.configs', more=more))
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *arguments: str, job: Sequence[str] = ('job.py',), **changed: str
+) -> subprocess.Popen[bytes]:
     """Start ``opencompass job.py`` in a process group of its own, as a shell does."""
     kept = {name: value for name, value in os.environ.items() if 'GPASSK_' not in name}
     settings = {'GPASSK_N': f'{N}', 'GPASSK_K': '2,4', 'GPASSK_LANGUAGES': 'en'}
     with (folder / 'screen.log').open('ab') as screen:
         return subprocess.Popen(
-            [BIN / 'opencompass', 'job.py', *arguments],
+            [BIN / 'opencompass', *job, *arguments],
             cwd=folder,
-            env={**kept, **settings, 'GPASSK_JUDGE': 'cascade'},
+            env={**kept, **settings, 'GPASSK_JUDGE': 'cascade', **changed},
             stdout=screen,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -240,3 +242,20 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     figures, expected = result(run), result(run_folder(whole[0]))
     assert figures['details'] == expected['details']
     assert figures['counts'] == expected['counts']
+
+
+def test_the_first_problems_of_a_file_of_ones_own(tmp_path: Path) -> None:
+    """From the command line alone: sampled and greedy in one table under the file's name."""
+    rows = [{'question': f'If $7x+18={7 * x + 18}$, what is $x$?', 'answer': x} for x in range(6)]
+    (tmp_path / 'equations.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    job = [
+        *('--config-dir', str(ROOT / 'configs'), '--models', 'demo', '--summarizer', 'gpassk'),
+        *('--datasets', 'custom_gpassk_gen', 'custom_gpassk_greedy_gen', '-w', 'outputs'),
+    ]
+    settings = {'GPASSK_DATA': 'equations.jsonl', 'GPASSK_LIMIT': '5', 'GPASSK_JUDGE': 'rule'}
+    assert start(tmp_path, job=job, **settings).wait(SECONDS) == 0
+    results = run_folder(tmp_path) / 'results' / MODEL
+    greedy, sampled = (json.loads(path.read_text()) for path in sorted(results.glob('*.json')))
+    assert greedy['benchmark'] == sampled['benchmark'] == 'equations-first5'
+    assert (sampled['counts']['trials'], greedy['counts']['trials']) == (5 * N, 5)
+    assert 'equations-first5: 5 problems, n = 4, k = 2' in (tmp_path / 'screen.log').read_text()

@@ -341,7 +341,7 @@ def test_command_writes_json(
     invalid = scores_file(tmp_path, {0: [0.9, 0.8, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.4, 0.0]})
     idle = {'a': [[0, 0.2, 0.8], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.3, 0.7]]}
     redundant = scores_file(tmp_path, idle, 'me_redundant_errors')
-    output = tmp_path / 'new' / 'out.json'
+    output = tmp_path / 'out.json'
     command = ['reasoneval', 'meta', '--data', str(made), '--scores', str(invalid), str(redundant)]
     command += ['--redundancy-by', 'mean', '--redundancy-threshold', '0.3']
     assert main([*command, '--thresholds', '0.05', '-o', str(output)]) == 0

@@ -177,7 +177,7 @@ def test_failed_partial_and_double_results_are_said(
     new.progress('cut', f'{SAMPLED}_1')
     (new.folder / f'results/small/{SAMPLED}.json').write_text('{"accuracy": 3')
     output = tmp_path / 'out.html'
-    assert main(['report', str(tmp_path), '-o', str(output)]) == 0
+    assert main(['report', str(tmp_path), '-o', str(output)]) == 1
     document = page_data([tmp_path]).document
     (benchmark,) = document['benchmarks']
     entries = {entry['label']: entry for entry in benchmark['entries']}
@@ -284,6 +284,19 @@ def test_nothing_to_show_is_an_error(
         path.mkdir()
     assert main(['report', str(path), '-o', str(tmp_path / 'out.html')]) == 1
     assert message in capsys.readouterr().err
+    assert not (tmp_path / 'out.html').exists()
+
+
+def test_a_run_without_any_result_yet_has_no_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1; what is missing is told."""
+    run = make_sweep(tmp_path / '20260101_000000', {'large': 2.0})
+    shutil.rmtree(run.folder / 'results')
+    assert main(['report', str(tmp_path), '-o', str(tmp_path / 'out.html')]) == 1
+    told = capsys.readouterr().err
+    assert 'there is no result to show yet' in told
+    assert f'large/{SAMPLED} (20260101_000000): unfinished' in told
     assert not (tmp_path / 'out.html').exists()
 
 
@@ -442,6 +455,7 @@ def test_unseen_characters_are_spelled_out() -> None:
 
 def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples that are gone are not replaced by a file of their name, nor by a changed one."""
+    (tmp_path / 'out').mkdir()
     for model, answer in (('m1', 1), ('m2', 7)):
         (tmp_path / model).mkdir()
         rows = [{'question': f'{i} + 1', 'answer': f'{i + 1}'} for i in range(3)]

@@ -15,6 +15,7 @@ from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.known_classes import recorded_reasoning
+from opencompass_gpassk.datasets import LiveMathBench
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
@@ -162,6 +163,29 @@ def test_a_literal_config_makes_nothing_but_known_classes(
     assert not run.result_path.exists()
     error = capsys.readouterr().err
     assert '--trust-config' in error or 'is not its evaluator' in error
+
+
+def test_problems_of_a_file_are_rescored(run: SentRun, tmp_path: Path) -> None:
+    """The config may name the file's columns and a limit, as these send and run nothing."""
+    kept = ('abbr', 'n', 'k', 'reader_cfg', 'infer_cfg', 'eval_cfg')
+    file = tmp_path / 'mine.jsonl'
+    file.write_text(
+        ''.join(
+            json.dumps({'name': row['problem_id'], 'text': row['question'], 'is': row['answer']})
+            + '\n'
+            for row in LiveMathBench.load(languages=['en'])
+        )
+    )
+    run.dataset = {name: run.dataset[name] for name in kept} | {
+        'type': 'opencompass_gpassk.datasets.CustomProblems',
+        'path': str(file),
+        'columns': {'id': 'name', 'question': 'text', 'answer': 'is'},
+        'limit': 4,
+    }
+    run.write()
+    assert main(['rescore', str(run.folder)]) == 0
+    result = run.result()
+    assert (result['benchmark'], result['counts']['problems']) == ('mine-first4', 4)
 
 
 def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """The protocol of the data sets in this folder: prompts, sampling and judging.
 
-Sampling is as in arXiv 2412.13147; tables show the greedy accuracy beside it. Judging is by rule,
-or as set by GPASSK_JUDGE: `llm` asks a judge about every answer, as the paper does; `cascade` asks
-it about answers that the rules don't confirm.
+Sampling is as in arXiv 2412.13147, or as set by GPASSK_TEMPERATURE and GPASSK_MAX_OUT_LEN; tables
+show the greedy accuracy beside it. Judging is by rule, or as set by GPASSK_JUDGE: `llm` asks a
+judge about every answer, as the paper does; `cascade` asks it about answers that the rules don't
+confirm.
 """
 
 from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -10,8 +11,6 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.inferencer import GPassKGenInferencer
-
-MAX_OUT_LEN = 8192  # 32768 for models with long reasoning
 
 gpassk_reader_cfg = dict(input_columns=['prompt'], output_column='answer')
 
@@ -23,15 +22,17 @@ gpassk_infer_cfg = dict(
     retriever=dict(type=ZeroRetriever),
     inferencer=dict(
         type=GPassKGenInferencer,
-        sampling=dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0),
-        max_out_len=MAX_OUT_LEN,
+        **__import__('opencompass_gpassk.datasets.settings', fromlist=['_']).inference(),
     ),
 )
 
 gpassk_greedy_infer_cfg = dict(
     prompt_template=gpassk_infer_cfg['prompt_template'],
     retriever=gpassk_infer_cfg['retriever'],
-    inferencer=dict(type=GPassKGenInferencer, sampling='greedy', max_out_len=MAX_OUT_LEN),
+    inferencer=dict(
+        type=GPassKGenInferencer,
+        **__import__('opencompass_gpassk.datasets.settings', fromlist=['_']).inference(greedy=True),
+    ),
 )
 
 gpassk_eval_cfg = dict(

@@ -3,9 +3,51 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-__all__ = ['add_run_argument', 'add_trust_argument', 'add_undecided_argument']
+__all__ = [
+    'NumbersAction',
+    'add_run_argument',
+    'add_trust_argument',
+    'add_undecided_argument',
+    'check_output',
+]
+
+
+class NumbersAction(argparse.Action):
+    """Takes several numbers, with commas, blanks or both: ``-k 4,8`` or ``-k 4 8``."""
+
+    def __init__(self, number: Callable[[str], Any], **settings: Any) -> None:
+        super().__init__(nargs='+', **settings)
+        self.number = number
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        texts = ' '.join(values).replace(',', ' ').split()
+        try:
+            setattr(namespace, self.dest, [self.number(text) for text in texts])
+        except ValueError as error:
+            told = f'{" ".join(values)}: numbers are needed, such as 4,8'
+            raise argparse.ArgumentError(self, told) from error
+
+
+def check_output(output: Path | None) -> None:
+    """Refuse an output that can't be written, before anything is computed.
+
+    Raises:
+        ValueError: If the output is a folder, or its folder is missing.
+    """
+    if output and output.is_dir():
+        raise ValueError(f'--output {output} is a folder; name the file to write')
+    if output and not output.parent.is_dir():
+        raise ValueError(f'--output {output}: there is no folder {output.parent}; make it first')
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opencompass_gpassk.commands import check_output
+
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
     from opencompass_gpassk.results.figure_values import FigureValues
@@ -98,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.plan:
         return _plan(args)
+    check_output(_beside(args.output, '.json'))
+    check_output(args.draw)
     normal_quantile(args.level)  # raises on a bad level, before a judge is asked
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
@@ -171,7 +175,6 @@ def _compare(
         print(to_text(table))
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
-        paths[0].parent.mkdir(parents=True, exist_ok=True)
         paths[0].write_text(figures_json(found, names, args.seed), encoding='ascii')
         paths[1].write_text(markdown_audit(found, names), encoding='utf-8')
         _write_lines(paths[2], disagreement_rows(found))
@@ -302,7 +305,6 @@ def _spare_labels(path: Path) -> None:
 
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     from opencompass_gpassk.formats.jsonlines import row_line
 
     path.write_text(''.join(map(row_line, rows)), encoding='utf-8', newline='\n')

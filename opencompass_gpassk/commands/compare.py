@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opencompass_gpassk.commands import NumbersAction
+
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.paired_results import Pair
     from opencompass_gpassk.report.tables.comparison import Compared
@@ -80,8 +82,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--looks',
-        type=int,
-        nargs='+',
+        action=NumbersAction,
+        number=int,
         default=[],
         metavar='N',
         help='the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '

@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opencompass_gpassk.commands import NumbersAction
+
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.plan import Outlook, Pilot
 
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
-Show how wide the interval of G-Pass@k will be with n samples of each of P problems, and how much
-more samples can shrink it. The width has two parts. Another n samples of the same problems would be
+Say how many samples are enough, and how wide the interval of G-Pass@k will be with n samples
+of each of P problems. The width has two parts. Another n samples of the same problems would be
 a little better or worse: this part shrinks as n grows. Other problems would be a little harder or
 easier: this part only shrinks as the number of problems grows.
 
@@ -41,8 +43,9 @@ def add_parser(subparsers: Any) -> None:
         metavar='PILOT',
         nargs='?',
         type=Path,
-        help='a trials file (*.trials.jsonl.gz), or a folder with some: a run of OpenCompass, its '
-        'work dir (the newest run is used), or results of gpassk score',
+        help='a result (*.json with its trials beside it), a trials file (*.trials.jsonl.gz), or a '
+        'folder with some: a run of OpenCompass, its work dir (the newest run is used), or results '
+        'of gpassk score',
     )
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
@@ -50,22 +53,31 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--beta', type=float, help='beta of that distribution')
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
     parser.add_argument(
-        '--tau', type=float, nargs='+', default=[0.5, 1.0], metavar='TAU', help='thresholds'
+        '--tau',
+        action=NumbersAction,
+        number=float,
+        default=[0.5, 1.0],
+        metavar='TAU',
+        help='thresholds (default: 0.5 1)',
     )
     parser.add_argument(
         '-n',
-        type=int,
-        nargs='+',
+        action=NumbersAction,
+        number=int,
         metavar='N',
         help='samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)',
     )
     parser.add_argument(
-        '--looks', type=int, nargs='+', metavar='N', help='samples at each look, such as 16 32 48'
+        '--looks',
+        action=NumbersAction,
+        number=int,
+        metavar='N',
+        help='samples at each look, such as 16 32 48',
     )
     parser.add_argument(
         '--problems',
-        type=int,
-        nargs='+',
+        action=NumbersAction,
+        number=int,
         metavar='P',
         default=[45, 119, 238, 500, 1000],
         help='numbers of problems (default: 45 119 238 500 1000)',
@@ -85,7 +97,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a table of the looks, and one for each metric."""
+    """Print a table of the looks, a conclusion for each pilot, and a table for each metric."""
     from opencompass_gpassk.compare.plan import Grid, assumed, from_pilot
 
     samples = args.n or args.looks
@@ -102,8 +114,14 @@ def run(args: argparse.Namespace) -> int:
         outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
     elif assumes or not args.looks:
         outlooks = assumed(grid, **given)
+    if args.json:
+        for outlook in outlooks:
+            print(json.dumps(outlook.as_dict()))
+        return 0
+    for source in dict.fromkeys(outlook.source for outlook in outlooks):
+        print(f'{conclusion([one for one in outlooks if one.source == source])}\n')
     for outlook in outlooks:
-        print(json.dumps(outlook.as_dict()) if args.json else f'{table(outlook)}\n')
+        print(f'{table(outlook)}\n')
     return 0
 
 
@@ -144,6 +162,30 @@ def _pilots(path: Path) -> list[Pilot]:
     for reason in skipped:
         print(f'skipped: {reason}', file=sys.stderr)
     return pilots
+
+
+def conclusion(outlooks: list[Outlook]) -> str:
+    """Return which n is enough for all figures of a pilot, and the intervals that it gives."""
+    from opencompass_gpassk.formats.display import one_line
+
+    grid = outlooks[0].grid
+    facts = [outlook.as_dict() for outlook in outlooks]
+    # Without an n that is enough: all, if there is variance to shrink, else none.
+    needs = [one['enough'] or one['most'] * bool(one['rows'][0]['within']) for one in facts]
+    at = needs.index(max(needs))
+    told, enough = _advice(facts[at])[0], facts[at]['enough']
+    n = enough or max(grid.samples(outlooks[at].k))
+    widths = [
+        f'± {50 * (high - low):.1f} for {number} problems'
+        for number in grid.problems
+        for low, high in [outlooks[at].plan.interval(n, number, grid.level)]
+    ]
+    return (
+        f'Conclusion for {one_line(outlooks[at].source)}:\n'
+        f'{told}{" No figure needs more." if enough else ""}\n'
+        f'At n = {n}, the {100 * grid.level:g} % interval of {outlooks[at].figure.heading} in '
+        f'points is {", ".join(widths)}.'
+    )
 
 
 def table(outlook: Outlook) -> str:

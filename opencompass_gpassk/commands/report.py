@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import check_output
+
 __all__ = ['add_parser', 'run']
 
 DESCRIPTION = """\
@@ -14,8 +16,9 @@ Write one HTML page about results: a leaderboard, curves over τ, the problems t
 sometimes, each problem with its answers, comparisons of every two models, and how each result was
 made. Name any number of work dirs of OpenCompass (all their runs are shown), single runs, and files
 or folders of gpassk score -o. Files that can't be read and tasks that failed or are unfinished are
-listed on the page and on standard error. The page loads nothing from elsewhere. No code in the work
-dirs is executed, so other people's work dirs are safe to show.
+listed on the page and on standard error; the exit code is 1 if tasks are missing. The page loads
+nothing from elsewhere. No code in the work dirs is executed, so other people's work dirs are safe
+to show.
 """
 
 
@@ -41,20 +44,24 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page."""
+    """Write the page; return 1 if results are missing on it."""
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.report.page.data import page_data
     from opencompass_gpassk.report.page.html import write_page
 
+    check_output(args.output)
     data = page_data(args.paths)
+    absent = [one_line(line) for line in missing(data.document)]
+    if not data.document['facts']:
+        raise ValueError('\n'.join(['there is no result to show yet', *absent]))
     write_page(args.output, data)
-    for line in missing(data.document):
-        print(one_line(line), file=sys.stderr)
+    for line in absent:
+        print(line, file=sys.stderr)
     entries = sum(len(benchmark['entries']) for benchmark in data.document['benchmarks'])
     size = args.output.stat().st_size / 1e6
     results = len(data.document['facts'])
     print(f'{args.output}: {results} results in {entries} rows, {size:.1f} MB')
-    return 0
+    return 1 if data.document['tasks'] else 0
 
 
 def missing(document: dict[str, Any]) -> list[str]:

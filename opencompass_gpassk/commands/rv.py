@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import check_output
+
 __all__ = ['add_parser']
 
 DESCRIPTION = """\
@@ -97,8 +99,7 @@ def run_generate(args: argparse.Namespace) -> int:
 
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
-    if args.output and args.output.is_dir():
-        raise ValueError(f'--output {args.output} is a folder; name the file to write')
+    check_output(args.output)
     rows = list(generate(args.source, args.per_group, args.seed, args.name))
     text = ''.join(map(write_line, rows))
     if args.output is None:

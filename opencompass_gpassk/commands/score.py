@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import add_undecided_argument
+from opencompass_gpassk.commands import NumbersAction, add_undecided_argument, check_output
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Candidate
@@ -54,10 +54,18 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
     parser.add_argument(
-        '-k', type=int, nargs='+', help='k of G-Pass@k, after SAMPLES (default: 4 8 16 up to n)'
+        '-k',
+        action=NumbersAction,
+        number=int,
+        metavar='K',
+        help='k of G-Pass@k, after SAMPLES; those above n are left out (default: 4 8 16)',
     )
     parser.add_argument(
-        '--tau', type=float, nargs='+', metavar='TAU', help='thresholds (default: 0 .25 .5 .75 1)'
+        '--tau',
+        action=NumbersAction,
+        number=float,
+        metavar='TAU',
+        help='thresholds (default: 0 .25 .5 .75 1)',
     )
     parser.add_argument(
         '-o',
@@ -108,15 +116,14 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.report.tables.contents import report_tables
     from opencompass_gpassk.report.tables.table import to_text
 
-    if args.output and args.output.is_dir():
-        raise ValueError(f'--output {args.output} is a folder; name the file to write')
+    check_output(args.output)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings(args.judge, args.undecided)
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for sampled, path, folder in _sources(args):
         if path:
-            path.parent.mkdir(parents=True, exist_ok=True)  # before anything is paid for
+            path.parent.mkdir(parents=True, exist_ok=True)  # of a model, if there are several
         if (args.model or args.dataset) and sampled.model:
             raise ValueError('--model and --dataset are for files; a run has its own names')
         sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
@@ -172,7 +179,10 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
     from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
     n = sampled.n
-    ks = tuple(args.k) if args.k else tuple(k for k in (4, 8, 16) if k <= n) or (n,)
+    given = tuple(args.k or (4, 8, 16))
+    ks = tuple(k for k in given if k <= n) or (given if args.k else (n,))
+    if args.k and (above := [k for k in given if k not in ks]):
+        _note(f'{sampled.name}: k = {", ".join(map(str, above))} is left out: n is only {n}')
     try:
         return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
     except ValueError as error:

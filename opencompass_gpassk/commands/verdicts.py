@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from opencompass_gpassk.commands import check_output
 from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
@@ -202,6 +203,7 @@ def _export(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import verdict_line
 
     output = Path(args.output)
+    check_output(output)
     if args.output != '-' and output.exists() and output.samefile(path):
         raise ValueError(f'{output} is the verdict store itself; name another file to write')
     count = 0

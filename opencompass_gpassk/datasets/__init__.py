@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opencompass_gpassk.datasets.aime import AIME
     from opencompass_gpassk.datasets.base import GPassKDataset
+    from opencompass_gpassk.datasets.custom import CustomProblems
     from opencompass_gpassk.datasets.livemathbench import LiveMathBench
     from opencompass_gpassk.datasets.math500 import MATH500L5
     from opencompass_gpassk.datasets.rvbench import RVBench
 
-__all__ = ['AIME', 'MATH500L5', 'GPassKDataset', 'LiveMathBench', 'RVBench']
+__all__ = ['AIME', 'MATH500L5', 'CustomProblems', 'GPassKDataset', 'LiveMathBench', 'RVBench']
 
 MODULES = {
     'AIME': 'aime',
+    'CustomProblems': 'custom',
     'GPassKDataset': 'base',
     'LiveMathBench': 'livemathbench',
     'MATH500L5': 'math500',

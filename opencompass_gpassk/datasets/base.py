@@ -51,10 +51,12 @@ class GPassKDataset(BaseDataset):
         reader_cfg: As in every OpenCompass data set.
         k: One k or several, of pass@k and G-Pass@k.
         n: Samples of each problem, at least the largest k; 3k is advised.
+        limit: Only the first so many problems; the benchmark's name then says so. (`test_range`
+            cuts the repeated rows.)
         **kwargs: The settings of :meth:`load`.
 
     Raises:
-        ValueError: If a k is above n, or as :meth:`load` says.
+        ValueError: If a k is above n or the limit is below 1, or as :meth:`load` says.
     """
 
     dataset: Any  # a Dataset, or a DatasetDict of several
@@ -64,6 +66,7 @@ class GPassKDataset(BaseDataset):
         reader_cfg: dict[str, Any] | None = None,
         k: int | Sequence[int] = 1,
         n: int = 1,
+        limit: int | None = None,
         **kwargs: Any,
     ) -> None:
         ks = [k] if isinstance(k, int) else list(k)
@@ -71,7 +74,9 @@ class GPassKDataset(BaseDataset):
             raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
         if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
             raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
-        self._replicas = n
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
+        self._replicas, self._limit = n, limit
         super().__init__(reader_cfg=reader_cfg or {}, k=ks, n=n, **kwargs)
 
     def _init_reader(self, **kwargs: Any) -> None:
@@ -84,7 +89,12 @@ class GPassKDataset(BaseDataset):
 
     def _number(self, rows: Dataset) -> Dataset:
         problems = len(rows) // self._replicas
-        replicas = [replica for replica in range(self._replicas) for _ in range(problems)]
+        kept = min(problems, self._limit or problems)
+        replicas = [replica for replica in range(self._replicas) for _ in range(kept)]
+        if kept < problems:
+            rows = rows.select([i for i in range(len(rows)) if i % problems < kept])
+            names = [f'{name}-first{kept}' for name in rows['benchmark']]
+            rows = rows.remove_columns('benchmark').add_column('benchmark', names)
         return rows.add_column('replica', replicas)
 
 
@@ -103,7 +113,7 @@ def make_dataset(
         questions: The problems.
         benchmark: The name under which results are joined and shown.
         version: The data's version; a hash of the content is added to it.
-        prompt: The preset of :mod:`opencompass_gpassk.datasets.prompts`.
+        prompt: A preset of :mod:`opencompass_gpassk.datasets.prompts`, or a template.
         cot: Ask for reasoning step by step.
         examples: Returns the name of the worked examples that ``'4-shot'`` shows before a question.
 

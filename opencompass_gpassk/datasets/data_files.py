@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
+
 __all__ = [
     'FORMATS',
     'Part',
@@ -37,15 +39,20 @@ def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
     Raises:
-        ValueError: If the format is unknown or the file can't be read; it names file and line.
+        ValueError: If there is no such file, its format is unknown, or it can't be read; it names
+            file and line.
     """
     readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': _csv}
+    if not path.is_file():
+        raise ValueError(f'{path}: there is no such file')
     if path.suffix not in readers:
         raise ValueError(f'{path}: unknown format; use one of {", ".join(FORMATS)}')
     try:
         rows = [Row(f'{path}, {place}', fields) for place, fields in readers[path.suffix](path)]
     except UnicodeDecodeError as error:
         raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
+    except RecursionError as error:
+        raise ValueError(f'{path}: its records are nested too deeply') from error
     for row in rows:
         if not isinstance(row.fields, Mapping):
             raise ValueError(
@@ -67,10 +74,9 @@ def text_field(row: Row, names: Sequence[str]) -> str:
             continue
         if str(value).strip():
             return str(value)
-    found = ', '.join(map(str, row.fields)) or 'none'
     raise ValueError(
         f'{row.place}: field {" or ".join(names)} is missing, empty or not a text; '
-        f'the fields there are {found}'
+        f'{fields_of(row.fields, names[0])}'
     )
 
 
@@ -81,13 +87,10 @@ def optional_text(row: Row, name: str) -> str:
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, Any]]:
-    # Only \n ends a line: a question may contain U+2028, where splitlines would cut.
-    for number, line in enumerate(path.read_bytes().decode('utf-8-sig').split('\n'), start=1):
-        if line.strip():
-            try:
-                yield f'line {number}', json.loads(line)
-            except ValueError as error:
-                raise ValueError(f'{path}, line {number}: not JSON: {error}') from error
+    for number, line in numbered_lines(path):
+        with at_line(path, number):
+            row = parse_row(line)
+        yield f'line {number}', row
 
 
 def _json(path: Path) -> Iterator[tuple[str, Any]]:
@@ -118,13 +121,16 @@ def _csv(path: Path) -> Iterator[tuple[str, Any]]:
     csv.field_size_limit(2**31 - 1)
     with path.open(encoding='utf-8-sig', newline='') as file:
         reader = csv.DictReader(file, restkey='')
-        for fields in reader:
-            if '' in fields or None in fields.values():
-                raise ValueError(
-                    f'{path}, line {reader.line_num}: the row has another number of columns than '
-                    'the head; quote fields that contain commas'
-                )
-            yield f'line {reader.line_num}', fields
+        try:
+            for fields in reader:
+                if '' in fields or None in fields.values():
+                    raise ValueError(
+                        f'{path}, line {reader.line_num}: the row has another number of columns '
+                        'than the head; quote fields that contain commas'
+                    )
+                yield f'line {reader.line_num}', fields
+        except csv.Error as error:
+            raise ValueError(f'{path}, line {reader.line_num}: not CSV: {error}') from error
 
 
 def check_counts(

@@ -4,16 +4,19 @@ The presets are ``'default'``, this package's own wording, and ``'opencompass'``
 installed OpenCompass for LiveMathBench. Both exist in Chinese and English, with and without a
 request for reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked
 examples: Minerva's, from the installed OpenCompass, or this package's own for LeetCode questions.
+
+A text that holds ``{question}`` is a template of the user's own.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-__all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'make_prompt']
+__all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'language_of', 'make_prompt']
 
 EXAMPLES = ('math', 'leetcode')
 STOP = 'Problem:'  # a model that continues after its answer writes another problem
@@ -51,6 +54,7 @@ def _own() -> str:
     return '\n\n'.join(f'{STOP}\n{row["question"]}\n\nSolution:\n{row["solution"]}' for row in rows)
 
 
+QUESTION = '{question}'  # its place in a template
 PRESETS = ('default', 'opencompass', '4-shot')
 REASONING = {
     'en': 'Work through the problem step by step.',
@@ -60,6 +64,24 @@ ANSWER = {
     'en': 'State your final answer at the end, inside \\boxed{}.',
     'cn': '最后请将答案写在 \\boxed{} 中。',
 }
+
+HAN = re.compile('[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]')
+CHINESE = ('cn', 'zh', 'chinese')
+
+
+def language_of(question: str, language: str = '') -> str:
+    """Return the language of the prompt for a question: ``'cn'`` or ``'en'``.
+
+    Args:
+        question: The question; it is taken as Chinese if it contains Han characters.
+        language: The language that the data set states; it has priority if it is one of the two.
+    """
+    named = language.strip().lower()
+    if named.startswith(CHINESE):
+        return 'cn'
+    if named.startswith('en'):
+        return 'en'
+    return 'cn' if HAN.search(question) else 'en'
 
 
 def make_prompt(
@@ -74,18 +96,24 @@ def make_prompt(
 
     Args:
         question: The problem's text.
-        language: ``'en'`` or ``'cn'``.
-        preset: The wording; see :mod:`opencompass_gpassk.datasets.prompts`.
-        cot: Ask for reasoning step by step; worked examples always show reasoning.
+        language: The language that the data set states; see :func:`language_of`.
+        preset: The wording, or a template with ``{question}``; see
+            :mod:`opencompass_gpassk.datasets.prompts`.
+        cot: Ask for reasoning step by step; worked examples always show reasoning, and a template
+            stays as it is.
         examples: The worked examples of the preset ``'4-shot'``: ``'math'`` or ``'leetcode'``.
 
     Raises:
-        ValueError: If the preset or the language is unknown.
+        ValueError: If the preset is unknown, or has no prompt in the language.
     """
+    if QUESTION in preset:  # not str.format: LaTeX in the template may contain braces
+        return preset.replace(QUESTION, question)
     if preset not in PRESETS:
-        raise ValueError(f'prompt is {preset!r}; choose one of {", ".join(PRESETS)}')
-    if language not in ANSWER:
-        raise ValueError(f'language is {language!r}; there are prompts in {", ".join(ANSWER)}')
+        raise ValueError(
+            f'prompt is {preset!r}; choose one of {", ".join(PRESETS)}, or give a template that '
+            f'contains {QUESTION}'
+        )
+    language = language_of(question, language)
     if preset == 'opencompass':
         return _upstream(question, language, cot)
     if preset == '4-shot' and language != 'en':

@@ -42,17 +42,10 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
         ValueError: If a row lacks a field (with file, line and field), a group has two originals,
             groups have different numbers of versions, or an original's group has no version.
     """
-    rows = [_posed(row, None) for row in _rows(path)]
+    rows = [_posed(row, None) for row in read_rows(Path(path).expanduser())]
     if originals:
-        rows += [_posed(row, True) for row in _rows(originals)]
+        rows += [_posed(row, True) for row in read_rows(Path(originals).expanduser())]
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
-
-
-def _rows(path: str) -> list[Row]:
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise ValueError(f'{path}: there is no such file; name one of RV-Bench problems')
-    return read_rows(file)
 
 
 def _posed(row: Row, original: bool | None) -> PosedQuestion:

@@ -1,19 +1,25 @@
 """The environment variables that set what the data set configs load and how often they sample.
 
-GPASSK_VERSION    version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
-GPASSK_LANGUAGES  of LiveMathBench: cn, en or cn,en; by default all that the version has
-GPASSK_N          samples of each problem: 16 on sample and RV-Bench, else 48
-GPASSK_K          the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these two, else 4,8,16
-GPASSK_DATA       a folder or file with the data
+GPASSK_VERSION      version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
+GPASSK_LANGUAGES    of LiveMathBench: cn, en or cn,en; by default all that the version has
+GPASSK_N            samples of each problem: 16 on sample, RV-Bench and own files, else 48
+GPASSK_K            the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these three, else 4,8,16
+GPASSK_LIMIT        only the first so many problems of each data set
+GPASSK_DATA         a folder or file with the data
+GPASSK_TEMPERATURE  of the samples (1.0); greedy data sets have none
+GPASSK_MAX_OUT_LEN  greatest number of tokens of a response (8192)
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP  of RV-Bench: the seed of the versions (42), and how many (5)
-GPASSK_MATCH      exact, if answers must equal the gold answer's text; see judging/settings.py
+GPASSK_MATCH        exact, if answers must equal the gold answer's text; see judging/settings.py
 
 Configs call this module through ``__import__``, since a config can't call names that it imports.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +29,9 @@ __all__ = [
     'PART_SIZES',
     'VERSIONS',
     'aime',
+    'custom',
     'forty_five_file',
+    'inference',
     'livemathbench',
     'math500_l5',
     'rvbench',
@@ -49,6 +57,8 @@ VERSIONS = {
     version: tuple(dict.fromkeys(language for _, language in parts))
     for version, parts in PART_SIZES.items()
 }
+SAMPLING = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
+MAX_OUT_LEN = 8192  # 32768 for models with long reasoning
 PAPER = (48, (4, 8, 16))  # n and the k of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
@@ -63,7 +73,7 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
     Raises:
         ValueError: If an environment variable has an invalid value; it names the variable.
     """
-    version = os.environ.get('GPASSK_VERSION', '').strip() or default
+    version = _given('GPASSK_VERSION') or default
     if version not in VERSIONS:
         raise ValueError(f'GPASSK_VERSION is {version!r}; choose one of {", ".join(VERSIONS)}')
     sample = version == 'sample'
@@ -100,6 +110,44 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
 
 
+def custom(*, greedy: bool = False) -> dict[str, Any]:
+    """Return abbr, path, n and k of CustomProblems, as :func:`livemathbench` does.
+
+    The abbr holds a hash of the file: OpenCompass keeps sizes and responses under the abbr, and
+    would go on with those of the file's earlier content.
+    """
+    path = _data_path()
+    if path is None:
+        return {**_protocol('custom', QUICK, greedy), 'path': None}
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f'GPASSK_DATA is {path!r}; the file of your own problems is needed')
+    content = hashlib.sha256(file.read_bytes()).hexdigest()[:6]
+    name = re.sub(r'[^\w.+-]+', '-', file.stem)
+    return {**_protocol(f'{name}-{content}', QUICK, greedy), 'path': path}
+
+
+def inference(*, greedy: bool = False) -> dict[str, Any]:
+    """Return sampling and max_out_len: keyword arguments of GPassKGenInferencer.
+
+    They are those of arXiv 2412.13147, or as the environment sets them.
+
+    Raises:
+        ValueError: If an environment variable has an invalid value; it names the variable.
+    """
+    length = _positive('GPASSK_MAX_OUT_LEN', _given('GPASSK_MAX_OUT_LEN') or str(MAX_OUT_LEN))
+    if greedy:
+        return {'sampling': 'greedy', 'max_out_len': length}
+    given = _given('GPASSK_TEMPERATURE') or str(SAMPLING['temperature'])
+    try:
+        temperature = float(given)
+    except ValueError:
+        temperature = math.nan
+    if not 0 < temperature < math.inf:
+        raise ValueError(f'GPASSK_TEMPERATURE is {given!r}; a number above 0 is needed')
+    return {'sampling': {**SAMPLING, 'temperature': temperature}, 'max_out_len': length}
+
+
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
 
@@ -114,7 +162,7 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
         ('seed', 'GPASSK_RV_SEED', DEFAULT_SEED),
         ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
     ):
-        given = os.environ.get(variable, '').strip()
+        given = _given(variable)
         numbers[field] = int(given) if given == '0' else _positive(variable, given or str(usual))
         if field == 'per_group' and numbers[field] < 2:
             raise ValueError(f'{variable} is {given!r}; a question has at least 2 versions')
@@ -134,26 +182,30 @@ def forty_five_file(path: str | None) -> str | None:
 
 
 def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
-    """Return abbr, n and k; if GPASSK_K isn't set, the usual k up to n."""
+    """Return abbr, n, k and limit; if GPASSK_K isn't set, the usual k up to n."""
+    given = _given('GPASSK_LIMIT')
+    limit = _positive('GPASSK_LIMIT', given) if given else None
+    name += f'-first{limit}' if limit else ''
     if greedy:
-        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1}
+        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1, 'limit': limit}
     usual_n, usual_ks = usual
-    n = _positive('GPASSK_N', os.environ.get('GPASSK_N', '').strip() or str(usual_n))
-    given = os.environ.get('GPASSK_K', '').strip()
+    n = _positive('GPASSK_N', _given('GPASSK_N') or str(usual_n))
+    found = {'abbr': f'{name}-n{n}', 'n': n, 'limit': limit}
+    given = _given('GPASSK_K')
     if not given:
-        return {'abbr': f'{name}-n{n}', 'n': n, 'k': [k for k in usual_ks if k <= n] or [n]}
+        return {**found, 'k': [k for k in usual_ks if k <= n] or [n]}
     ks = sorted({_positive('GPASSK_K', part.strip()) for part in given.split(',')})
     if ks[-1] > n:
         raise ValueError(
             f'GPASSK_K is {given!r}, but there are only {n} samples of each problem; '
             f'set GPASSK_N to {3 * ks[-1]}, three times the largest k'
         )
-    return {'abbr': f'{name}-n{n}', 'n': n, 'k': ks}
+    return {**found, 'k': ks}
 
 
 def _languages(version: str) -> list[str]:
     known = VERSIONS[version]
-    given = os.environ.get('GPASSK_LANGUAGES', '').strip()
+    given = _given('GPASSK_LANGUAGES')
     chosen = {part.strip() for part in given.split(',')} if given else set(known)
     if not chosen <= set(known):
         raise ValueError(f'GPASSK_LANGUAGES is {given!r}; version {version} has {", ".join(known)}')
@@ -162,13 +214,17 @@ def _languages(version: str) -> list[str]:
 
 def _data_path() -> str | None:
     """Return the path in GPASSK_DATA as an absolute one, since tasks may run in another folder."""
-    given = os.environ.get('GPASSK_DATA', '').strip()
+    given = _given('GPASSK_DATA')
     if not given:
         return None
     path = Path(given).expanduser().absolute()
     if not path.exists():
         raise ValueError(f'GPASSK_DATA is {given!r}, where there is no file or folder')
     return str(path)
+
+
+def _given(name: str) -> str:
+    return os.environ.get(name, '').strip()
 
 
 def _positive(name: str, text: str) -> int:

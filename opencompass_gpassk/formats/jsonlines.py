@@ -13,8 +13,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.display import short_line
+
 __all__ = [
     'at_line',
+    'fields_of',
     'input_name',
     'numbered_lines',
     'parse_row',
@@ -97,6 +100,23 @@ def parse_row(line: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f'a row is an object {{…}}, not a {type(row).__name__}')
     return row
+
+
+# Other programs' names of our fields.
+OTHER_NAMES = {
+    'question': ('problem', 'prompt', 'input', 'query', 'instruction'),
+    'answer': ('gold', 'gold_answer', 'target', 'label', 'reference', 'expected', 'solution'),
+    'samples': ('responses', 'response', 'outputs', 'completions', 'generations', 'predictions'),
+}
+
+
+def fields_of(row: Mapping[str, Any], wanted: str) -> str:
+    """Return the names of a row's fields, for a message on a missing one, and what may be meant."""
+    names = ', '.join(short_line(str(name), 40) for name in list(row)[:20]) or 'none'
+    meant = [name for name in OTHER_NAMES.get(wanted, ()) if name in row]
+    return f'the fields there are {names}' + (
+        f'; {meant[0]}: did you mean {wanted}?' if meant else ''
+    )
 
 
 def row_line(row: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.judge import (
@@ -31,7 +32,7 @@ from opencompass_gpassk.judging.judge import (
     Triple,
     make_judge,
 )
-from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, language_of
+from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.rules import (
     NO_ANSWER,
     final_answer,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Triple
 
-__all__ = ['BUILT_IN', 'Prompt', 'defuse', 'language_of', 'neutralise']
+__all__ = ['BUILT_IN', 'Prompt', 'defuse', 'neutralise']
 
 QUOTED = '┃ '  # marks each line of a text with several lines; not used in mathematics or by a menu
 LINE_ENDS = re.compile(r'\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]')
@@ -122,8 +122,6 @@ NAMES = {
 FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
 # Braces after a letter belong to a command, as in \\boxed{answer}.
 PLACEHOLDER = re.compile(r'(?<![A-Za-z])\{(' + '|'.join(FIELD_OF) + r')\}')
-HAN = re.compile('[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]')
-CHINESE = ('cn', 'zh', 'chinese')
 
 
 @dataclass(frozen=True)
@@ -167,21 +165,6 @@ class Prompt:
             'answer': neutralise(triple.answer),
         }
         return PLACEHOLDER.sub(lambda place: values[FIELD_OF[place.group(1)]], self.text)
-
-
-def language_of(question: str, language: str = '') -> str:
-    """Return the language of the prompt for a question: ``'cn'`` or ``'en'``.
-
-    Args:
-        question: The question; it is taken as Chinese if it contains Han characters.
-        language: The language that the data set states; it has priority if it is one of the two.
-    """
-    named = language.strip().lower()
-    if named.startswith(CHINESE):
-        return 'cn'
-    if named.startswith('en'):
-        return 'en'
-    return 'cn' if HAN.search(question) else 'en'
 
 
 def _upstream(language: str) -> str:

@@ -255,8 +255,12 @@ def trials_files(path: Path) -> tuple[Path, dict[tuple[str, str], Path]]:
         ValueError: If there are none.
     """
     if path.is_file():
-        beside = path.with_name(path.name.removesuffix('.json') + ENDING)
-        path = beside if beside.is_file() else path
+        if path.suffix == '.json':
+            result, path = path, path.with_name(path.stem + ENDING)
+            if not path.is_file():
+                raise ValueError(
+                    f'{result}: its trials, {path.name}, are not beside it; put them there'
+                )
         name = path.name.removesuffix(ENDING)
         run, known, model = path.resolve().parent.as_posix().rpartition('/results/')
         return (

@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import (
+    at_line,
+    fields_of,
+    input_name,
+    numbered_lines,
+    parse_row,
+)
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
@@ -124,12 +130,16 @@ def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str
     row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
-        raise ValueError('field answer: the gold answer is missing or not a text')
+        raise ValueError(
+            f'field answer: the gold answer is missing or not a text; {fields_of(row, "answer")}'
+        )
     if not str(gold).strip():
         raise ValueError('field answer: the gold answer is empty; give one')
     samples = row.get('samples')
     if not isinstance(samples, list) or not samples:
-        raise ValueError('field samples: a list of at least one response is needed')
+        raise ValueError(
+            f'field samples: a list of at least one response is needed; {fields_of(row, "samples")}'
+        )
     for index, sample in enumerate(samples):
         if not isinstance(sample, str | None):
             raise ValueError(

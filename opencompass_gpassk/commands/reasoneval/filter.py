@@ -7,9 +7,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     note,
-    require_no_folder,
     write_lines,
 )
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.reasoneval.solution_files import select
 
-    require_no_folder(args.output)
+    check_output(args.output)
     found = select(
         args.file,
         min_validity=args.min_validity,

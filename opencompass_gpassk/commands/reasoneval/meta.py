@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import NumbersAction, check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_aggregates,
     note,
-    require_no_folder,
 )
 
 __all__ = ['add_action', 'run']
@@ -62,8 +62,8 @@ def add_action(actions: Any) -> None:
     add_aggregates(parser)
     parser.add_argument(
         '--thresholds',
-        type=float,
-        nargs='+',
+        action=NumbersAction,
+        number=float,
         metavar='SHARE',
         help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     )
     from opencompass_gpassk.report.tables.table import to_text
 
-    require_no_folder(args.output)
+    check_output(args.output)
     limits = {
         ErrorKind.INVALID: args.validity_threshold,
         ErrorKind.REDUNDANT: args.redundancy_threshold,
@@ -95,7 +95,6 @@ def run(args: argparse.Namespace) -> int:
     for table in [*meta_tables(found), *threshold_tables(found, thresholds)]:
         print(to_text(table))
     if args.output:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
         args.output.write_text(meta_json(found, thresholds), encoding='ascii')
         note(f'{args.output} written')
     return 0

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     note,
-    require_no_folder,
     scorer_settings,
     write_lines,
 )
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
 
     settings = scorer_settings(args)
-    require_no_folder(args.output)
+    check_output(args.output)
     store = args.store or ScoreStore.default_path(None)
     rows = read_solutions(args.file, skip_bad=args.skip_bad, report=note)
     beside = None if store else _beside(args.output)

@@ -18,7 +18,6 @@ __all__ = [
     'add_aggregates',
     'add_scorer_options',
     'note',
-    'require_no_folder',
     'scorer_settings',
     'write_lines',
 ]
@@ -129,16 +128,6 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
 
 def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-
-
-def require_no_folder(output: Path | None) -> None:
-    """Refuse to write to a folder, before anything is computed.
-
-    Raises:
-        ValueError: If the output is a folder.
-    """
-    if output and output.is_dir():
-        raise ValueError(f'--output {output} is a folder; name the file to write')
 
 
 def write_lines(lines: list[str], output: Path | None) -> None:

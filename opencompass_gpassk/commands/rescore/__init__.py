@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
+    NumbersAction,
     add_run_argument,
     add_trust_argument,
     add_undecided_argument,
@@ -43,8 +44,12 @@ def add_parser(subparsers: Any) -> None:
         'result)',
     )
     add_undecided_argument(parser)
-    parser.add_argument('-k', type=int, nargs='+', help='k of G-Pass@k, after RUN')
-    parser.add_argument('--tau', type=float, nargs='+', metavar='TAU', help='thresholds')
+    parser.add_argument(
+        '-k', action=NumbersAction, number=int, metavar='K', help='k of G-Pass@k, after RUN'
+    )
+    parser.add_argument(
+        '--tau', action=NumbersAction, number=float, metavar='TAU', help='thresholds'
+    )
     parser.add_argument(
         '--min-coverage',
         type=float,

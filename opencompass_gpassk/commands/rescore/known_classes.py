@@ -89,7 +89,7 @@ def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
         UnknownPartError: If a class or one of its arguments is not a known one.
     """
     kind = _known(config.get('type'), DATA_SETS, 'the data set')
-    names = {*inspect.signature(kind.load).parameters, 'abbr', 'n', 'k'}
+    names = {*inspect.signature(kind.load).parameters, 'abbr', 'n', 'k', 'limit'}
     made = _arguments(config, names, 'the data set', apart=('reader_cfg', 'infer_cfg', 'eval_cfg'))
     for name in ELSEWHERE:
         if name in made and made[name] != inspect.signature(kind.load).parameters[name].default:
@@ -227,7 +227,9 @@ def _arguments(
     """Return the arguments in a config except those in ``apart``; all must be known and plain."""
     made = {key: value for key, value in config.items() if key not in ('type', *apart)}
     for name, value in made.items():
-        if name not in names or not (value is None or _is_plain(value)):
+        mapped = name == 'columns' and isinstance(value, Mapping)
+        plain = _is_plain([*value.values()] if mapped else value)
+        if name not in names or not (value is None or plain):
             raise UnknownPartError(f'{of} sets {str(name)[:80]!r}, which a run folder may not set')
     return made
 

@@ -1,0 +1,106 @@
+"""Problems from a file of the user's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from datasets import Dataset
+from opencompass.registry import LOAD_DATASET
+
+from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.prompts import language_of
+
+__all__ = ['CustomProblems']
+
+FIELDS = ('question', 'answer', 'id', 'language', 'cluster', 'split', 'level', 'subject')
+# Names of this package's data sets: under one of them, results would be joined with theirs.
+TAKEN = re.compile(r'sample(-.+)?|(LiveMathBench-|AIME20|MATH500-L|RV-).*')
+SURROGATE = re.compile('[\ud800-\udfff]')
+
+
+@LOAD_DATASET.register_module()
+class CustomProblems(GPassKDataset):
+    """Problems from a file of the user's own. See :meth:`load` for the settings."""
+
+    @staticmethod
+    def load(
+        path: str | None = None,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        prompt: str = 'default',
+        cot: bool = True,
+    ) -> Dataset:
+        """Load the problems.
+
+        Args:
+            path: A file: JSON lines, JSON, CSV or parquet. Rows have ``question`` and ``answer``.
+                Optional are ``id``; ``language`` (by default ``'cn'`` if the question contains
+                Chinese, else ``'en'``); the groups ``split``, ``level`` and ``subject``, also
+                inside an object ``groups``; and ``cluster``, a label that translations or versions
+                of one question share.
+            name: The name in tables, under which results are joined; by default the file's name.
+            columns: Field → its name in the file, such as ``{'question': 'problem'}``.
+            prompt: ``'default'``, ``'opencompass'``, ``'4-shot'``, or a template that contains
+                ``{question}``.
+            cot: Ask for reasoning step by step.
+
+        Raises:
+            ValueError: If a setting is unknown, the name is another benchmark's, there is no such
+                file, or a row is malformed; with file, line and field.
+        """
+        if not path:
+            raise ValueError(
+                "path is missing; name your file in the data set's config, or in the environment "
+                'variable GPASSK_DATA'
+            )
+        columns = columns or {}
+        if unknown := set(columns) - set(FIELDS):
+            raise ValueError(
+                f'columns has {min(unknown)!r}; fields that can be mapped: {", ".join(FIELDS)}'
+            )
+        file = Path(path).expanduser()
+        benchmark = name or file.stem
+        if TAKEN.fullmatch(benchmark):
+            raise ValueError(
+                f'{path}: {benchmark!r} is the name of a benchmark of this package; set name=… in '
+                'the data set config, or rename the file'
+            )
+        questions: list[Question] = []
+        places: dict[str, str] = {}
+        for number, row in enumerate(read_rows(file), start=1):
+            question = _question(row, number, columns)
+            first = places.setdefault(question.problem_id, row.place)
+            if first != row.place:
+                raise ValueError(
+                    f'{row.place}: field id: {question.problem_id!r} is already used at {first}; '
+                    'give every problem its own'
+                )
+            questions.append(question)
+        return make_dataset(questions, benchmark=benchmark, version='user', prompt=prompt, cot=cot)
+
+
+def _question(row: Row, number: int, columns: Mapping[str, str]) -> Question:
+    name = {field: columns.get(field, field) for field in FIELDS}
+    groups = row.fields.get('groups')
+    if isinstance(groups, Mapping):
+        row = Row(row.place, {**groups, **row.fields})
+    text = text_field(row, [name['question']])
+    problem_id = optional_text(row, name['id']) or str(number)
+    question = Question(
+        problem_id=problem_id,
+        question=text,
+        answer=text_field(row, [name['answer']]),
+        language=optional_text(row, name['language']) or language_of(text),
+        cluster=optional_text(row, name['cluster']) or problem_id,
+        split=optional_text(row, name['split']),
+        level=optional_text(row, name['level']),
+        subject=optional_text(row, name['subject']),
+    )
+    for field, value in asdict(question).items():
+        if SURROGATE.search(value):
+            raise ValueError(f'{row.place}: field {field} contains half a character (U+D800–DFFF)')
+    return question
