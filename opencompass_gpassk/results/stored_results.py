@@ -172,7 +172,7 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 'it; name a work dir such as outputs/default'
             )
         for run in runs:
-            only = path if path.is_file() else None
+            only = path.absolute() if path.is_file() else None
             if (only or run).resolve() not in seen:
                 seen.add((only or run).resolve())
                 _take_run(run, sources, only)
