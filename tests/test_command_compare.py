@@ -87,6 +87,16 @@ def test_differences_are_those_of_the_result_files(
     assert 'problems lost, the 10 that changed most' in told.out
 
 
+def test_single_results_may_be_named_by_relative_paths(
+    runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result in a run is found wherever the command is typed."""
+    monkeypatch.chdir(runs[0].parent)
+    paths = [str(result_path(run, 'm').relative_to(runs[0].parent)) for run in runs]
+    assert main(['compare', *paths]) == 0
+    assert 'B is worse than A' in capsys.readouterr().out
+
+
 def test_groups_are_shown_on_request(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
