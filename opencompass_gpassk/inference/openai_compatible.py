@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from opencompass.models.base_api import BaseAPIModel
 from opencompass.registry import MODELS
@@ -39,9 +39,11 @@ CHAT = {
     ],
     'reserved_roles': [{'role': 'SYSTEM', 'api_role': 'SYSTEM'}],
 }
+PROTOCOL = (*NEUTRAL, 'seed')
 OWN_FIELDS = {'model', 'messages', 'stream'} | OURS - {'seed'}
 END_OF_THOUGHTS = '</think>'  # as OpenCompass's wrappers write it
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
+KeyT = TypeVar('KeyT')
 
 
 @MODELS.register_module()
@@ -117,7 +119,7 @@ class OpenAICompatible(BaseAPIModel):
         max_seq_len: int | None = None,
     ) -> None:
         super().__init__(path, meta_template=meta_template or CHAT, max_seq_len=max_seq_len)
-        check_names(without, [*NEUTRAL, 'seed'], 'without')
+        check_names(without, PROTOCOL, 'without')
         if not api_key_env.isidentifier():  # not shown: it may be the key
             raise ValueError(
                 f'api_key_env of {path} is no name of an environment variable; it names the one '
@@ -148,7 +150,7 @@ class OpenAICompatible(BaseAPIModel):
         self.most = max_concurrency * len(self.client.addresses)  # requests at once
         official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
         self.length_field = 'max_completion_tokens' if official else 'max_tokens'
-        self.open: set[tuple[float, int]] = set()  # when each open request was begun, and number
+        self.open: list[float] = []  # when each open request was begun, the first one first
         self._replied = False
 
     def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
@@ -179,12 +181,12 @@ class OpenAICompatible(BaseAPIModel):
         return texts
 
     def answers(
-        self, requests: Iterable[tuple[int, Any, Mapping[str, Any]]], max_out_len: int
-    ) -> Generator[list[tuple[int, Output]], None, None]:
-        """Ask requests, and yield each output under its request's number when it arrives.
+        self, requests: Iterable[tuple[KeyT, Any, Mapping[str, Any]]], max_out_len: int
+    ) -> Generator[list[tuple[KeyT, Output]], None, None]:
+        """Ask requests, and yield the key and the output of each when it arrives.
 
         Args:
-            requests: Number, prompt and sampling fields of each; taken when there is room for it.
+            requests: Key, prompt and sampling fields of each; taken when there is room for it.
             max_out_len: Greatest number of tokens in a response.
 
         Raises:
@@ -192,18 +194,18 @@ class OpenAICompatible(BaseAPIModel):
         """
         client, counts = copy.copy(self.client), Counts()  # to be stopped apart from other threads
 
-        def begun() -> Iterable[tuple[tuple[float, int], dict[str, Any]]]:
-            for number, entry, fields in requests:
-                key = time.monotonic(), number
-                self.open.add(key)
+        def begun() -> Iterable[tuple[Any, dict[str, Any]]]:
+            for key, prompt, fields in requests:
                 sent = {name: fields[name] for name in fields if name not in self.without}
-                sent |= {'model': self.path, 'messages': messages(entry)}
-                yield key, {**sent, self.length_field: max_out_len}
+                sent |= {'model': self.path, 'messages': messages(prompt)}
+                began = time.monotonic()
+                self.open.append(began)
+                yield (began, key), {**sent, self.length_field: max_out_len}
 
-        def work(hand_over: Callable[[tuple[int, Output]], None]) -> None:
-            def receive(key: tuple[float, int], outcome: Outcome) -> bool:
-                self.open.discard(key)
-                hand_over((key[1], self._output(outcome)))
+        def work(hand_over: Callable[[tuple[KeyT, Output]], None]) -> None:
+            def receive(begun: tuple[float, KeyT], outcome: Outcome) -> bool:
+                self.open.remove(begun[0])
+                hand_over((begun[1], self._output(outcome)))
                 return False
 
             client.ask(begun(), receive, counts)
@@ -220,10 +222,10 @@ class OpenAICompatible(BaseAPIModel):
             )
 
     def status(self) -> dict[str, Any]:
-        """Return how many requests are open, and for how many seconds the first has been."""
-        began = [key[0] for key in list(self.open)]  # a copy, since other threads change it
-        longest = f'{time.monotonic() - min(began):.0f}s' if began else '0s'
-        return {'open': len(began), 'longest': longest}
+        """Return how many requests are open, and for how many seconds the oldest has been."""
+        now = time.monotonic()
+        (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
+        return {'open': len(self.open), 'oldest': f'{now - first:.0f}s'}
 
     def _output(self, outcome: Outcome) -> Output:
         if not isinstance(outcome, Failure):
@@ -232,22 +234,19 @@ class OpenAICompatible(BaseAPIModel):
             tokens = outcome.completion_tokens or None
             return Output(thoughts + outcome.text, outcome.truncated, tokens)
         if isinstance(outcome, GivenUp):
-            raise ClientError(f'no server answers: {outcome.detail}')
+            raise ClientError(outcome.detail)
         if outcome.kind == 'refused' and not self._replied:
-            for name in (*NEUTRAL, 'seed', *self.fields, self.length_field):
+            for name in (*PROTOCOL, *self.fields, self.length_field):
                 if refuses(outcome.detail, name):
                     raise ClientError(self._refusal(name, outcome.detail))
         return Output('', lost=f'{outcome.kind}: {outcome.detail}')
 
     def _refusal(self, name: str, detail: str) -> str:
-        if name in self.fields:
-            remedy = f'leave {name} out of the config of the model'
+        remedy = f'leave {name} out of the config of the model'
+        if name in PROTOCOL:
+            remedy = f"with without=['{name}'] in the config of the model the server chooses it"
         elif name == self.length_field:
             remedy = 'lower max_out_len'
-        else:
-            remedy = (
-                f"set without=['{name}'] in the config of the model to let the server choose it"
-            )
         return f'the server refuses the field {name}; {remedy}. It says: {detail}'
 
 
@@ -285,27 +284,18 @@ class OpenAICompatibleBackend(APIBackend):
 
     def workers(self, batch_size: int) -> int:
         """Return how many requests may run at once."""
-        most: int = self.model.most
-        return most
+        return self.model.most
 
     def status(self) -> dict[str, Any]:
-        """Return how many requests are open, and for how long the first of them has been."""
-        return dict(self.model.status())
+        """Return how many requests are open, and for how many seconds the oldest has been."""
+        return self.model.status()
 
     def stream(
         self, requests: Iterable[Request], options: Options, workers: int
     ) -> Generator[list[tuple[Request, Output]], None, None]:
         """Draw requests concurrently; yield each when it is finished."""
-        begun: dict[int, Request] = {}
-
-        def asked() -> Iterable[tuple[int, Any, dict[str, Any]]]:
-            for request in requests:
-                begun[request.index] = request
-                yield request.index, request.prompt, self._fields(request.seed)
-
-        with closing(self.model.answers(asked(), self.max_out_len)) as answers:
-            for outputs in answers:
-                yield [(begun.pop(index), output) for index, output in outputs]
+        asked = ((one, one.prompt, self._fields(one.seed)) for one in requests)
+        return self.model.answers(asked, self.max_out_len)
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options

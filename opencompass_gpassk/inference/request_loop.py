@@ -154,7 +154,8 @@ class Drawing:
             again = self._open()
             if not self.backend.recovers:
                 again -= set(self.lost)
-            self._draw(bar, FailureWatch(None), again)
+            if again:
+                self._draw(bar, FailureWatch(None), again)
 
     def _open(self) -> set[int]:
         return {request.index for request in self.requests} - set(self.saved)
