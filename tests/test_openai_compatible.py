@@ -179,6 +179,17 @@ def test_a_prompt_that_is_refused_is_asked_once_and_lost_alone(tmp_path: Path) -
     assert server.calls == 12
 
 
+def test_a_response_that_takes_too_long_twice_is_lost(tmp_path: Path) -> None:
+    """With the same seed it would take as long again."""
+    with JudgeServer(echo) as server:
+        server.respond = lambda body: setattr(
+            server, 'always', 'hang' if '2+2' in str(body) else ''
+        )
+        records = run(OpenAICompatible('m', server.url, timeout=0.5), tmp_path)
+    assert [record['problem_id'] for record in records if 'lost' in record] == ['p/2'] * 3
+    assert server.calls == 15
+
+
 @pytest.mark.parametrize(
     ('fault', 'told'),
     [

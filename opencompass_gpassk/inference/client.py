@@ -813,10 +813,13 @@ class _Asking:
                         return Failure('refused', True, outcome.detail)
                     # A failure is the prompt's own only if the server works for others.
                     failures += outcome.reached and sent_to.answered >= 0
-                    # The same request would take as long again, whoever is asked.
-                    long_enough = self.now() - began >= 2 * self.client.timeout
-                    enough = len(flights) >= MOST_RACING - 1 if self.client.race else long_enough
-                    if failures > self.client.retries or (outcome.kind == 'timeout' and enough):
+                    # A prompt that takes too long so often would take too long again.
+                    hangs = outcome.kind == 'timeout' and (
+                        len(flights) >= MOST_RACING - 1
+                        if self.client.race
+                        else self.now() >= began + 2 * self.client.timeout
+                    )
+                    if failures > self.client.retries or hangs:
                         return outcome
                     if all(one.late for one in flights):
                         pause = FIRST_BACKOFF * 2.0 ** max(failures - 1, 0)
