@@ -90,6 +90,14 @@ def test_the_models_own_sampling_is_sent_where_it_is_asked_for(tmp_path: Path) -
     assert records[0]['sampling'] == {'model': True}
 
 
+def test_openais_models_get_the_length_under_its_other_name(tmp_path: Path) -> None:
+    """They refuse max_tokens."""
+    with JudgeServer(echo) as server:
+        run(OpenAICompatible('o3-mini', server.url), tmp_path)
+    assert {body['max_completion_tokens'] for body in server.bodies} == {12}
+    assert not any('max_tokens' in body for body in server.bodies)
+
+
 def test_all_are_asked_at_once_whatever_the_batch_size(tmp_path: Path) -> None:
     """Up to max_concurrency, at each of several servers."""
     with JudgeServer(echo, latency=0.2) as one, JudgeServer(echo, latency=0.2) as other:
@@ -219,9 +227,11 @@ def test_a_refused_field_ends_the_run_until_it_is_left_out(tmp_path: Path, said:
         return web.json_response({'error': {'message': words}}, status=400)
 
     with JudgeServer(echo, respond=respond) as server:
+        model = OpenAICompatible('m', server.url)
+        run(model, tmp_path, 'plain', sampling='model')  # which the server takes
         with pytest.raises(InferenceStoppedError, match=re.escape("without=['top_k']")):
-            run(OpenAICompatible('m', server.url), tmp_path, replicas=50)
-        assert server.calls < 40
+            run(model, tmp_path, replicas=50)
+        assert server.calls < 12 + 100
         records = run(OpenAICompatible('m', server.url, without=['top_k']), tmp_path)
     assert records[0]['sampling'] == {name: PAPER[name] for name in PAPER if name != 'top_k'}
     assert ['top_k' in text for text in said] == [True]

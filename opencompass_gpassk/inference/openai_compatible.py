@@ -24,7 +24,7 @@ from opencompass_gpassk.inference.client import (
     Outcome,
     in_thread,
 )
-from opencompass_gpassk.inference.openai_api import OFFICIAL, APIBackend, refuses
+from opencompass_gpassk.inference.openai_api import OFFICIAL, REASONING, APIBackend, refuses
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
@@ -149,9 +149,10 @@ class OpenAICompatible(BaseAPIModel):
         self.fields = self.client.plain_fields({**own, **(extra_body or {})}, 'extra_body')
         self.most = max_concurrency * len(self.client.addresses)  # requests at once
         official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
-        self.length_field = 'max_completion_tokens' if official else 'max_tokens'
+        renamed = official or any(name in path for name in REASONING)
+        self.length_field = 'max_completion_tokens' if renamed else 'max_tokens'
         self.open: list[float] = []  # when each open request was begun, the first one first
-        self._replied = False
+        self.replied = False
 
     def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
         """Return a response to each prompt, for OpenCompass's own inferencers.
@@ -176,7 +177,7 @@ class OpenAICompatible(BaseAPIModel):
                 if output.lost:
                     lost = output.lost
                     self.logger.warning(f"'' stands for a lost response of {self.path}: {lost}")
-        if lost and not self._replied:
+        if lost and not self.replied:
             raise InferenceStoppedError(f'the server answers no prompt of {self.path}: {lost}')
         return texts
 
@@ -229,13 +230,13 @@ class OpenAICompatible(BaseAPIModel):
 
     def _output(self, outcome: Outcome) -> Output:
         if not isinstance(outcome, Failure):
-            self._replied = True
+            self.replied = True
             thoughts = outcome.thoughts and outcome.thoughts + END_OF_THOUGHTS
             tokens = outcome.completion_tokens or None
             return Output(thoughts + outcome.text, outcome.truncated, tokens)
         if isinstance(outcome, GivenUp):
             raise ClientError(outcome.detail)
-        if outcome.kind == 'refused' and not self._replied:
+        if outcome.kind == 'refused' and not self.replied:
             for name in (*PROTOCOL, *self.fields, self.length_field):
                 if refuses(outcome.detail, name):
                     raise ClientError(self._refusal(name, outcome.detail))
@@ -278,7 +279,9 @@ class OpenAICompatibleBackend(APIBackend):
         max_out_len: int,
         note: Callable[[str], None],
     ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
+        own = copy.copy(model)
+        own.replied = False  # to requests with the fields of this protocol
+        super().__init__(own, sampling, max_out_len, note)
         for name in sorted(model.without):
             self.leave_out(name, 'so says without in its config')
 
