@@ -34,7 +34,7 @@ def judge_by_opencompass(
 
     logging.disable(logging.WARNING)  # two lines for each request
     os.environ |= {'OC_JUDGE_MODEL': 'judge', 'OC_JUDGE_API_KEY': 'none', 'OC_JUDGE_API_BASE': url}
-    changes: dict[str, Any] = {'tokenizer_path': str(_tokenizer(folder / 'tokenizer'))}
+    changes: dict[str, Any] = {'tokenizer_path': str(word_tokenizer(folder / 'tokenizer'))}
     if workers:
         patch('opencompass.models.base_api.TokenBucket.get_token', lambda self: None).start()
         changes |= {'max_workers': workers, 'verbose': False}
@@ -78,7 +78,7 @@ def _test_set(candidates: Sequence[Candidate]) -> Any:
     return Dataset.from_list(rows)
 
 
-def _tokenizer(folder: Path) -> Path:
+def word_tokenizer(folder: Path) -> Path:
     """Save a tokenizer of words: the evaluator counts tokens, with one that it downloads."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast

@@ -138,7 +138,11 @@ def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             {'content': '', 'reasoning_content': 'yes'},
-            Reply('', prompt_tokens=1, completion_tokens=1),
+            Reply('', prompt_tokens=1, completion_tokens=1, thoughts='yes'),
+        ),
+        (
+            {'content': 'no', 'reasoning': 'yes'},
+            Reply('no', prompt_tokens=1, completion_tokens=1, thoughts='yes'),
         ),
         ({'content': 'y\ud800s'}, Reply('y?s', prompt_tokens=1, completion_tokens=1)),
         ({'content': '', 'refusal': 'no'}, Failure('filtered', True, 'no')),

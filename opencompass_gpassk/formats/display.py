@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ __all__ = [
     'shortened',
     'spreadsheet_text',
     'visible_text',
+    'watched_bar',
 ]
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
@@ -112,3 +116,41 @@ def progress_bar(total: int | None, name: str, unit: str, *, shown: bool, initia
         delay=0.0 if terminal else LOG_INTERVAL,
         miniters=1,
     )
+
+
+@contextmanager
+def watched_bar(
+    total: int,
+    name: str,
+    unit: str,
+    status: Callable[[], Mapping[str, object]],
+    *,
+    shown: bool,
+    initial: int = 0,
+) -> Iterator[tqdm]:
+    """Show a progress bar that goes on telling the time and the status while nothing arrives.
+
+    Args:
+        total: Number of items.
+        name: What is done.
+        unit: What an item is.
+        status: Returns what else is told, by name; it is called by another thread.
+        shown: Whether anything is shown.
+        initial: Number of items that were done before.
+    """
+    ended = threading.Event()
+    with progress_bar(total, name, unit, shown=shown, initial=initial) as bar:
+
+        def show(interval: float) -> None:
+            while not ended.wait(interval):
+                bar.set_postfix(status())
+
+        if shown:  # by a thread alone, since it must also be shown while nothing arrives
+            writer = threading.Thread(target=show, args=(bar.mininterval,), daemon=True)
+            bar.mininterval, bar.delay = math.inf, 0.0
+            writer.start()
+        try:
+            yield bar
+        finally:
+            ended.set()
+            bar.set_postfix(status(), refresh=False)

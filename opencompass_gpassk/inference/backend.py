@@ -138,7 +138,8 @@ class Backend:
         batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
             drawn again together with its whole batch.
         repeats: Whether a batch may hold several replicas of a problem.
-        concurrent: Whether requests run concurrently, up to ``batch_size`` at once.
+        concurrent: Whether requests run concurrently, up to :meth:`workers` at once.
+        recovers: Whether lost requests are drawn again at the end, as a server may be back by then.
         applied: The applied parameters, for the prediction records.
 
     Args:
@@ -151,6 +152,7 @@ class Backend:
     batch_seed = False
     repeats = True
     concurrent = False
+    recovers = False
 
     def __init__(
         self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
@@ -191,6 +193,10 @@ class Backend:
     def workers(self, batch_size: int) -> int:
         """Return how many requests may run at once."""
         return batch_size
+
+    def status(self) -> dict[str, Any]:
+        """Return what the progress line tells of the open requests, by name."""
+        return {}
 
     def keep(self, settings: Any) -> dict[str, Any]:
         """Return the entries of a wrapper's config dictionary that the protocol leaves in force."""

@@ -9,6 +9,7 @@ from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
 from opencompass_gpassk.inference.lmdeploy import LMDeployAPIBackend, LMDeployBackend
 from opencompass_gpassk.inference.openai_api import LiteLLMBackend, OpenAIBackend
+from opencompass_gpassk.inference.openai_compatible import OpenAICompatibleBackend
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
 
@@ -21,6 +22,7 @@ BACKENDS: dict[str, type[Backend]] = {
     'HuggingFacewithChatTemplate': HuggingFaceBackend,
     'LiteLLMAPI': LiteLLMBackend,
     'OpenAI': OpenAIBackend,
+    'OpenAICompatible': OpenAICompatibleBackend,
     'TurboMindAPIModel': LMDeployAPIBackend,
     'TurboMindModel': LMDeployBackend,
     'TurboMindModelwithChatTemplate': LMDeployBackend,

@@ -16,15 +16,17 @@ import math
 import os
 import random
 import re
+import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Hashable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from queue import Empty, SimpleQueue
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -32,11 +34,12 @@ import aiohttp
 from yarl import URL
 
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.inference.backend import truncated_by
 
 __all__ = [
     *('FATAL', 'FILTERED', 'MISPLACED', 'TOO_LONG'),
-    *('Client', 'ClientError', 'Counts', 'Failure', 'Outcome', 'Receive', 'Reply'),
-    *('exception_failure', 'read_addresses', 'read_response'),
+    *('Client', 'ClientError', 'Counts', 'Failure', 'GivenUp', 'Outcome', 'Receive', 'Reply'),
+    *('exception_failure', 'in_thread', 'read_addresses', 'read_response'),
 ]
 
 logger = logging.getLogger(__name__)
@@ -48,15 +51,17 @@ class Reply:
 
     Attributes:
         text: The text, with thoughts if the server sends them in the same text.
-        truncated: Whether it reached the length limit.
+        truncated: Whether it reached the length limit; None if the server doesn't say.
         prompt_tokens: Prompt tokens as the server counted them, 0 if it didn't.
         completion_tokens: Completion tokens, likewise.
+        thoughts: The thoughts, if the server sends them apart.
     """
 
     text: str
-    truncated: bool = False
+    truncated: bool | None = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    thoughts: str = ''
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,10 @@ class Failure:
     detail: str = ''
     wait: float = 0.0
     reached: bool = True
+
+
+class GivenUp(Failure):
+    """Why asking ended; all requests without an outcome get it, also those never sent."""
 
 
 Outcome = Reply | Failure
@@ -153,7 +162,11 @@ def read_response(
     if not content and reason == 'length' and usage and usage.get('completion_tokens') == 0:
         # So LMDeploy reports that prompt and max_tokens together exceed the session's length.
         return Failure('too long', True, 'no room for a single token of a reply'), tokens
-    return Reply(encodable(content), reason == 'length', *tokens), tokens
+    if reason in ('abort', 'error'):  # so vLLM and SGLang end what they were writing
+        return Failure('server error', False, f'the reply was broken off ({reason})'), tokens
+    thoughts = _text(message.get('reasoning_content') or message.get('reasoning')) or ''
+    reply = Reply(encodable(content), truncated_by(reason), *tokens, encodable(thoughts))
+    return reply, tokens
 
 
 def _kind(status: int, words: str) -> str:
@@ -402,10 +415,10 @@ class Endpoint:
         last: The last failure.
     """
 
-    def __init__(self, address: Address, most: int) -> None:
+    def __init__(self, address: Address, most: int, limit: float) -> None:
         self.address = address
         self.most = most
-        self.limit = float(min(START, most))
+        self.limit = limit
         self.in_flight = 0
         self.opens_at = 0.0
         self.rest = 0.0
@@ -518,11 +531,30 @@ class Client:
             raise ValueError(
                 f'the key in {key_env} holds spaces or characters that no key has; set it again'
             )
+        # The next asking begins with the limits that this one ends with.
+        self.limits = dict.fromkeys(self.addresses, float(min(START, max_concurrency)))
         # A shorter key is a placeholder such as EMPTY, and may be a word of a reply. Servers may
         # return the key in lower case, as part of a host name.
         secret = re.escape(self.key) if len(self.key) >= 6 else r'(?!)'
         self._secret = re.compile(secret, re.IGNORECASE)
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
+
+    def plain_fields(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Return the fields of every request, without those that are None.
+
+        Raises:
+            ValueError: If they don't fit into JSON, or hold the key; it names ``where`` they stand.
+        """
+        try:
+            shown = json.dumps(fields, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f'{where} does not fit into JSON: {error}') from None
+        if self.hide_key(shown) != shown:
+            raise ValueError(
+                f'{where} holds the key in {self.key_env}, but settings are stored; leave the key '
+                'out: it is sent as bearer token'
+            )
+        return {name: value for name, value in fields.items() if value is not None}
 
     def hide_key(self, text: str) -> str:
         """Return a text with the key replaced wherever it occurs."""
@@ -608,7 +640,8 @@ class Client:
         except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
             outcome, tokens = exception_failure(error), (0, 0)
         if isinstance(outcome, Reply):
-            return replace(outcome, text=self.hide_key(outcome.text)), tokens
+            text, thoughts = self.hide_key(outcome.text), self.hide_key(outcome.thoughts)
+            return replace(outcome, text=text, thoughts=thoughts), tokens
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
         return replace(outcome, detail=detail), tokens
@@ -660,7 +693,9 @@ class _Asking:
         self.session = session
         self.receive = receive
         self.counts = counts
-        self.endpoints = [Endpoint(one, client.max_concurrency) for one in client.addresses]
+        self.endpoints = [
+            Endpoint(one, client.max_concurrency, limit) for one, limit in client.limits.items()
+        ]
         self.fresh = iter(requests)
         self.next: list[Hashable] = []  # the key of the prompt that waits to be opened
         self.open: dict[asyncio.Task[None], Hashable] = {}  # keys of prompts without an outcome
@@ -673,7 +708,7 @@ class _Asking:
         self.latencies: deque[float] = deque(maxlen=1000)
         self.straggling = STRAGGLING
         self.silent_since: float | None = None  # time of the first failure after the last reply
-        self.lost: Failure | None = None  # why no further reply can be expected
+        self.lost: GivenUp | None = None  # why no further reply can be expected
         self.broken = False  # whether the receiver failed
         self.told: set[Endpoint] = set()  # failing endpoints that the user was warned about
 
@@ -698,6 +733,7 @@ class _Asking:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self.client.limits |= {one.address: one.limit for one in self.endpoints}
         if self.lost:
             for key in (*self.open.values(), *self.next, *(key for key, _ in self.fresh)):
                 self._hand_over(key, self.lost)
@@ -753,7 +789,7 @@ class _Asking:
 
     async def _outcome(self, prompt: _Prompt, endpoint: Endpoint | None) -> Outcome:
         """Send requests until one gets a reply, or the prompt fails for good."""
-        first_failed, failures = 0.0, 0
+        first_failed, failures, began = 0.0, 0, self.now()
         flights = prompt.flights
         self._launch(prompt, endpoint)
         try:
@@ -777,7 +813,12 @@ class _Asking:
                         return Failure('refused', True, outcome.detail)
                     # A failure is the prompt's own only if the server works for others.
                     failures += outcome.reached and sent_to.answered >= 0
-                    hangs = outcome.kind == 'timeout' and len(flights) >= MOST_RACING - 1
+                    # A prompt that takes too long so often would take too long again.
+                    hangs = outcome.kind == 'timeout' and (
+                        len(flights) >= MOST_RACING - 1
+                        if self.client.race
+                        else self.now() >= began + 2 * self.client.timeout
+                    )
                     if failures > self.client.retries or hangs:
                         return outcome
                     if all(one.late for one in flights):
@@ -890,17 +931,17 @@ class _Asking:
             self._wake()
         self._end()
 
-    def _loss(self, now: float) -> Failure | None:
+    def _loss(self, now: float) -> GivenUp | None:
         """Return why no further reply can be expected; None if one can."""
         deadline, patience = self.client.deadline, self.client.give_up_after
         if deadline is not None and now >= self.began + deadline:
-            return Failure('deadline', False, f'{deadline:g} s are over')
+            return GivenUp('deadline', False, f'{deadline:g} s are over')
         if not self._is_silent(now) or self.in_air:
             return None
         failed = {one.address.name: one.last for one in self.endpoints if one.last}
         words = '; '.join(f'{name}: {failure.detail}' for name, failure in failed.items())
         kind = next(failure.kind for failure in failed.values())
-        return Failure(kind, False, f'no reply for {patience:g} s; {words}')
+        return GivenUp(kind, False, f'no reply for {patience:g} s; {words}')
 
     def _is_silent(self, now: float) -> bool:
         """Tell whether nothing but failures came for so long that no more requests are sent."""
@@ -934,3 +975,59 @@ class _Asking:
                 'servers may take minutes to load a model',
                 *(endpoint.address.name, what, self.client.give_up_after),
             )
+
+
+ItemT = TypeVar('ItemT')
+
+
+def in_thread(
+    work: Callable[[Callable[[ItemT], None]], None], stop: Callable[[], None]
+) -> Generator[list[ItemT], None, None]:
+    """Run work in a thread; yield what it has handed over since, as soon as there is anything.
+
+    Closing or dropping the generator ends the work and the thread.
+
+    Args:
+        work: Takes a function to hand over with, which raises an error if nothing is wanted.
+        stop: Makes the work end soon.
+
+    Raises:
+        Exception: As ``work`` does, after all that it handed over is yielded.
+    """
+    handed: SimpleQueue[Any] = SimpleQueue()
+    end = object()
+    failures: list[BaseException] = []
+    abandoned = threading.Event()
+
+    def hand_over(item: ItemT) -> None:
+        if abandoned.is_set():
+            raise ClientError('the replies are no longer wanted')
+        handed.put(item)
+
+    def run() -> None:
+        try:
+            work(hand_over)
+        except BaseException as error:
+            failures.append(error)
+        handed.put(end)
+
+    # A daemon, so that a second Ctrl-C need not wait for a batch.
+    thread = threading.Thread(target=run, name='asking', daemon=True)
+    thread.start()
+    try:
+        ended = False
+        while not ended:
+            items = [handed.get()]
+            with suppress(Empty):
+                while True:
+                    items.append(handed.get_nowait())
+            if ended := items[-1] is end:
+                items.pop()
+            yield items
+        for error in failures:
+            raise error
+    finally:
+        abandoned.set()
+        while thread.is_alive():  # it may only just begin to ask
+            stop()
+            thread.join(0.1)

@@ -26,7 +26,7 @@ from opencompass_gpassk.inference.request_loop import reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['APIBackend', 'LiteLLMBackend', 'OpenAIBackend', 'RequestLog']
+__all__ = ['APIBackend', 'LiteLLMBackend', 'OpenAIBackend', 'RequestLog', 'refuses']
 
 REFUSAL = (
     r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
@@ -44,6 +44,7 @@ class APIBackend(Backend):
     """
 
     concurrent = True
+    recovers = True
 
     def __init__(
         self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
@@ -129,7 +130,7 @@ class APIBackend(Backend):
             try:
                 output = as_output(self.call(model, [entry], options, self.max_out_len)[0])
             except Exception as error:  # a wrapper or its client may raise anything
-                refused = [name for name in sent if _refuses(log.last or str(error), name)]
+                refused = [name for name in sent if refuses(log.last or str(error), name)]
                 if refused:
                     for name in refused:
                         self.leave_out(name, (log.last or str(error))[:200])
@@ -236,7 +237,7 @@ def _text(message: Any, args: tuple[Any, ...]) -> str:
         return ' '.join([str(message), *map(str, args)])
 
 
-def _refuses(message: str, name: str) -> bool:
+def refuses(message: str, name: str) -> bool:
     """Tell whether an error message refuses a parameter, close to the parameter's name."""
     word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
     near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'

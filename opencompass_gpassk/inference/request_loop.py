@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.formats.display import watched_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.requests import Request, batches
 from opencompass_gpassk.inference.saved_responses import Progress, Record
@@ -147,13 +147,15 @@ class Drawing:
         # Concurrent requests fail together, for the same reason.
         together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
         total, done, shown = len(self.requests), len(self.saved), self.progress is not None
-        with progress_bar(total, 'Sampling', 'it', shown=shown, initial=done) as bar:
+        status = self.backend.status
+        with watched_bar(total, 'Sampling', 'it', status, shown=shown, initial=done) as bar:
             watch = FailureWatch(self.max_failures + together - 1)
             self._draw(bar, watch, self._open() - self.failed_before)
             again = self._open()
-            if not self.backend.concurrent:
-                again -= set(self.lost)  # only a server may have recovered since
-            self._draw(bar, FailureWatch(None), again)
+            if not self.backend.recovers:
+                again -= set(self.lost)
+            if again:
+                self._draw(bar, FailureWatch(None), again)
 
     def _open(self) -> set[int]:
         return {request.index for request in self.requests} - set(self.saved)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
-import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.formats.display import one_line, progress_bar
+from opencompass_gpassk.formats.display import one_line, watched_bar
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import (
     Client,
@@ -28,8 +23,6 @@ from opencompass_gpassk.inference.client import (
 from opencompass_gpassk.judging.prompt import BUILT_IN
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from opencompass_gpassk.judging.settings import JudgeSettings
 
 __all__ = [
@@ -43,7 +36,6 @@ __all__ = [
     'RecordedJudge',
     'ServedJudge',
     'Triple',
-    'in_thread',
     'make_judge',
 ]
 
@@ -188,16 +180,7 @@ class ServedJudge:
         )
         fields = {'model': self.model, **self.settings, **settings.extra_body}
         del fields['extra_body']
-        self._fields = {name: value for name, value in fields.items() if value is not None}
-        try:
-            shown = json.dumps(fields, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f'extra_body of judge does not fit into JSON: {error}') from None
-        if self._client.hide_key(shown) != shown:
-            raise ValueError(
-                f'extra_body of judge holds the key in {settings.api_key_env}, but settings are '
-                'stored; leave the key out: it is sent as bearer token'
-            )
+        self._fields = self._client.plain_fields(fields, 'extra_body of judge')
 
     def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
         """Ask prompts, and hand over each reply when it arrives: see :class:`Judge`."""
@@ -343,7 +326,11 @@ class Asker(Generic[KeyT, FoundT]):
         Raises:
             JudgeError: If the judge can't be asked at all, or gives no readable reply.
         """
-        with progress_of(total, self.ledger, shown=progress) as self._progress:
+        shown = progress and total > 0
+        failures = self.ledger.failures
+        with watched_bar(
+            total, 'judging', 'answer', lambda: {'failures': failures.total()}, shown=shown
+        ) as self._progress:
             if total:
                 self.judge.ask(self._prompts(jobs), self._receive, self.ledger)
             self._settle_held()
@@ -417,74 +404,3 @@ def excerpt(reply: str) -> str:
     """Return the end of a reply, without its thoughts, on one line and in quotes."""
     words = one_line(spoken(reply)[-10 * EXCERPT :])
     return repr(words if len(words) <= EXCERPT else f'…{words[-EXCERPT:]}')
-
-
-@contextmanager
-def progress_of(total: int, ledger: Counts, *, shown: bool) -> Iterator[tqdm]:
-    """Show progress on standard error: a bar on a terminal, else a line every ten seconds.
-
-    Both tell how many prompts are settled, the rate, the time left and the number of failures.
-    """
-    shown = shown and total > 0
-    ended = threading.Event()
-    with progress_bar(total, 'judging', 'answer', shown=shown) as bar:
-
-        def show(interval: float) -> None:
-            while not ended.wait(interval):
-                bar.set_postfix(failures=ledger.failures.total())
-
-        if shown:  # by a thread alone, since it must also be shown while no reply comes
-            writer = threading.Thread(target=show, args=(bar.mininterval,), daemon=True)
-            bar.mininterval, bar.delay = math.inf, 0.0
-            writer.start()
-        try:
-            yield bar
-        finally:
-            ended.set()
-            bar.set_postfix(failures=ledger.failures.total(), refresh=False)
-
-
-def in_thread(
-    work: Callable[[Callable[[KeyT], None]], None], stop: Callable[[], None]
-) -> Generator[KeyT, None, None]:
-    """Run work in a thread; yield what it hands over as soon as it does.
-
-    Closing or dropping the generator ends the work and the thread.
-
-    Args:
-        work: Takes a function to hand over with, which raises an error if nothing is wanted.
-        stop: Makes the work end soon.
-
-    Raises:
-        Exception: As ``work`` does, after all that it handed over is yielded.
-    """
-    handed: SimpleQueue[Any] = SimpleQueue()
-    end = object()
-    failures: list[BaseException] = []
-    abandoned = threading.Event()
-
-    def hand_over(item: KeyT) -> None:
-        if abandoned.is_set():
-            raise JudgeError('the replies are no longer wanted')
-        handed.put(item)
-
-    def run() -> None:
-        try:
-            work(hand_over)
-        except BaseException as error:
-            failures.append(error)
-        handed.put(end)
-
-    # A daemon, so that a second Ctrl-C need not wait for a batch.
-    thread = threading.Thread(target=run, name='asking a judge', daemon=True)
-    thread.start()
-    try:
-        while (item := handed.get()) is not end:
-            yield item
-        for error in failures:
-            raise error
-    finally:
-        abandoned.set()
-        while thread.is_alive():  # it may only just begin to ask
-            stop()
-            thread.join(0.1)

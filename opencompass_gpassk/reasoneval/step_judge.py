@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ import numpy as np
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger, in_thread
+from opencompass_gpassk.inference.client import in_thread
+from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import (
@@ -138,7 +140,7 @@ class PromptedStepJudge:
     ) -> Iterator[tuple[int, StepScores]]:
         """Yield index and scores of each solution as soon as both its questions are settled.
 
-        Meanwhile the judge is asked in a thread (:func:`~.judge.in_thread`), so that the
+        Meanwhile the judge is asked in a thread (:func:`~.client.in_thread`), so that the
         caller can store the scores at once. After an unreadable reply a prompt is sent once more.
         Solutions without any text are not asked about.
 
@@ -174,7 +176,7 @@ class PromptedStepJudge:
         answers: dict[Solution, dict[ErrorKind, Found]] = defaultdict(dict)
         settled = in_thread(work, self.judge.stop)
         with closing(settled):
-            for (solution, kind), answer in settled:
+            for (solution, kind), answer in chain.from_iterable(settled):
                 answers[solution][kind] = answer
                 if len(answers[solution]) == len(ErrorKind):
                     scores = _scores(len(solution.steps), answers.pop(solution))

@@ -1,0 +1,315 @@
+"""``OpenAICompatible``: a model behind OpenAI-compatible servers, asked as fast as they answer."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
+from typing import Any, TypeVar
+
+from opencompass.models.base_api import BaseAPIModel
+from opencompass.registry import MODELS
+
+from opencompass_gpassk.formats.display import watched_bar
+from opencompass_gpassk.formats.settings import check_names
+from opencompass_gpassk.inference.backend import OURS, Options, Output
+from opencompass_gpassk.inference.client import (
+    Client,
+    ClientError,
+    Counts,
+    Failure,
+    GivenUp,
+    Outcome,
+    in_thread,
+)
+from opencompass_gpassk.inference.openai_api import OFFICIAL, REASONING, APIBackend, refuses
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
+from opencompass_gpassk.inference.requests import Request
+from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
+
+__all__ = ['OpenAICompatible', 'OpenAICompatibleBackend']
+
+ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
+CHAT = {
+    'round': [
+        {'role': 'HUMAN', 'api_role': 'HUMAN'},
+        {'role': 'BOT', 'api_role': 'BOT', 'generate': True},
+    ],
+    'reserved_roles': [{'role': 'SYSTEM', 'api_role': 'SYSTEM'}],
+}
+PROTOCOL = (*NEUTRAL, 'seed')
+OWN_FIELDS = {'model', 'messages', 'stream'} | OURS - {'seed'}
+END_OF_THOUGHTS = '</think>'  # as OpenCompass's wrappers write it
+RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
+KeyT = TypeVar('KeyT')
+
+
+@MODELS.register_module()
+class OpenAICompatible(BaseAPIModel):
+    """A model behind one or many OpenAI-compatible servers: vLLM, SGLang, LMDeploy, a provider.
+
+    ::
+
+        dict(
+            type=OpenAICompatible,
+            abbr='qwen2.5-7b-instruct',
+            path='Qwen/Qwen2.5-7B-Instruct',
+            api_base=['http://node1:8000/v1', 'http://node2:8000/v1'],
+            max_out_len=8192,
+            batch_size=1024,
+        )
+
+    Hundreds of requests run at once; their number follows what the servers take. A request is sent
+    again only after it failed, with its own seed, and never while it runs: of two responses to one
+    request the shorter would come first. A prompt that the server refuses loses its response alone.
+    No tokenizer is needed, since the server counts the tokens.
+
+    With this package's inferencer the data set's protocol goes before the sampling settings here,
+    and all responses are asked for at once, whatever ``batch_size`` is. OpenCompass's own
+    inferencer asks for ``batch_size`` responses and waits for all of them before the next; choose
+    some times ``max_concurrency``. It knows no lost responses: they are '' there, with a warning.
+
+    Thoughts that the server keeps apart stand before the response, ended by ``</think>``.
+
+    Args:
+        path: The model's name on the servers.
+        api_base: URL of the server, such as ``http://127.0.0.1:8000/v1``, or several that serve the
+            same model.
+        api_key_env: Name of the environment variable that may hold the key. It is sent to the
+            hosts of ``api_base`` alone.
+        temperature: Sampling settings for data sets that leave them to the model; the server's own
+            where None.
+        top_p: See ``temperature``.
+        top_k: See ``temperature``.
+        min_p: See ``temperature``.
+        repetition_penalty: See ``temperature``.
+        extra_body: Further fields of each request, such as
+            ``dict(chat_template_kwargs=dict(enable_thinking=False))``.
+        without: Fields of the protocol that the server refuses, such as ``['top_k']``: they are
+            not sent, and the records of the responses say so.
+        max_concurrency: Greatest number of concurrent requests to one server.
+        timeout: Seconds for one response.
+        give_up_after: Seconds without a response from any server, after which the run ends.
+        meta_template: As for all models of OpenCompass; by default plain chat messages.
+        max_seq_len: If given, OpenCompass leaves out worked examples that make a prompt longer.
+
+    Raises:
+        ValueError: If a setting can't be used.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        api_base: str | Sequence[str],
+        *,
+        api_key_env: str = 'OPENAI_API_KEY',
+        temperature: float | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        min_p: float | None = None,
+        repetition_penalty: float | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        without: Sequence[str] = (),
+        max_concurrency: int = 256,
+        timeout: float = 3600.0,
+        give_up_after: float = 300.0,
+        meta_template: Any = None,
+        max_seq_len: int | None = None,
+    ) -> None:
+        super().__init__(path, meta_template=meta_template or CHAT, max_seq_len=max_seq_len)
+        check_names(without, PROTOCOL, 'without')
+        if not api_key_env.isidentifier():  # not shown: it may be the key
+            raise ValueError(
+                f'api_key_env of {path} is no name of an environment variable; it names the one '
+                'that holds the key, such as OPENAI_API_KEY'
+            )
+        for name, value in (('max_concurrency', max_concurrency), ('timeout', timeout)):
+            if not value > 0:
+                raise ValueError(f'{name} of {path} is {value!r}; give more than 0')
+        if taken := sorted(OWN_FIELDS & set(extra_body or {})):
+            raise ValueError(f'extra_body of {path} sets {taken[0]!r}, which the inferencer sets')
+        self.without = set(without)
+        self.client = Client(
+            api_base,
+            key_env=api_key_env,
+            max_concurrency=max_concurrency,
+            timeout=timeout,
+            give_up_after=give_up_after,
+            race=False,
+        )
+        own = {
+            'temperature': temperature,
+            'top_p': top_p,
+            'top_k': top_k,
+            'min_p': min_p,
+            'repetition_penalty': repetition_penalty,
+        }
+        self.fields = self.client.plain_fields({**own, **(extra_body or {})}, 'extra_body')
+        self.most = max_concurrency * len(self.client.addresses)  # requests at once
+        official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
+        renamed = official or any(name in path for name in REASONING)
+        self.length_field = 'max_completion_tokens' if renamed else 'max_tokens'
+        self.open: list[float] = []  # when each open request was begun, the first one first
+        self.replied = False
+
+    def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
+        """Return a response to each prompt, for OpenCompass's own inferencers.
+
+        Args:
+            inputs: Texts, or lists of messages as OpenCompass's templates make them.
+            max_out_len: Greatest number of tokens in a response.
+
+        Raises:
+            InferenceStoppedError: If no request can succeed.
+        """
+        texts = [''] * len(inputs)
+        lost = ''
+        asked = ((index, entry, self.fields) for index, entry in enumerate(inputs))
+        with (
+            watched_bar(len(inputs), 'Asking', 'it', self.status, shown=len(inputs) > 1) as bar,
+            closing(self.answers(asked, max_out_len)) as answers,
+        ):
+            for index, output in chain.from_iterable(answers):
+                texts[index] = output.text
+                bar.update()
+                if output.lost:
+                    lost = output.lost
+                    self.logger.warning(f"'' stands for a lost response of {self.path}: {lost}")
+        if lost and not self.replied:
+            raise InferenceStoppedError(f'the server answers no prompt of {self.path}: {lost}')
+        return texts
+
+    def answers(
+        self, requests: Iterable[tuple[KeyT, Any, Mapping[str, Any]]], max_out_len: int
+    ) -> Generator[list[tuple[KeyT, Output]], None, None]:
+        """Ask requests, and yield the key and the output of each when it arrives.
+
+        Args:
+            requests: Key, prompt and sampling fields of each; taken when there is room for it.
+            max_out_len: Greatest number of tokens in a response.
+
+        Raises:
+            InferenceStoppedError: If no request can succeed; after all outputs are yielded.
+        """
+        client, counts = copy.copy(self.client), Counts()  # to be stopped apart from other threads
+
+        def begun() -> Iterable[tuple[Any, dict[str, Any]]]:
+            for key, prompt, fields in requests:
+                sent = {name: fields[name] for name in fields if name not in self.without}
+                sent |= {'model': self.path, 'messages': messages(prompt)}
+                began = time.monotonic()
+                self.open.append(began)
+                yield (began, key), {**sent, self.length_field: max_out_len}
+
+        def work(hand_over: Callable[[tuple[KeyT, Output]], None]) -> None:
+            def receive(begun: tuple[float, KeyT], outcome: Outcome) -> bool:
+                self.open.remove(begun[0])
+                hand_over((begun[1], self._output(outcome)))
+                return False
+
+            client.ask(begun(), receive, counts)
+
+        try:
+            yield from in_thread(work, client.stop)
+        except ClientError as error:
+            raise InferenceStoppedError(f'{self.path}: {error}. {RESUME}') from None
+        finally:
+            self.logger.info(
+                f'{self.path}: {counts.calls} requests, {counts.retries} of them repeated; '
+                f'{counts.prompt_tokens} prompt tokens, {counts.completion_tokens} completion '
+                f'tokens; failures: {dict(counts.failures)}'
+            )
+
+    def status(self) -> dict[str, Any]:
+        """Return how many requests are open, and for how many seconds the oldest has been."""
+        now = time.monotonic()
+        (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
+        return {'open': len(self.open), 'oldest': f'{now - first:.0f}s'}
+
+    def _output(self, outcome: Outcome) -> Output:
+        if not isinstance(outcome, Failure):
+            self.replied = True
+            thoughts = outcome.thoughts and outcome.thoughts + END_OF_THOUGHTS
+            tokens = outcome.completion_tokens or None
+            return Output(thoughts + outcome.text, outcome.truncated, tokens)
+        if isinstance(outcome, GivenUp):
+            raise ClientError(outcome.detail)
+        if outcome.kind == 'refused' and not self.replied:
+            for name in (*PROTOCOL, *self.fields, self.length_field):
+                if refuses(outcome.detail, name):
+                    raise ClientError(self._refusal(name, outcome.detail))
+        return Output('', lost=f'{outcome.kind}: {outcome.detail}')
+
+    def _refusal(self, name: str, detail: str) -> str:
+        remedy = f'leave {name} out of the config of the model'
+        if name in PROTOCOL:
+            remedy = f"with without=['{name}'] in the config of the model the server chooses it"
+        elif name == self.length_field:
+            remedy = 'lower max_out_len'
+        return f'the server refuses the field {name}; {remedy}. It says: {detail}'
+
+
+def messages(prompt: Any) -> list[dict[str, Any]]:
+    """Return a prompt, as OpenCompass's templates make it, as chat messages."""
+    if isinstance(prompt, str):
+        return [{'role': 'user', 'content': prompt}]
+    return [
+        {
+            'role': ROLES.get(one['role'], one['role']),
+            'content': one['prompt'] if 'prompt' in one else one['content'],
+        }
+        for one in prompt
+    ]
+
+
+class OpenAICompatibleBackend(APIBackend):
+    """:class:`OpenAICompatible`, which sends as many requests at once as its servers take.
+
+    Its client repeats what failed, so nothing is asked again at the end.
+    """
+
+    recovers = False
+
+    def __init__(
+        self,
+        model: OpenAICompatible,
+        sampling: Sampling,
+        max_out_len: int,
+        note: Callable[[str], None],
+    ) -> None:
+        own = copy.copy(model)
+        own.replied = False  # to requests with the fields of this protocol
+        super().__init__(own, sampling, max_out_len, note)
+        for name in sorted(model.without):
+            self.leave_out(name, 'so says without in its config')
+
+    def workers(self, batch_size: int) -> int:
+        """Return how many requests may run at once."""
+        return self.model.most
+
+    def status(self) -> dict[str, Any]:
+        """Return how many requests are open, and for how many seconds the oldest has been."""
+        return self.model.status()
+
+    def stream(
+        self, requests: Iterable[Request], options: Options, workers: int
+    ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Draw requests concurrently; yield each when it is finished."""
+        asked = ((one, one.prompt, self._fields(one.seed)) for one in requests)
+        return self.model.answers(asked, self.max_out_len)
+
+    def generate(
+        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
+    ) -> list[Output]:
+        """Draw one response to each entry."""
+        asked = (
+            (index, self.model.parse_template(entry, mode='gen'), self._fields(seed))
+            for index, (entry, seed) in enumerate(zip(entries, seeds, strict=True))
+        )
+        outputs = dict(chain.from_iterable(self.model.answers(asked, self.max_out_len)))
+        return [outputs[index] for index in range(len(entries))]
+
+    def _fields(self, seed: int) -> dict[str, Any]:
+        return {**self.keep(self.model.fields), **self.wanted(seed)}
