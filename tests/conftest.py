@@ -8,10 +8,16 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from chat_server import Server
     from opencompass.models import HuggingFacewithChatTemplate
+
+
+# Machines are busy: no test may fail because it took long.
+settings.register_profile('busy', deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('busy')
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,9 +18,6 @@ CASES = Path(__file__).parent / 'cases'
 ATTACKS = json.loads((CASES / 'answers_attacks.json').read_text('utf-8'))
 FRAMED = json.loads((CASES / 'answers_framed.json').read_text('utf-8'))
 
-settings.register_profile('busy machine', deadline=None)
-settings.load_profile('busy machine')
-
 
 def reached(case: dict[str, str]) -> tuple[str, str]:
     """Return the gold answer, and the answer as the check command takes it from a response."""

@@ -39,8 +39,6 @@ CASES = json.loads((Path(__file__).parent / 'cases/metrics_variables.json').read
 HAND = CASES['by_hand']
 TAUS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 
-settings.register_profile('busy machine', deadline=None)
-settings.load_profile('busy machine')
 
 Group = tuple[list[int], list[int], int, int]
 

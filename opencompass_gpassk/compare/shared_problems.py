@@ -268,11 +268,11 @@ def _tested(measured: Sequence[_Rows], seed: int) -> tuple[dict[Counted, Tested]
         found[counted] = [[list(measured)]]
         if scored and not any(one.reasoning for one in measured):
             continue
-        _, unequal = drawn_down(tables, mask, seed, least)
-        draws = [tables]
+        first, unequal = drawn_down(tables, mask, seed, least)
+        draws = [first]
         if unequal:
             drawn[counted.value] = unequal
-            draws = [drawn_down(tables, mask, seed + d, least)[0] for d in range(DRAWS)]
+            draws += [drawn_down(tables, mask, seed + d, least)[0] for d in range(1, DRAWS)]
         if unequal or missing:
             found[counted] = [
                 [

@@ -43,7 +43,7 @@ from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
 from opencompass_gpassk.judging.verdict import MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import Problem, Verdict
+from opencompass_gpassk.trials import PEOPLE, Problem, Verdict
 
 __all__ = [
     'Judged',
@@ -320,7 +320,7 @@ class Pipeline:
         }
         found = self.store.get(None, {*final, *final.values()})
         return {
-            triple: _judgement_of(cases[triple], said, 'human')
+            triple: _judgement_of(cases[triple], said, PEOPLE)
             for triple, other in final.items()
             if (said := found.get(triple) or found.get(other))
         }
@@ -449,7 +449,7 @@ def judge_responses(
         f'{again} when the judge is available: no verdict is paid for twice. Or accept the gap '
         'with a lower min_coverage',
     )
-    people = sum(one.source == 'human' for one in judged.judgements)
+    people = sum(one.source == PEOPLE for one in judged.judgements)
     if people:
         notes.append(f"{people} of {len(responses)} verdicts are a person's")
     by_judge = [one for one in judged.judgements if one.source == 'judge']

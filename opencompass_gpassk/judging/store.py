@@ -30,6 +30,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
@@ -686,7 +687,7 @@ class VerdictStore(Store):
 
     def audit(self, judge: str) -> dict[str, Any]:
         """Return the last audit of a judge by its name in signatures; {} if there is none."""
-        for *_, value in self.look_up(AUDIT, [_name_key(judge)]):
+        for *_, value in self.look_up(AUDIT, [bytes.fromhex(stable_hash(judge))]):
             match value:
                 case {'outcomes': outcomes, 'known': {**known}} if is_labelled(outcomes):
                     if all(isinstance(one, bool) for one in known.values()):
@@ -696,7 +697,7 @@ class VerdictStore(Store):
 
     def keep_audit(self, judge: str, audit: Mapping[str, Any]) -> None:
         """Store an audit of a judge in place of an earlier one."""
-        self.keep([(AUDIT, _name_key(judge), audit)])
+        self.keep([(AUDIT, bytes.fromhex(stable_hash(judge)), audit)])
 
     def prune(self, records: Iterable[Record]) -> None:
         """Delete verdicts, and the judges that have none left, and shrink the file."""
@@ -745,10 +746,6 @@ class VerdictStore(Store):
                 return Record(Triple(question, gold, answer), judge, said, created)
         # Its checksum is right: somebody made it, in a folder that may not be the user's own.
         raise StoreError(f'{self.path}: an entry is no verdict of this package')
-
-
-def _name_key(judge: str) -> bytes:
-    return hashlib.sha256(judge.encode(*ENCODING)).digest()
 
 
 def triple_key(triple: Triple) -> bytes:
