@@ -245,7 +245,10 @@ class OpenAICompatible(BaseAPIModel):
     def _refusal(self, name: str, detail: str) -> str:
         remedy = f'leave {name} out of the config of the model'
         if name in PROTOCOL:
-            remedy = f"with without=['{name}'] in the config of the model the server chooses it"
+            remedy = (
+                f"with without=['{name}'] in the config of the model, or gpassk run --without "
+                f'{name}, the server chooses it'
+            )
         elif name == self.length_field:
             remedy = 'lower max_out_len'
         return f'the server refuses the field {name}; {remedy}. It says: {detail}'
