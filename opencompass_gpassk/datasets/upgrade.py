@@ -28,7 +28,7 @@ from opencompass.utils import dataset_abbr_from_cfg
 from opencompass_gpassk.datasets import settings
 from opencompass_gpassk.formats.settings import gpus_asked
 
-__all__ = ['RepeatedProblems', 'upgrade', 'upgraded']
+__all__ = ['CONFIGS', 'RepeatedProblems', 'named_datasets', 'upgrade', 'upgraded']
 
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'
 # Fields of a data set's config that are not arguments of its class, or that are set anew.
@@ -114,7 +114,7 @@ def upgraded(
     elif limit < 1:
         raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
     if isinstance(datasets, str):
-        datasets = _load(datasets)
+        datasets = named_datasets(datasets)
     found = []
     for drawn_greedily in (True, False) if greedy else (False,):
         inference = settings.inference(greedy=drawn_greedily)
@@ -179,9 +179,18 @@ def _upgrade(
     }
 
 
-def _load(name: str) -> list[Mapping[str, Any]]:
-    """Return the data sets in a config of OpenCompass, given its name with or without ``_gen``."""
-    names = {path.relative_to(CONFIGS).with_suffix('').as_posix(): path for path in _files()}
+def named_datasets(name: str) -> list[dict[str, Any]]:
+    """Return the data sets in a config of OpenCompass, as plain dicts with dotted names.
+
+    Args:
+        name: The config's name, such as ``'gsm8k_gen'`` or ``'gsm8k'``, or with its folder if
+            several have the name: ``'mgsm/mgsm_gen'``.
+
+    Raises:
+        ValueError: If there is none of that name, or several.
+    """
+    files = [path for path in CONFIGS.rglob('*.py') if path.stem != '__init__']
+    names = {path.relative_to(CONFIGS).with_suffix('').as_posix(): path for path in sorted(files)}
     for ending in ('', '_gen'):
         found = [one for one in names if f'/{one}'.endswith(f'/{name}{ending}')]
         if len(found) > 1:
@@ -189,17 +198,13 @@ def _load(name: str) -> list[Mapping[str, Any]]:
         if found:
             config = Config.fromfile(names[found[0]], format_python_code=False)
             lists = [config[key] for key in config if key.endswith('_datasets')]
-            return [one for datasets in lists for one in datasets]
+            return [_plain(one) for datasets in lists for one in datasets]
     stems = {one.rpartition('/')[2] for one in names}
     near = difflib.get_close_matches(name, stems | {stem.removesuffix('_gen') for stem in stems}, 5)
     raise ValueError(
         f'OpenCompass has no data set config {name!r}; '
         + (f'did you mean {", ".join(near)}?' if near else f'its configs are in {CONFIGS}')
     )
-
-
-def _files() -> list[Path]:
-    return sorted(path for path in CONFIGS.rglob('*.py') if path.stem != '__init__')
 
 
 def _plain(value: Any) -> Any:
