@@ -160,6 +160,8 @@ def run(args: argparse.Namespace) -> int:
                 'data sets into one part per worker, and would lose rows where old and new parts '
                 f'overlap; resume with --workers {before}, or start again without --resume'
             )
+    elif work_dir.is_dir() and not args.dry_run:
+        print('This job was run before; with --resume it would go on', file=sys.stderr)
     text = job_text(config, work_dir, workers=workers, partition=args.slurm)
     if path.is_file() and _settings(path.read_text('utf-8')) != _settings(text):
         raise ValueError(
@@ -189,14 +191,14 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
     sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
     usual = os.environ.get('GPASSK_K', '').replace(',', ' ').split()
     protocol = Protocol(
-        args.n,
-        args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
-        args.greedy,
-        {name: one for name, one in sampling.items() if one is not None},
-        args.max_out_len,
-        args.limit,
-        args.tau,
-        args.judge,
+        n=args.n,
+        k=args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
+        greedy=args.greedy,
+        sampling={name: one for name, one in sampling.items() if one is not None},
+        max_out_len=args.max_out_len,
+        limit=args.limit,
+        taus=args.tau,
+        judge=args.judge,
     )
     models = [
         config
