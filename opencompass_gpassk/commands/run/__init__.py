@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import signal
 import subprocess
@@ -169,6 +168,7 @@ def run(args: argparse.Namespace) -> int:
             f'on with that job: opencompass {path} -r'
         )
     if not args.dry_run:
+        print('Checking data and servers …', file=sys.stderr)
         _check(config)
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -268,12 +268,9 @@ def _check(config: Mapping[str, Any]) -> None:
     for dataset in config['datasets']:
         try:
             build_dataset_from_cfg(dataset)
-        except ValueError:
-            raise
         except Exception as error:  # data sets of OpenCompass may raise anything
-            raise ValueError(
-                f'{dataset["abbr"]} does not load: {type(error).__name__}: {error}'
-            ) from error
+            kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
+            raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}') from error
     samplings = [sampling_of(one) for one in config['datasets']]
     distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
     for model in config['models']:
@@ -283,6 +280,8 @@ def _check(config: Mapping[str, Any]) -> None:
 
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     """Run OpenCompass, show its progress and the summary; return the exit code."""
+    import fcntl
+
     from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
     from opencompass_gpassk.runs.progress import watch
     from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
@@ -325,13 +324,11 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     if summary.is_file():
         print(summary.read_text('utf-8'), end='')
     states = task_states(planned_run(folder, read_run_config(folder)))
-    undone = [one for one in states if one.state is not State.FINISHED]
-    for state in undone:
-        print(f'{state.name}: {state}', file=sys.stderr)
+    undone = sum(one.state is not State.FINISHED for one in states)
     if undone:
         print(
-            f'{len(undone)} of {len(states)} tasks are not finished; logs are in {folder}. Go on '
-            'with the same command and --resume',
+            f'\n{undone} of {len(states)} tasks are not finished; gpassk status {folder} says why. '
+            'Go on with the same command and --resume',
             file=sys.stderr,
         )
     return 1 if undone else 0
