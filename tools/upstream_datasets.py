@@ -259,17 +259,15 @@ def examine(dataset: Mapping[str, Any], hint: Attempt | None = None) -> Finding:
     name = str(evaluator.get('type')).rpartition('.')[2]
     if name == 'LMEvaluator' or '.subjective.' in f'{dataset.get("type")} {evaluator.get("type")}':
         return Finding(SUBJECTIVE, name)
-    plan = [Attempt(rows, replies=replies) for rows in list(FORMATS.values())[:1] for replies in REPLIES]
-    if 'judge_cfg' not in named:
-        plan = plan[:1]
-    plan += [Attempt(rows) for rows in list(FORMATS.values())[1:]]
-    plan += [Attempt(rows, OTHERS) for rows in FORMATS.values()]
+    replies = REPLIES if 'judge_cfg' in named else REPLIES[:1]
+    plan = [Attempt(FORMATS['number'], replies=one) for one in replies]
+    plan += [Attempt(rows) for rows in FORMATS.values() if rows is not FORMATS['number']]
     if hint:
         plan.insert(0, hint)
     columns: tuple[str, ...] = ()
     whys: list[str] = []
     end = time.monotonic() + SECONDS
-    for attempt in plan:
+    for attempt in plan:  # which grows
         while time.monotonic() < end:
             tried = replace(attempt, columns=tuple(dict.fromkeys(attempt.columns + columns)))
             try:
@@ -285,7 +283,9 @@ def examine(dataset: Mapping[str, Any], hint: Attempt | None = None) -> Finding:
                 if form:
                     return Finding(GAINS, name, replace(tried, forms=(form,)))
                 why = 'no right response was correct while wrong ones were incorrect'
-            whys.append(' '.join(why.split())[:300])
+                if attempt.forms is USUAL:
+                    plan.append(replace(attempt, forms=OTHERS))
+            whys.append(' '.join(why.split())[:400])
             break
         for outcome, pattern in REASONS.items():
             if sum(bool(re.search(pattern, why)) for why in whys) >= 3:
@@ -407,7 +407,8 @@ def main(names: Sequence[str]) -> None:
     for name, found in examine_all(names or every):
         record[name] = found
         for finding in found.values():
-            print(f'{name}: {finding.outcome}: {finding.why[:150]}', flush=True)
+            print(f'{name}: {finding.outcome}: {finding.why[:400]}', time.monotonic() - start, flush=True)
+        open('/tmp/w19u/x/record.jsonl','a').write(json.dumps([name, [[k, f.outcome, f.why, str(f.attempt)] for k, f in found.items()]]) + chr(10))
     print(time.monotonic() - start)
     import pickle
     pickle.dump(record, open('/tmp/w19u/x/record.pkl', 'wb'))
