@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     'NumbersAction',
+    'add_command',
     'add_run_argument',
     'add_trust_argument',
     'add_undecided_argument',
@@ -36,6 +37,24 @@ class NumbersAction(argparse.Action):
         except ValueError as error:
             told = f'{" ".join(values)}: numbers are needed, such as 4,8'
             raise argparse.ArgumentError(self, told) from error
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    told: str,
+    description: str,
+    run: Callable[[argparse.Namespace], int] | None = None,
+) -> argparse.ArgumentParser:
+    """Add a command, or an action of one, to the command line; return its parser."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=told,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def check_output(output: Path | None) -> None:

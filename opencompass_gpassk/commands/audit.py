@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
@@ -43,11 +43,8 @@ LABELS = (50, 100, 200, 400, 800, 1600)  # of --plan
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'audit',
-        help='measure how well two sources of verdicts agree',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'audit', 'measure how well two sources of verdicts agree', DESCRIPTION, run
     )
     parser.add_argument(
         'run_folder',
@@ -90,7 +87,6 @@ def add_parser(subparsers: Any) -> None:
         help='only show how many labels make the uncertainty from wrong verdicts smaller than that '
         'from sampling',
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

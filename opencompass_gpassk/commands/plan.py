@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction
+from opencompass_gpassk.commands import NumbersAction, add_command
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.plan import Outlook, Pilot
@@ -32,11 +32,8 @@ shows the level to test at each time, so that the chance of a false claim at any
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'plan',
-        help='plan how many problems and samples a figure needs',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'plan', 'plan how many problems and samples a figure needs', DESCRIPTION, run
     )
     parser.add_argument(
         'pilot',
@@ -93,7 +90,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--json', action='store_true', help='print a JSON line for the looks, and for each metric'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

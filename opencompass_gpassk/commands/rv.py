@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output
 
 __all__ = ['add_parser']
 
@@ -26,11 +26,8 @@ SHOWN = 3
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'rv',
-        help='list, show and write questions with random variables',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'rv', 'list, show and write questions with random variables', DESCRIPTION
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     listing = actions.add_parser('list', help='names, subjects and levels')

@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction, add_undecided_argument, check_output
+from opencompass_gpassk.commands import (
+    NumbersAction,
+    add_command,
+    add_undecided_argument,
+    check_output,
+)
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Candidate
@@ -46,11 +51,8 @@ as they are reached, until the result is there.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'score',
-        help='score responses from other programs',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'score', 'score responses from other programs', DESCRIPTION, run
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
     parser.add_argument(
@@ -107,7 +109,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--skip-bad', action='store_true', help='leave out malformed rows or data sets'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output
 from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
@@ -48,11 +48,8 @@ rescore RUN to update a run's results.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'verdicts',
-        help="list, count, export, import or prune judges' verdicts",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'verdicts', "list, count, export, import or prune judges' verdicts", DESCRIPTION
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for name, told, action in (

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from opencompass_gpassk.inference.api_wrappers import (
+    OpenAIBackend,
+    TurboMindAPIBackend,
+    WrapperBackend,
+)
 from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
-from opencompass_gpassk.inference.lmdeploy import LMDeployAPIBackend, LMDeployBackend
-from opencompass_gpassk.inference.openai_api import LiteLLMBackend, OpenAIBackend
+from opencompass_gpassk.inference.lmdeploy import LMDeployBackend
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatibleBackend
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
@@ -20,10 +24,11 @@ __all__ = ['backend_of']
 BACKENDS: dict[str, type[Backend]] = {
     'HuggingFace': HuggingFaceBackend,
     'HuggingFacewithChatTemplate': HuggingFaceBackend,
-    'LiteLLMAPI': LiteLLMBackend,
+    'LiteLLMAPI': WrapperBackend,
     'OpenAI': OpenAIBackend,
     'OpenAICompatible': OpenAICompatibleBackend,
-    'TurboMindAPIModel': LMDeployAPIBackend,
+    'OpenAISDKResponse': WrapperBackend,
+    'TurboMindAPIModel': TurboMindAPIBackend,
     'TurboMindModel': LMDeployBackend,
     'TurboMindModelwithChatTemplate': LMDeployBackend,
     'VLLM': VLLMBackend,

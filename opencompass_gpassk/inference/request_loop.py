@@ -151,10 +151,7 @@ class Drawing:
         with watched_bar(total, 'Sampling', 'it', status, shown=shown, initial=done) as bar:
             watch = FailureWatch(self.max_failures + together - 1)
             self._draw(bar, watch, self._open() - self.failed_before)
-            again = self._open()
-            if not self.backend.recovers:
-                again -= set(self.lost)
-            if again:
+            if again := self._open() - set(self.lost):
                 self._draw(bar, FailureWatch(None), again)
 
     def _open(self) -> set[int]:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import NumbersAction, check_output
+from opencompass_gpassk.commands import NumbersAction, add_command, check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_aggregates,
     note,
@@ -32,12 +32,7 @@ The file's or folder's name must contain the set's name: invalid_errors or redun
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'meta',
-        help="compare scores with people's labels",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'meta', "compare scores with people's labels", DESCRIPTION, run)
     parser.add_argument(
         '--data', type=Path, required=True, metavar='FOLDER', help='folder with MR-MATH'
     )
@@ -68,7 +63,6 @@ def add_action(actions: Any) -> None:
         help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

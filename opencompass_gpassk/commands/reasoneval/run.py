@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_run_argument, add_trust_argument
+from opencompass_gpassk.commands import add_command, add_run_argument, add_trust_argument
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     note,
@@ -28,12 +28,7 @@ again. Data sets with other evaluators are not changed.
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'run',
-        help='score the responses of a finished run',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'run', 'score the responses of a finished run', DESCRIPTION, run)
     add_run_argument(parser)
     add_trust_argument(parser)
     add_scorer_options(parser)
@@ -49,7 +44,6 @@ def add_action(actions: Any) -> None:
     parser.add_argument(
         '--only-datasets', nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

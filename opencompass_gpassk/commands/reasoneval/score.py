@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     note,
@@ -36,12 +36,7 @@ SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'score',
-        help='score the steps of solutions',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'score', 'score the steps of solutions', DESCRIPTION, run)
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument('-o', '--output', type=Path, metavar='SCORED', help='file (default: print)')
     parser.add_argument(
@@ -53,7 +48,6 @@ def add_action(actions: Any) -> None:
     )
     add_scorer_options(parser)
     parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

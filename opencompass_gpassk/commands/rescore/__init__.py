@@ -9,6 +9,7 @@ from typing import Any
 
 from opencompass_gpassk.commands import (
     NumbersAction,
+    add_command,
     add_run_argument,
     add_trust_argument,
     add_undecided_argument,
@@ -30,11 +31,12 @@ Missing verdicts are asked of the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE,
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'rescore',
-        help='make the results of a run again, without inference',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'make the results of a run again, without inference',
+        DESCRIPTION,
+        run,
     )
     add_run_argument(parser)
     parser.add_argument(
@@ -66,7 +68,6 @@ def add_parser(subparsers: Any) -> None:
     add_trust_argument(parser)
     parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to rescore')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
