@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import io
 import itertools
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import JudgeIdentity
@@ -91,7 +86,7 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument('--limit', type=int, metavar='N', help='only the first N')
         parser.add_argument('--human', action='store_true', help="only people's verdicts")
     if name == 'export':
-        parser.add_argument('-o', '--output', default='-', help='a file, gzipped if named .gz')
+        parser.add_argument('-o', '--output', type=Path, help='a file, gzipped if named .gz')
     if name == 'import':
         parser.add_argument(
             '--replace', action='store_true', help="let judges' verdicts replace earlier ones too"
@@ -114,9 +109,9 @@ def run(args: argparse.Namespace) -> int:
     path = find_store(args.store)
     shared = VerdictStore.default_path(None)
     if args.store and args.store.is_dir():
-        _note(f'verdict store: {path}')
+        note(f'verdict store: {path}')
     elif shared and shared != path.absolute():
-        _note(f'note: this reads {path}; runs use GPASSK_VERDICT_STORE, {shared}')
+        note(f'note: this reads {path}; runs use GPASSK_VERDICT_STORE, {shared}')
     act: Callable[[argparse.Namespace, Path], int] = args.act
     return act(args, path)
 
@@ -199,16 +194,12 @@ def _count(args: argparse.Namespace, path: Path) -> int:
 def _export(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import verdict_line
 
-    output = Path(args.output)
-    check_output(output)
-    if args.output != '-' and output.exists() and output.samefile(path):
-        raise ValueError(f'{output} is the verdict store itself; name another file to write')
-    count = 0
-    with _reading(path) as store, _writable(args.output) as file:
-        for record in _selected(store, args):
-            file.write(verdict_line(record))
-            count += 1
-    _note(f'{_counted(count, "verdict")} written')
+    check_output(args.output)
+    if args.output and args.output.exists() and args.output.samefile(path):
+        raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
+    with _reading(path) as store:
+        count = write_lines(map(verdict_line, _selected(store, args)), args.output)
+    note(f'{_counted(count, "verdict")} written')
     return _left_out(store)
 
 
@@ -216,7 +207,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import read_verdict_rows
     from opencompass_gpassk.judging.store import VerdictStore
 
-    files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=_note) for name in args.files]
+    files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=note) for name in args.files]
     given = [record for file in files for record in file.records]
     kept = 0
     if given:
@@ -264,7 +255,7 @@ def _reading(path: Path) -> VerdictStore:
 
 def _left_out(store: VerdictStore) -> int:
     if store.lost:
-        _note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
+        note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
     return 1 if store.lost or store.damage else 0
 
 
@@ -290,28 +281,8 @@ def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]
     return itertools.islice(chosen, limit)
 
 
-@contextmanager
-def _writable(name: str) -> Iterator[IO[str]]:
-    """Open a file to write, gzipped if named .gz; the file appears when it is complete."""
-    if name == '-':
-        # JSON is always UTF-8. The standard output of a test may be no TextIOWrapper.
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding='utf-8', errors='strict')
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    path = Path(name)
-    opened = gzip.open if path.suffix == '.gz' else open
-    with written_whole(path) as part, opened(part, 'wt', encoding='utf-8') as file:
-        yield file
-
-
 def _counted(number: int, noun: str) -> str:
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
-
-
-def _note(message: str) -> None:
-    print(message, file=sys.stderr)
 
 
 SHOWN = 60  # characters shown of a text

@@ -7,11 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.commands.reasoneval.scorer_options import (
-    note,
-    write_lines,
-)
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_action', 'run']
 
@@ -61,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             f'{found.valid_alone} of {found.total} rows have no redundancy, as from process reward '
             'models; they are kept by validity alone'
         )
-    write_lines([row_line(row) for row in found.kept], args.output)
+    write_lines(map(row_line, found.kept), args.output)
     for name, count in (
         ('kept', len(found.kept)),
         (f'below validity {args.min_validity}', found.left_out['invalid']),

@@ -6,11 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import NumbersAction, add_command, check_output
-from opencompass_gpassk.commands.reasoneval.scorer_options import (
-    add_aggregates,
-    note,
-)
+from opencompass_gpassk.commands import NumbersAction, add_command, check_output, note
+from opencompass_gpassk.commands.reasoneval.scorer_options import add_aggregates
 
 __all__ = ['add_action', 'run']
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_run_argument, add_trust_argument
+from opencompass_gpassk.commands import add_command, add_run_argument, add_trust_argument, note
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
-    note,
     scorer_settings,
 )
 
@@ -48,30 +45,17 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
-    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
     from opencompass_gpassk.reasoneval.scorers import make_scorer
-    from opencompass_gpassk.runs.config import find_run, read_run_config
 
-    folder = find_run(args.run_folder).absolute()
-    if args.trust_config:
-        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
-    config = read_run_config(folder, trusted=args.trust_config)
     make_scorer(settings, report=note)  # report its errors once, before any work
-    made, failed = rescore(
-        folder,
-        config,
-        Changes(reasoning=settings.as_dict(), trusted=args.trust_config),
+    changes = Changes(reasoning=settings.as_dict(), trusted=args.trust_config)
+    return rescore_run(
+        args.run_folder,
+        changes,
         models=args.only_models,
         datasets=args.only_datasets,
         report=note,
     )
-    if not made and not failed:
-        raise ValueError(
-            f'{folder}: it contains nothing to score; see the names of its models and data sets '
-            f'in {folder / "predictions"}'
-        )
-    if made:
-        summarize_again(folder, config, trusted=args.trust_config)
-    return 1 if failed else 0

@@ -7,12 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_output
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
-    note,
     scorer_settings,
-    write_lines,
 )
 
 __all__ = ['add_action', 'run']
@@ -67,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
     solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
     scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
-    lines = [
+    lines = (
         row_line(scored_row(row, solution, scores[solution], **how))
         for row, solution in zip(rows, solutions, strict=True)
-    ]
+    )
     refusals = Counter(refusal for one in solutions if (refusal := scores[one].refusal) is not None)
     for refusal, count in refusals.most_common():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')

@@ -13,6 +13,7 @@ from opencompass_gpassk.commands import (
     add_run_argument,
     add_trust_argument,
     add_undecided_argument,
+    note,
 )
 
 __all__ = ['add_parser', 'run']
@@ -72,12 +73,11 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rescore, then summarize."""
-    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
     from opencompass_gpassk.judging.settings import MODES, read_settings
-    from opencompass_gpassk.runs.config import find_run, read_config, read_run_config
+    from opencompass_gpassk.runs.config import read_config
 
-    folder = find_run(args.run_folder).absolute()
-    if args.config or args.trust_config:
+    if args.config:
         sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     judge: Any = args.judge
     if args.undecided and judge is None:
@@ -94,17 +94,6 @@ def run(args: argparse.Namespace) -> int:
         datasets=read_config(args.config)['datasets'] if args.config else (),
         trusted=args.trust_config,
     )
-    config = read_run_config(folder, trusted=args.trust_config)
-    made, failed = rescore(
-        folder,
-        config,
-        changes,
-        models=args.model,
-        datasets=args.dataset,
-        report=lambda message: print(message, file=sys.stderr),
+    return rescore_run(
+        args.run_folder, changes, models=args.model, datasets=args.dataset, report=note
     )
-    if not made and not failed:
-        raise ValueError(f'{folder}: it contains nothing to rescore')
-    if made:
-        summarize_again(folder, config, trusted=args.trust_config)
-    return 1 if failed else 0
