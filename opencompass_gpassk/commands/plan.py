@@ -22,7 +22,7 @@ a little better or worse: this part shrinks as n grows. Other problems would be 
 easier: this part only shrinks as the number of problems grows.
 
 The rates of the problems (the chance that one sample is right) come from a pilot run, or are
-assumed: give their mean and standard deviation, or the alpha and beta of their Beta distribution.
+assumed: give their mean and standard deviation.
 
 With --looks, models are compared at each of several n, and the data decide whether to go on. It
 shows the level to test at each time, so that the chance of a false claim at any of them is at most
@@ -46,8 +46,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
-    parser.add_argument('--alpha', type=float, help='alpha of the Beta distribution of the rates')
-    parser.add_argument('--beta', type=float, help='beta of that distribution')
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
     parser.add_argument(
         '--tau',
@@ -98,8 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
     samples = args.n or args.looks
     grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
-    given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
-    assumes = any(value is not None for value in given.values())
+    assumes = args.mean is not None or args.spread is not None
     if args.pilot is not None and assumes:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
     if args.looks:
@@ -109,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         pilots = _pilots(args.pilot)
         outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
     elif assumes or not args.looks:
-        outlooks = assumed(grid, **given)
+        outlooks = assumed(grid, args.mean, args.spread)
     if args.json:
         for outlook in outlooks:
             print(json.dumps(outlook.as_dict()))

@@ -69,8 +69,9 @@ def add_parser(subparsers: Any) -> None:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
             )
+        one.set_defaults(run=run, act=action, human=None, verdict=None, search='', limit=None)
+        one.set_defaults(older_than=None)
         _add_options(one, name)
-        one.set_defaults(run=run, act=action)
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
@@ -93,9 +94,17 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         )
         parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
     if name == 'prune':
-        parser.add_argument('--unjudged', action='store_true', help='replies without a verdict')
+        parser.add_argument(
+            '--unjudged',
+            action='store_const',
+            const='unjudged',
+            dest='verdict',
+            help='replies without a verdict',
+        )
         parser.add_argument('--older-than', type=float, metavar='DAYS', help='only older verdicts')
-        parser.add_argument('--human', action='store_true', help="people's verdicts, not judges'")
+        parser.add_argument(
+            '--human', action='store_true', default=False, help="people's verdicts, not judges'"
+        )
         parser.add_argument(
             '-y', '--yes', action='store_true', help='delete them; without it they are only counted'
         )
@@ -171,11 +180,10 @@ def require_beginnable(path: Path) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise a ValueError if a number is out of its range."""
-    limit, days = getattr(args, 'limit', None), getattr(args, 'older_than', None)
-    if limit is not None and limit < 0:
-        raise ValueError(f'--limit is {limit}; give 0 or more')
-    if days is not None and not 0 <= days < float('inf'):
-        raise ValueError(f'--older-than is {days:g}; give a number of days, 0 or more')
+    if args.limit is not None and args.limit < 0:
+        raise ValueError(f'--limit is {args.limit}; give 0 or more')
+    if args.older_than is not None and not 0 <= args.older_than < float('inf'):
+        raise ValueError(f'--older-than is {args.older_than:g}; give a number of days, 0 or more')
 
 
 def _list(args: argparse.Namespace, path: Path) -> int:
@@ -233,7 +241,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 def _prune(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.store import VerdictStore
 
-    if not (args.unjudged or args.human or args.judge or args.older_than is not None):
+    if not (args.verdict or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
     with _reading(path) as store:
@@ -261,24 +269,17 @@ def _left_out(store: VerdictStore) -> int:
 
 def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
     """Yield the verdicts that all options of the command line select."""
-    if args.action == 'prune':
-        verdict, text, limit = 'unjudged' if args.unjudged else None, '', None
-        human, latest = args.human, float('inf')
-        if args.older_than is not None:
-            latest = time.time() - 86400 * args.older_than
-    else:
-        verdict, text, limit = args.verdict, args.search or '', args.limit
-        human, latest = args.human or None, float('inf')
+    latest = float('inf') if args.older_than is None else time.time() - 86400 * args.older_than
     chosen = (
         record
         for record in store.records()
-        if human in (None, record.judge is None)
-        and verdict in (None, record.said.verdict.value)
+        if args.human in (None, record.judge is None)
+        and args.verdict in (None, record.said.verdict.value)
         and (args.judge is None or (record.judge and record.judge.model == args.judge))
         and record.created < latest
-        and any(text in part for part in record.triple)
+        and any(args.search in part for part in record.triple)
     )
-    return itertools.islice(chosen, limit)
+    return itertools.islice(chosen, args.limit)
 
 
 def _counted(number: int, noun: str) -> str:
