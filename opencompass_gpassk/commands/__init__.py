@@ -16,6 +16,7 @@ from opencompass_gpassk.formats.stored_files import written_whole
 __all__ = [
     'NumbersAction',
     'add_command',
+    'add_numbers',
     'add_run_argument',
     'add_trust_argument',
     'add_undecided_argument',
@@ -63,6 +64,17 @@ def add_command(
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def add_numbers(
+    parser: argparse.ArgumentParser,
+    name: str,
+    number: Callable[[str], Any],
+    told: str,
+    default: Any = None,
+) -> None:
+    """Add an option that takes several numbers."""
+    parser.add_argument(name, action=NumbersAction, number=number, help=told, default=default)
 
 
 def check_output(output: Path | None) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction, add_command
+from opencompass_gpassk.commands import add_command, add_numbers
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.paired_results import Pair
@@ -77,13 +77,11 @@ def add_parser(subparsers: Any) -> None:
         action='store_true',
         help='with --fail-if-worse: B may lack data sets and problems of A',
     )
-    parser.add_argument(
+    add_numbers(
+        parser,
         '--looks',
-        action=NumbersAction,
-        number=int,
-        default=[],
-        metavar='N',
-        help='the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
+        int,
+        'the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
         'write it after A and B',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction, add_command
+from opencompass_gpassk.commands import add_command, add_numbers
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.plan import Outlook, Pilot
@@ -47,35 +47,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
-    parser.add_argument(
-        '--tau',
-        action=NumbersAction,
-        number=float,
-        default=[0.5, 1.0],
-        metavar='TAU',
-        help='thresholds (default: 0.5 1)',
-    )
-    parser.add_argument(
-        '-n',
-        action=NumbersAction,
-        number=int,
-        metavar='N',
-        help='samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)',
-    )
-    parser.add_argument(
-        '--looks',
-        action=NumbersAction,
-        number=int,
-        metavar='N',
-        help='samples at each look, such as 16 32 48',
-    )
-    parser.add_argument(
+    add_numbers(parser, '--tau', float, 'thresholds (default: 0.5 1)', default=[0.5, 1.0])
+    add_numbers(parser, '-n', int, 'samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)')
+    add_numbers(parser, '--looks', int, 'samples at each look, such as 16 32 48')
+    add_numbers(
+        parser,
         '--problems',
-        action=NumbersAction,
-        number=int,
-        metavar='P',
+        int,
+        'numbers of problems (default: 45 119 238 500 1000)',
         default=[45, 119, 238, 500, 1000],
-        help='numbers of problems (default: 45 119 238 500 1000)',
     )
     parser.add_argument(
         '--negligible',

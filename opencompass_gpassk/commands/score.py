@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.commands import (
-    NumbersAction,
     add_command,
+    add_numbers,
     add_undecided_argument,
     check_output,
     note,
@@ -55,20 +55,13 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'score', 'score responses from other programs', DESCRIPTION, run
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
-    parser.add_argument(
+    add_numbers(
+        parser,
         '-k',
-        action=NumbersAction,
-        number=int,
-        metavar='K',
-        help='k of G-Pass@k, after SAMPLES; those above n are left out (default: 4 8 16)',
+        int,
+        'k of G-Pass@k, after SAMPLES; those above n are left out (default: 4 8 16)',
     )
-    parser.add_argument(
-        '--tau',
-        action=NumbersAction,
-        number=float,
-        metavar='TAU',
-        help='thresholds (default: 0 .25 .5 .75 1)',
-    )
+    add_numbers(parser, '--tau', float, 'thresholds (default: 0 .25 .5 .75 1)')
     parser.add_argument(
         '-o',
         '--output',

@@ -291,17 +291,26 @@ SHOWN = 60  # characters shown of a text
 
 def record_line(record: Record) -> str:
     """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
+    from opencompass_gpassk.formats.display import short_line
+
     said = record.said
     when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
     who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
-    texts = [f'gold {_short(record.triple.gold)}', f'answer {_short(record.triple.answer)}']
-    texts += [_short(told)] if (told := said.reason or note) else []
-    question = _short(record.triple.question)
-    return '  '.join([f'{said.verdict.value:9}', when, _short(who), ' | '.join(texts), question])
+    texts = [
+        f'gold {short_line(record.triple.gold, SHOWN)}',
+        f'answer {short_line(record.triple.answer, SHOWN)}',
+    ]
+    texts += [short_line(told, SHOWN)] if (told := said.reason or note) else []
+    question = short_line(record.triple.question, SHOWN)
+    return '  '.join(
+        [f'{said.verdict.value:9}', when, short_line(who, SHOWN), ' | '.join(texts), question]
+    )
 
 
 def count_lines(records: Iterable[Record]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
+    from tabulate import tabulate
+
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.formats.hashing import text_hash
     from opencompass_gpassk.trials import Verdict
@@ -326,19 +335,6 @@ def count_lines(records: Iterable[Record]) -> list[str]:
             settings = json.dumps(dict(judge.settings), sort_keys=True)
             table.append([one_line(judge.model), text_hash([judge.prompt]), *numbers, settings])
     total = sum(count[verdict] for count in counts.values() for verdict in verdicts)
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        cells = [
-            cell.rjust(width) if name in counted else cell.ljust(width)
-            for name, cell, width in zip(table[0], row, widths, strict=True)
-        ]
-        lines.append('  '.join(cells).rstrip())
-    return [*lines, f'{total} verdicts']
-
-
-def _short(text: str) -> str:
-    from opencompass_gpassk.formats.display import one_line
-
-    line = one_line(text[: 10 * SHOWN])
-    return line if len(line) <= SHOWN else f'{line[: SHOWN - 1]}…'
+    align = ['right' if name in counted else 'left' for name in table[0]]
+    shown = tabulate(table, tablefmt='plain', colalign=align, disable_numparse=True)
+    return [*shown.splitlines(), f'{total} verdicts']

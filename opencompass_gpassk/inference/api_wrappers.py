@@ -6,11 +6,11 @@ Wrappers of OpenAI-compatible servers are asked through the client of :class:`Op
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.backend import Options, Output, Tap, as_output, truncated_by
 from opencompass_gpassk.inference.client import CHAT, Outcome
@@ -24,7 +24,6 @@ from opencompass_gpassk.inference.openai_compatible import (
     not_taken,
 )
 from opencompass_gpassk.inference.request_loop import reason_of
-from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['OpenAIBackend', 'TurboMindAPIBackend', 'WrapperBackend']
 
@@ -111,12 +110,11 @@ class OpenAIBackend(OpenAICompatibleBackend):
     A field that the server refuses is left out from then on, with a note.
     """
 
-    with_client: Callable[[Any], OpenAICompatible] = Wrapped
+    with_client: ClassVar[Any] = Wrapped
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(self.with_client(model), sampling, max_out_len, note)
+    def __post_init__(self) -> None:
+        self.model = self.with_client(self.model)
+        super().__post_init__()
         self.model.without = self.left_out
         self.model.leave_out = self.leave_out
 
@@ -131,12 +129,10 @@ class TurboMindAPIBackend(OpenAIBackend):
 class WrapperBackend(APIBackend):
     """``LiteLLMAPI`` and ``OpenAISDKResponse``: each request has a copy of the wrapper."""
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
-        if any(host in str(getattr(model, 'openai_api_base', '')) for host in OFFICIAL):
-            for name in sorted({*not_taken(model.path), 'seed'}):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(host in str(getattr(self.model, 'openai_api_base', '')) for host in OFFICIAL):
+            for name in sorted({*not_taken(self.model.path), 'seed'}):
                 self.leave_out(name, "OpenAI's own endpoint refuses it")
 
     def generate(

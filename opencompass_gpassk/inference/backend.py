@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
@@ -94,6 +94,7 @@ def truncated_by(finish_reason: Any) -> bool | None:
 Options = dict[str, Any]
 
 
+@dataclass(eq=False)
 class Backend:
     """Draws responses from one family of OpenCompass's model wrappers under one protocol.
 
@@ -101,31 +102,29 @@ class Backend:
     clients and rate limits but have their own settings.
 
     Attributes:
-        batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
-            drawn again together with its whole batch.
-        repeats: Whether a batch may hold several replicas of a problem.
-        concurrent: Whether requests run concurrently, up to :meth:`workers` at once.
-        applied: The applied parameters, for the prediction records.
-
-    Args:
         model: The wrapper that OpenCompass built.
         sampling: The protocol.
         max_out_len: Greatest number of tokens in a response.
         note: Takes a message for the user; each is shown once.
+        applied: The applied parameters, for the prediction records.
+        batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
+            drawn again together with its whole batch.
+        repeats: Whether a batch may hold several replicas of a problem.
+        concurrent: Whether requests run concurrently, up to :meth:`workers` at once.
     """
 
-    batch_seed = False
-    repeats = True
-    concurrent = False
+    model: Any
+    sampling: Sampling
+    max_out_len: int
+    note: Callable[[str], None]
+    applied: dict[str, Any] = field(init=False)
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        self.model = model
-        self.sampling = sampling
-        self.max_out_len = max_out_len
-        self.note = note
-        self.applied = sampling.record
+    batch_seed: ClassVar[bool] = False
+    repeats: ClassVar[bool] = True
+    concurrent: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self.applied = self.sampling.record
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
@@ -184,14 +183,11 @@ class UnknownBackend(Backend):
 
     repeats = False
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
+    def __post_init__(self) -> None:
         self.applied = {'model': True}
-        if sampling.mode != 'model':
-            note(
-                f'{type(model).__name__} is a model wrapper whose sampling parameters '
+        if self.sampling.mode != 'model':
+            self.note(
+                f'{type(self.model).__name__} is a model wrapper whose sampling parameters '
                 'opencompass-gpassk does not know how to set: the sampling protocol is NOT '
                 'applied, responses are drawn as the config of the model says. Set temperature, '
                 'top_p and top_k there, no fixed seed, and check the warnings of the evaluation; '

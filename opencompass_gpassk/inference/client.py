@@ -533,7 +533,7 @@ class Client:
             Address, float
         ] = {}  # an asking begins with those that the last ended with
         self.use_keys([os.environ.get(key_env, '')])
-        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
+        self.running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
 
     def use_keys(self, keys: Iterable[str]) -> None:
         """Send these keys in turn, not the one in the environment.
@@ -594,7 +594,7 @@ class Client:
                 and all of them fail, one because it doesn't know the model, redirects or forbids
                 every request. Replies in flight are handed over before, if they arrive soon.
         """
-        work = self._ask(requests, receive, counts)
+        work = _Asking(self, requests, receive, counts).run()
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -610,25 +610,9 @@ class Client:
 
     def stop(self) -> None:
         """End :meth:`ask`, from any thread."""
-        if self._running and self._running[1]:
+        if self.running and self.running[1]:
             with suppress(RuntimeError):  # it has ended
-                self._running[0].call_soon_threadsafe(self._running[1].cancel)
-
-    async def _ask(
-        self,
-        requests: Iterable[tuple[Hashable, Mapping[str, Any]]],
-        receive: Receive,
-        counts: Counts,
-    ) -> None:
-        self._running = asyncio.get_running_loop(), asyncio.current_task()
-        connecting = min(CONNECT_TIMEOUT, self.timeout)
-        async with aiohttp.ClientSession(
-            headers={'Content-Type': 'application/json'},
-            connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=connecting),
-        ) as session:
-            await _Asking(self, session, requests, receive, counts).run()
+                self.running[0].call_soon_threadsafe(self.running[1].cancel)
 
     async def send(
         self, session: aiohttp.ClientSession, address: Address, fields: Mapping[str, Any]
@@ -698,13 +682,11 @@ class _Asking:
     def __init__(
         self,
         client: Client,
-        session: aiohttp.ClientSession,
         requests: Iterable[tuple[Hashable, Mapping[str, Any]]],
         receive: Receive,
         counts: Counts,
     ) -> None:
         self.client = client
-        self.session = session
         self.receive = receive
         self.counts = counts
         most = client.max_concurrency
@@ -715,10 +697,6 @@ class _Asking:
         self.fresh = iter(requests)
         self.next: list[Hashable] = []  # the key of the prompt that waits to be opened
         self.open: dict[asyncio.Task[None], Hashable] = {}  # keys of prompts without an outcome
-        self.loop = asyncio.get_running_loop()
-        self.now = self.loop.time
-        self.began = self.now()
-        self.ended = self.loop.create_future()  # from then on no request is sent
         self.waiting: deque[asyncio.Future[None]] = deque()  # for room at an endpoint
         self.in_air = 0  # requests
         self.latencies: deque[float] = deque(maxlen=1000)
@@ -734,6 +712,22 @@ class _Asking:
         Raises:
             ClientError: If nothing can succeed.
         """
+        self.loop = asyncio.get_running_loop()
+        self.now = self.loop.time
+        self.began = self.now()
+        self.ended = self.loop.create_future()  # from then on no request is sent
+        self.client.running = self.loop, asyncio.current_task()
+        timeout = self.client.timeout
+        connecting = min(CONNECT_TIMEOUT, timeout)
+        async with aiohttp.ClientSession(
+            headers={'Content-Type': 'application/json'},
+            connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=connecting),
+        ) as self.session:
+            await self._run()
+
+    async def _run(self) -> None:
         self.feeder = self._start(self._feed())
         watch = self._start(self._watch())
         try:

@@ -27,7 +27,7 @@ from opencompass_gpassk.inference.client import (
 )
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.requests import Request
-from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
+from opencompass_gpassk.inference.sampling import NEUTRAL
 
 __all__ = ['APIBackend', 'OpenAICompatible', 'OpenAICompatibleBackend', 'messages', 'not_taken']
 
@@ -320,10 +320,8 @@ class APIBackend(Backend):
 
     keep_all = -1
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.left_out: set[str] = set()
 
     def fields(self, seed: int) -> dict[str, Any]:
@@ -356,17 +354,11 @@ class OpenAICompatibleBackend(APIBackend):
 
     concurrent = True
 
-    def __init__(
-        self,
-        model: OpenAICompatible,
-        sampling: Sampling,
-        max_out_len: int,
-        note: Callable[[str], None],
-    ) -> None:
-        own = copy.copy(model)
-        own.replied = False  # to requests with the fields of this protocol
-        super().__init__(own, sampling, max_out_len, note)
-        for name in sorted(model.without):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.model = copy.copy(self.model)
+        self.model.replied = False  # to requests with the fields of this protocol
+        for name in sorted(self.model.without):
             self.leave_out(name, "by without in its config, or since OpenAI's endpoint refuses it")
 
     def workers(self, batch_size: int) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import NumbersAction, add_command, check_output, note
+from opencompass_gpassk.commands import add_command, add_numbers, check_output, note
 from opencompass_gpassk.commands.reasoneval.scorer_options import add_aggregates
 
 __all__ = ['add_action', 'run']
@@ -52,12 +52,11 @@ def add_action(actions: Any) -> None:
             help=f'{beyond} it is an error (default: {usual})',
         )
     add_aggregates(parser)
-    parser.add_argument(
+    add_numbers(
+        parser,
         '--thresholds',
-        action=NumbersAction,
-        number=float,
-        metavar='SHARE',
-        help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
+        float,
+        'thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
 

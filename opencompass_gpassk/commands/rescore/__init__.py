@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
-    NumbersAction,
     add_command,
+    add_numbers,
     add_run_argument,
     add_trust_argument,
     add_undecided_argument,
@@ -47,12 +47,8 @@ def add_parser(subparsers: Any) -> None:
         'result)',
     )
     add_undecided_argument(parser)
-    parser.add_argument(
-        '-k', action=NumbersAction, number=int, metavar='K', help='k of G-Pass@k, after RUN'
-    )
-    parser.add_argument(
-        '--tau', action=NumbersAction, number=float, metavar='TAU', help='thresholds'
-    )
+    add_numbers(parser, '-k', int, 'k of G-Pass@k, after RUN')
+    add_numbers(parser, '--tau', float, 'thresholds')
     parser.add_argument(
         '--min-coverage',
         type=float,
