@@ -151,6 +151,7 @@ def _compare(
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
+        error_rates,
         figures_json,
         markdown_audit,
     )
@@ -168,15 +169,18 @@ def _compare(
         )
         for sample in samples
     ]
-    for table in audit_tables(found, names):
+    labels = labels_on_recorded(found, names)
+    errors = error_rates(labels, args.level)
+    tables = audit_tables(found, names, errors)
+    for table in tables:
         print(to_text(table))
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
-        paths[0].write_text(figures_json(found, names, args.seed), encoding='ascii')
-        paths[1].write_text(markdown_audit(found, names), encoding='utf-8')
+        paths[0].write_text(figures_json(found, names, errors, args.seed), encoding='ascii')
+        paths[1].write_text(markdown_audit(tables, found, names), encoding='utf-8')
         write_lines(map(row_line, disagreement_rows(found)), paths[2])
         note(f'{", ".join(map(str, paths))} written')
-    if labels := labels_on_recorded(found, names):
+    if labels:
         _keep(args, labels, store)
     return 0
 
