@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from chat_server import Server
+from opencompass.models import OpenAISDK
 from tiny import PAPER, run
 
 
@@ -101,3 +103,22 @@ def test_litellm_gets_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert {key: call[key] for key in PAPER} == PAPER
         assert (call['a'], call['max_tokens']) == (2, 12)
     assert model.__dict__ == before
+
+
+class Proxied(OpenAISDK):
+    """A class of a user's own, which asks in its own way."""
+
+    def _generate(self, input: Any, max_out_len: int, temperature: float) -> str:
+        return json.dumps({**self.extra_body, 'temperature': self.temperature})
+
+
+def test_a_class_of_ones_own_asks_in_its_own_way(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """It is derived from one of OpenCompass's, and gets the protocol through its settings."""
+    model = Proxied('m', key='none', openai_api_base=server.url, tokenizer_path=str(checkpoint))
+    sent = [json.loads(record['prediction']) for record in run(model, tmp_path)]
+    assert not server.requests
+    assert len({one['seed'] for one in sent}) == 12
+    for one in sent:
+        assert {key: one[key] for key in PAPER} == PAPER

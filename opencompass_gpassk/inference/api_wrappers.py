@@ -127,7 +127,10 @@ class TurboMindAPIBackend(OpenAIBackend):
 
 
 class WrapperBackend(APIBackend):
-    """``LiteLLMAPI`` and ``OpenAISDKResponse``: each request has a copy of the wrapper."""
+    """``LiteLLMAPI``, ``OpenAISDKResponse``, and classes of the user's own that ask as they like.
+
+    Each request has a copy of the wrapper, with settings of its own.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -138,12 +141,12 @@ class WrapperBackend(APIBackend):
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
-        """Draw one response to each entry, all at once."""
-        with ThreadPoolExecutor(len(entries)) as pool:
+        """Draw one response to each entry, as many at once as the wrapper has workers."""
+        with ThreadPoolExecutor(getattr(self.model, 'max_workers', None) or len(entries)) as pool:
             return list(pool.map(self._ask, entries, seeds, repeat(options)))
 
     def _ask(self, entry: Any, seed: int, options: Options) -> Output:
-        model = copy.copy(self.model)  # settings of its own
+        model = copy.copy(self.model)
         sent = self.fields(seed)
         if self.sampling.mode != 'model':
             model.temperature = sent.pop('temperature', None)

@@ -19,6 +19,7 @@ from opencompass_gpassk.inference.vllm import VLLMBackend
 
 __all__ = ['backend_of']
 
+UPSTREAM = 'opencompass.'
 # By the name of the wrapper's class or of a base class: importing the classes themselves would
 # import every engine.
 BACKENDS: dict[str, type[Backend]] = {
@@ -49,5 +50,8 @@ def backend_of(
     """
     for base in type(model).__mro__:
         if base.__name__ in BACKENDS:
-            return BACKENDS[base.__name__](model, sampling, max_out_len, note)
+            backend = BACKENDS[base.__name__]
+            if backend is OpenAIBackend and not model._generate.__module__.startswith(UPSTREAM):
+                backend = WrapperBackend  # the user's own class, which asks in its own way
+            return backend(model, sampling, max_out_len, note)
     return UnknownBackend(model, sampling, max_out_len, note)

@@ -108,7 +108,7 @@ def audit_tables(
     return tables
 
 
-def error_rates(labels: Sequence[Labelled], level: float) -> ErrorRates:
+def error_rates(labels: list[Labelled], level: float) -> ErrorRates:
     """Return how often recorded verdicts are wrong: of all trials, each source and each stratum.
 
     Args:
