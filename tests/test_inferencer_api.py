@@ -12,6 +12,8 @@ import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import PAPER, run
 
+from opencompass_gpassk.inference import openai_compatible
+
 
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
 def test_request_has_the_protocol_and_its_own_seed(
@@ -54,15 +56,15 @@ def test_request_has_the_protocol_and_its_own_seed(
     [
         ('OpenAI', True, 17),
         ('OpenAISDK', True, 17),
-        ('OpenAISDKStreaming', True, None),
+        ('OpenAISDKStreaming', True, 17),
         ('OpenAISDKRollout', True, 17),
         ('OpenAISDKResponse', True, 17),
     ],
 )
 def test_truncation_is_told_where_the_wrapper_lets_it_be_seen(
     name: str,
-    truncated: bool | None,
-    tokens: int | None,
+    truncated: bool,
+    tokens: int,
     server: Server,
     checkpoint: Path,
     tmp_path: Path,
@@ -128,11 +130,18 @@ def test_model_that_refuses_a_temperature_is_not_called_greedy(
     ('path', 'sent'), [('gpt-4o', {'temperature', 'top_p', 'seed'}), ('o3-mini', {'seed'})]
 )
 def test_openais_own_endpoint_is_known(
-    path: str, sent: set[str], server: Server, checkpoint: Path, tmp_path: Path, said: list[str]
+    path: str,
+    sent: set[str],
+    server: Server,
+    checkpoint: Path,
+    tmp_path: Path,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What it doesn't know isn't sent in the first place."""
+    monkeypatch.setattr(openai_compatible, 'OFFICIAL', ('127.0.0.1',))
     model = build('OpenAISDK', server, checkpoint)
-    model.openai_api_base, model.path = 'https://api.openai.com/v1', path
+    model.path = path
     run(model, tmp_path)
     assert {name for body in server.requests for name in body if name in {*PAPER, 'seed'}} == sent
     assert len(said) == len({*PAPER, 'seed'} - sent)
@@ -145,12 +154,12 @@ def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path
 
 
 def test_requests_run_beside_each_other(server: Server, checkpoint: Path, tmp_path: Path) -> None:
-    """batch_size requests are under way at once: four of them meet here."""
+    """As many as the wrapper has workers: four of them meet here."""
     meeting = threading.Barrier(4, timeout=20)
 
     def reply(body: dict[str, Any]) -> None:
         meeting.wait()
 
     server.reply = reply
-    records = run(build('OpenAISDK', server, checkpoint, max_workers=9), tmp_path, batch_size=4)
+    records = run(build('OpenAISDK', server, checkpoint, max_workers=4), tmp_path, batch_size=1)
     assert not any('lost' in record for record in records)

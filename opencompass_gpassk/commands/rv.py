@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_parser']
 
@@ -26,11 +25,8 @@ SHOWN = 3
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'rv',
-        help='list, show and write questions with random variables',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'rv', 'list, show and write questions with random variables', DESCRIPTION
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     listing = actions.add_parser('list', help='names, subjects and levels')
@@ -94,21 +90,14 @@ def run_show(args: argparse.Namespace) -> int:
 def run_generate(args: argparse.Namespace) -> int:
     """Write all rows, or none on an error."""
     from opencompass_gpassk.datasets.rv_files import write_line
-    from opencompass_gpassk.formats.stored_files import written_whole
     from opencompass_gpassk.rv.generation import generate
 
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
     check_output(args.output)
     rows = list(generate(args.source, args.per_group, args.seed, args.name))
-    text = ''.join(map(write_line, rows))
-    if args.output is None:
-        print(text, end='')
-        return 0
-    with written_whole(args.output) as part:
-        part.write_text(text, encoding='ascii', newline='\n')
-    originals = sum(row.original for row in rows)
-    print(
-        f'{args.output}: {len(rows) - originals} versions, {originals} originals', file=sys.stderr
-    )
+    write_lines(map(write_line, rows), args.output)
+    if args.output:
+        originals = sum(row.original for row in rows)
+        note(f'{args.output}: {len(rows) - originals} versions, {originals} originals')
     return 0

@@ -149,38 +149,23 @@ class Outlook:
         }
 
 
-def assumed(
-    grid: Grid,
-    *,
-    mean: float | None = None,
-    spread: float | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-) -> list[Outlook]:
+def assumed(grid: Grid, mean: float | None, spread: float | None) -> list[Outlook]:
     """Return the outlook of each metric, if the rates have an assumed Beta distribution.
 
     Args:
         grid: The settings of the plan.
-        mean: Mean of the rates; needs ``spread``.
+        mean: Mean of the rates.
         spread: Standard deviation of the rates.
-        alpha: First parameter of the Beta distribution, instead of mean and spread; needs ``beta``.
-        beta: Second parameter of the Beta distribution.
 
     Raises:
-        ValueError: If neither pair is complete, or both pairs are given.
+        ValueError: If one is missing, or no Beta distribution has both.
     """
-    moments, shape = [mean, spread], [alpha, beta]
-    if None not in moments and shape == [None, None]:
-        rates = Rates.with_spread(*moments)  # type: ignore[arg-type]
-        source = f'rates of mean {mean:g} and standard deviation {spread:g}'
-    elif None not in shape and moments == [None, None]:
-        rates = Rates.of(alpha, beta)  # type: ignore[arg-type]
-        source = f'rates of a Beta distribution ({alpha:g}, {beta:g})'
-    else:
+    if mean is None or spread is None:
         raise ValueError(
-            'the rates of the problems are missing: name a pilot run, or give --mean and --spread, '
-            'or --alpha and --beta'
+            'the rates of the problems are missing: name a pilot run, or give --mean and --spread'
         )
+    rates = Rates.with_spread(mean, spread)
+    source = f'rates of mean {mean:g} and standard deviation {spread:g}'
     k = DEFAULT_K if grid.k is None else grid.k
     return [Outlook(one, plan(one.estimator(), rates), grid, k, source) for one in grid.figures(k)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,10 +38,10 @@ from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.results.join_results import headline_figures
 from opencompass_gpassk.results.stored_results import read_result
-from opencompass_gpassk.runs.config import planned
+from opencompass_gpassk.runs.config import find_run, planned, read_run_config
 from opencompass_gpassk.runs.predictions import read_predictions
 
-__all__ = ['Changes', 'rescore', 'summarize_again']
+__all__ = ['Changes', 'rescore', 'rescore_run', 'summarize_again']
 
 
 JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
@@ -255,6 +256,34 @@ def rescore(
             report(f'{name}: {_change(before, _result(run, model, dataset))}')
             made += 1
     return made, failed
+
+
+def rescore_run(
+    path: Path,
+    changes: Changes,
+    *,
+    models: Collection[str] = (),
+    datasets: Collection[str] = (),
+    report: Callable[[str], None],
+) -> int:
+    """Rescore a run or the newest in a work dir, then summarize it.
+
+    Returns:
+        The command's exit code: 1 if a result could not be made.
+
+    Raises:
+        ValueError: If there is no run, or nothing to rescore in it.
+    """
+    folder = find_run(path).absolute()
+    if changes.trusted:
+        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    config = read_run_config(folder, trusted=changes.trusted)
+    made, failed = rescore(folder, config, changes, models=models, datasets=datasets, report=report)
+    if not made and not failed:
+        raise ValueError(f'{folder}: it contains nothing to rescore')
+    if made:
+        summarize_again(folder, config, trusted=changes.trusted)
+    return 1 if failed else 0
 
 
 def summarize_again(run: Path, config: Mapping[str, Any], *, trusted: bool = False) -> None:

@@ -1,0 +1,181 @@
+"""OpenCompass's wrappers of APIs: what their configs say, asked under the protocol.
+
+Wrappers of OpenAI-compatible servers are asked through the client of :class:`OpenAICompatible`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import repeat
+from typing import Any, ClassVar
+
+from opencompass_gpassk.inference.backend import Options, Output, Tap, as_output, truncated_by
+from opencompass_gpassk.inference.client import CHAT, Outcome
+from opencompass_gpassk.inference.openai_compatible import (
+    OFFICIAL,
+    OWN_FIELDS,
+    APIBackend,
+    OpenAICompatible,
+    OpenAICompatibleBackend,
+    messages,
+    not_taken,
+)
+from opencompass_gpassk.inference.request_loop import reason_of
+
+__all__ = ['OpenAIBackend', 'TurboMindAPIBackend', 'WrapperBackend']
+
+WORKERS = 32  # requests at once, as OpenCompass's wrappers have at most by default
+UNUSED = ('http_client_cfg', 'orgs')  # settings that only the wrappers' own clients know
+
+
+class Wrapped(OpenAICompatible):
+    """``OpenAI``, ``OpenAISDK`` or a class derived from them, with our client.
+
+    Raises:
+        ValueError: If our client lacks one of its settings.
+    """
+
+    def __init__(self, wrapper: Any) -> None:
+        for name in UNUSED:
+            if getattr(wrapper, name, None):
+                raise ValueError(
+                    f'{name} of {type(wrapper).__name__} is not supported; use OpenAICompatible, '
+                    'whose proxies come from the environment'
+                )
+        own = {
+            **(wrapper.extra_body or {}),
+            **(getattr(wrapper, 'openai_extra_kwargs', None) or {}),
+        }
+        super().__init__(
+            wrapper.path,
+            wrapper.url,
+            temperature=wrapper.temperature,
+            extra_body={name: value for name, value in own.items() if name not in OWN_FIELDS},
+            max_concurrency=wrapper.max_workers or WORKERS,
+            timeout=getattr(wrapper, 'timeout', 3600),
+        )
+        self.client.use_keys(wrapper.keys)
+        if wrapper.proxy_url:
+            addresses = self.client.addresses
+            self.client.addresses = [one._replace(proxy=wrapper.proxy_url) for one in addresses]
+        self.template_parser = wrapper.template_parser
+        self.wrapper = wrapper
+
+    def asking(self, prompt: Any) -> dict[str, Any]:
+        """Return the fields that hold a prompt, which may have images."""
+        return {'messages': self.wrapper._messages_to_chat_completions(messages(prompt))}
+
+
+class Completions(OpenAICompatible):
+    """``TurboMindAPIModel``, LMDeploy's server, which continues a text; with our client."""
+
+    def __init__(self, wrapper: Any) -> None:
+        super().__init__(
+            wrapper.model_name,
+            f'{wrapper.api_addr.rstrip("/")}/v1',
+            temperature=wrapper.temperature,
+            top_p=wrapper.top_p,
+            top_k=wrapper.top_k,
+            max_concurrency=WORKERS,
+        )
+        self.fields |= {
+            name: value for name, value in wrapper.gen_config.items() if name not in OWN_FIELDS
+        }
+        self.client.use_keys(
+            [wrapper.chatbot.headers.get('Authorization', '').removeprefix('Bearer ')]
+        )
+        self.client.addresses = [
+            one._replace(url=f'{one.url.removesuffix(CHAT)}/completions')
+            for one in self.client.addresses
+        ]
+        self.template_parser = wrapper.template_parser
+        self.end_str = wrapper.end_str
+
+    def asking(self, prompt: Any) -> dict[str, Any]:
+        """Return the field that holds a prompt."""
+        return {'prompt': prompt}
+
+    def output(self, outcome: Outcome) -> Output:
+        """Return an outcome as an output, cut at ``end_str``."""
+        output = super().output(outcome)
+        return replace(output, text=output.text.split(self.end_str)[0]) if self.end_str else output
+
+
+class OpenAIBackend(OpenAICompatibleBackend):
+    """``OpenAI``, ``OpenAISDK`` and classes derived from them.
+
+    A field that the server refuses is left out from then on, with a note.
+    """
+
+    with_client: ClassVar[Any] = Wrapped
+
+    def __post_init__(self) -> None:
+        self.model = self.with_client(self.model)
+        super().__post_init__()
+        self.model.without = self.left_out
+        self.model.leave_out = self.leave_out
+
+
+class TurboMindAPIBackend(OpenAIBackend):
+    """``TurboMindAPIModel``."""
+
+    with_client = Completions
+    keep_all = 0
+
+
+class WrapperBackend(APIBackend):
+    """``LiteLLMAPI``, ``OpenAISDKResponse``, and classes of the user's own that ask as they like.
+
+    Each request has a copy of the wrapper, with settings of its own.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(host in str(getattr(self.model, 'openai_api_base', '')) for host in OFFICIAL):
+            for name in sorted({*not_taken(self.model.path), 'seed'}):
+                self.leave_out(name, "OpenAI's own endpoint refuses it")
+
+    def generate(
+        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
+    ) -> list[Output]:
+        """Draw one response to each entry, as many at once as the wrapper has workers."""
+        with ThreadPoolExecutor(getattr(self.model, 'max_workers', None) or len(entries)) as pool:
+            return list(pool.map(self._ask, entries, seeds, repeat(options)))
+
+    def _ask(self, entry: Any, seed: int, options: Options) -> Output:
+        model = copy.copy(self.model)
+        sent = self.fields(seed)
+        if self.sampling.mode != 'model':
+            model.temperature = sent.pop('temperature', None)
+        model.extra_body = {**self.keep(model.extra_body), **sent}
+        seen: list[Any] = []  # what the SDK returned or raised
+        if hasattr(model, 'openai_client'):
+            model.openai_extra_kwargs = self.keep(model.openai_extra_kwargs)
+            model.openai_client = _watched(model.openai_client, seen)
+        lost, text = '', ''
+        try:
+            text = as_output(self.call(model, [entry], options, self.max_out_len)[0]).text
+        except Exception as error:  # a wrapper or its client may raise anything
+            lost = reason_of(seen[-1] if seen and isinstance(seen[-1], Exception) else error)
+        if lost or not seen:
+            return Output(text, lost=lost)
+        details = getattr(seen[-1], 'incomplete_details', None)
+        tokens = getattr(getattr(seen[-1], 'usage', None), 'output_tokens', None)
+        return Output(text, truncated_by(getattr(details, 'reason', None) or 'stop'), tokens)
+
+
+def _watched(client: Any, seen: list[Any]) -> Any:
+    """Return a client of OpenAI's SDK whose responses and errors are noted."""
+
+    def create(**query: Any) -> Any:
+        try:
+            seen.append(client.responses.create(**query))
+        except Exception as error:
+            seen.append(error)
+            raise
+        return seen[-1]
+
+    return Tap(client, responses=Tap(client.responses, create=create))
