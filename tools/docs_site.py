@@ -1,0 +1,68 @@
+"""Hooks of ``mkdocs``: pages that are made when the site is built, links, and formulas.
+
+The same Markdown is read on a code host and on the site. So links are written for the repository;
+here they become links of the site, or plain text if the file has no page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, Files
+
+from opencompass_gpassk.commands.main import build_parser
+
+__all__ = ['on_files', 'on_page_markdown']
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    'README.md': 'index.md',
+    'CHANGELOG.md': 'changelog.md',
+    'CONTRIBUTING.md': 'contributing.md',
+}
+LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^():#\s]+)(#[^)\s]*)?\)')
+FORMULA = re.compile(r'^\$\$(.+?)\$\$$', re.DOTALL | re.MULTILINE)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that lie outside of ``docs``, and the one of the commands."""
+    made = {page: (ROOT / name).read_text('utf-8') for name, page in PAGES.items()}
+    with patch.dict(os.environ, COLUMNS='100'):  # the width of the help texts
+        made['commands.md'] = '# Commands\n\n' + '\n'.join(_described(build_parser(), 2))
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def _described(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+    """Yield the help of each subcommand under a heading of its own."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield f'{"#" * level} {command.prog}\n\n```text\n{command.format_help()}```\n'
+                yield from _described(command, level + 1)
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Return a page with the site's links, and with formulas as MathML."""
+    folder = ROOT if page.file.src_uri in PAGES.values() else ROOT / 'docs'
+
+    def linked(match: re.Match[str]) -> str:
+        image, label, target, anchor = match.groups()
+        path = (folder / target).resolve()
+        if not path.exists() and path.name != 'commands.md':  # code that looks like a link
+            return match[0]
+        place = path.relative_to(ROOT).as_posix()
+        if path.is_dir() or (place not in PAGES and not place.startswith('docs/')):
+            return label
+        return f'{image}[{label}]({PAGES.get(place, place.removeprefix("docs/"))}{anchor or ""})'
+
+    markdown = LINK.sub(linked, markdown)
+    return FORMULA.sub(lambda found: f'<div>{convert(found[1], display="block")}</div>', markdown)
