@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 
 from opencompass_gpassk.commands.main import build_parser
 
-__all__ = ['on_files', 'on_page_markdown']
+__all__ = ['on_files', 'on_page_content', 'on_page_markdown']
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -28,6 +28,7 @@ PAGES = {
     'CONTRIBUTING.md': 'contributing.md',
 }
 LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^():#\s]+)(#[^)\s]*)?\)')
+ROLE = re.compile(r':(?:attr|class|data|func|meth|mod):<code>(~?)([^<]+)</code>')
 FORMULA = re.compile(r'^\$\$(.+?)\$\$$', re.DOTALL | re.MULTILINE)
 
 
@@ -42,12 +43,29 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _described(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    """Yield the help of each subcommand under a heading of its own."""
+    """Yield usage, description and arguments of each subcommand under a heading of its own."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
-                yield f'{"#" * level} {command.prog}\n\n```text\n{command.format_help()}```\n'
+                yield f'{"#" * level} {command.prog}\n'
+                for part in (command.description or '').strip().split('\n\n'):
+                    yield f'```text\n{part}\n```\n' if part.startswith('  ') else f'{part}\n'
+                yield f'```text\n{command.format_usage()}```\n'
+                yield '| argument | |\n|---|---|'
+                yield from _arguments(command)
+                yield ''
                 yield from _described(command, level + 1)
+
+
+def _arguments(command: argparse.ArgumentParser) -> Iterator[str]:
+    form = command._get_formatter()
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action._choices_actions:
+                yield f'| `{one.dest}` | {one.help} |'
+        elif '--help' not in action.option_strings:
+            told = form._expand_help(action).replace('|', '\\|').replace('<', '&lt;')
+            yield f'| `{form._format_action_invocation(action)}` | {told} |'
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -66,3 +84,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     markdown = LINK.sub(linked, markdown)
     return FORMULA.sub(lambda found: f'<div>{convert(found[1], display="block")}</div>', markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Return a page without the roles of docstrings, such as ``:class:``."""
+
+    def named(match: re.Match[str]) -> str:
+        return f'<code>{match[2].rpartition(".")[2] if match[1] else match[2]}</code>'
+
+    return ROLE.sub(named, html)
