@@ -42,7 +42,8 @@ def regenerated(page: str) -> str:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / 'docs').symlink_to(ROOT / 'docs')
+        for shown in ('docs', 'tools'):
+            (folder / shown).symlink_to(ROOT / shown)
         page = BLOCK.sub(lambda block: _with_output(block, folder), page)
         claim = _claim(folder)
     return CLAIM.sub(lambda place: place[1] + claim + place[2], page)
@@ -85,7 +86,7 @@ def _claim(folder: Path) -> str:
     (compared,) = json.loads((folder / 'compared.json').read_text('utf-8'))['data_sets']
     found = {row['key']: row for row in compared['differences'] if not row['group']}
     every, some = found['G-Pass@8_1.0'], found['pass@8']
-    cool, hot = (_under_true_verdicts(folder / f'scored/t{t}/sample.json') for t in (0.5, 1.5))
+    cool, hot = (_under_true_verdicts(folder, f't{t}') for t in (0.5, 1.5))
     labels = len((folder / 'labels.jsonl').read_text('utf-8').splitlines())
     text = f"""
         **At temperature 0.5 the model is more stable than at 1.5.** It solves
@@ -113,7 +114,8 @@ def _claim(folder: Path) -> str:
     return '\n'.join(filled) + '\n'
 
 
-def _under_true_verdicts(path: Path) -> str:
+def _under_true_verdicts(folder: Path, model: str) -> str:
+    (path,) = folder.glob(f'measured/*/results/{model}/*.json')
     result: dict[str, Any] = json.loads(path.read_text('utf-8'))
     found = result['judge_error']['figures']['G-Pass@8_1.0']
     verdicts, both = ('{:.1f} to {:.1f}'.format(*found[of]) for of in ('range', 'with_sampling'))
