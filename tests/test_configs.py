@@ -316,14 +316,14 @@ def test_the_papers_job_gives_every_model_the_same_length() -> None:
 
 
 def test_an_upgraded_data_set_keeps_its_own_evaluator_as_judge(tmp_path: Path) -> None:
-    """Three lines make OpenCompass's MATH-500 a data set that is sampled."""
+    """One call makes OpenCompass's MATH-500 a data set that is sampled."""
     greedy, upgraded = dumped(load(FOLDER / 'eval_mix.py'), tmp_path).datasets[:2]
     assert (greedy.n, greedy.infer_cfg.inferencer.sampling) == (1, 'greedy')
-    assert greedy.eval_cfg == upgraded.eval_cfg
+    assert greedy.eval_cfg == upgraded.eval_cfg  # and with it the benchmark
     assert (upgraded.n, upgraded.k) == (16, [4, 8])
     kind = 'opencompass_gpassk.inferencer.GPassKGenInferencer'
     assert upgraded.infer_cfg.inferencer.type == kind
-    assert upgraded.eval_cfg.evaluator.judge.type == 'opencompass.evaluator.MATHVerifyEvaluator'
+    assert upgraded.eval_cfg.evaluator.judge.type.endswith('.MATHVerifyEvaluator')
 
 
 def test_opencompass_finds_configs_by_name() -> None:

@@ -61,9 +61,16 @@ def test_both_summaries_are_written(run: MadeRun, capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert 'sample: 4 problems, n = 8, k = 4' in out
     assert f'bad/{SAMPLED}: failed in inference: RuntimeError: no memory (logs/infer/bad' in out
-    written = {path.name for path in folder.iterdir()}
-    assert {'gpassk_T.md', 'gpassk_T.csv', 'gpassk_T.json', 'summary_T.txt'} <= written
-    assert 'gpassk_T.html' in written
+    assert out == (folder / 'latest' / 'gpassk.txt').read_text('utf-8')
+    assert max(map(len, (folder / 'summary_T.txt').read_text('utf-8').splitlines())) < 500
+    assert sorted(path.name for path in folder.iterdir()) == [
+        'latest',
+        *(f'summary_T.{kind}' for kind in ('csv', 'md', 'txt')),
+    ]
+    assert sorted(path.name for path in (folder / 'latest').iterdir()) == [
+        *(f'gpassk.{kind}' for kind in ('csv', 'json', 'md', 'tex', 'txt')),
+        'report.html',
+    ]
     assert [path.name for path in run.folder.parent.iterdir()] == [run.folder.name]
 
 
@@ -83,7 +90,7 @@ def test_it_works_when_everything_failed(
         ('gsm8k', '-'): ['failed'],
     }
     assert capsys.readouterr().out.count('RuntimeError: no memory') == 2
-    document = json.loads((folder / 'gpassk_T.json').read_text())
+    document = json.loads((folder / 'latest' / 'gpassk.json').read_text())
     assert document['results'] == []
     assert {task['reason'] for task in document['tasks']} == {'RuntimeError: no memory'}
 
@@ -126,7 +133,7 @@ def test_a_fault_of_the_first_summary_does_not_cost_the_second(
     monkeypatch.setattr('opencompass.summarizers.default.get_prompt_hash', lambda config: 1 / 0)
     folder = summarize(run)
     assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
-    assert (folder / 'gpassk_T.md').exists()
+    assert (folder / 'latest' / 'gpassk.md').exists()
 
 
 def test_opencompass_finds_it(
@@ -142,7 +149,7 @@ def test_opencompass_finds_it(
         monkeypatch.setattr(sys, 'argv', command)
         main()
         assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
-    assert len(list((run.folder / 'summary').glob('gpassk_*.json'))) >= 1
+    assert (run.folder / 'summary' / 'latest' / 'gpassk.json').exists()
 
 
 def test_intervals_and_the_best_are_shown_as_set(
@@ -155,12 +162,12 @@ def test_intervals_and_the_best_are_shown_as_set(
     assert '[low, high]: 95 % intervals, for a population of problems' in out
     (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
     assert row.count('*') == len(row.split()) - 2  # all but the name and the loss
-    assert '* most stable by G-Pass@2_1.0: good' in out
-    markdown = (folder / 'gpassk_T.md').read_text('utf-8')
+    assert 'most stable by G-Pass@2_1.0: good' in out
+    markdown = (folder / 'latest' / 'gpassk.md').read_text('utf-8')
     assert '| good | **' in markdown
     assert '| bad | **' not in markdown
-    assert '\\begin{tabular}' in (folder / 'gpassk_T.tex').read_text('utf-8')
-    assert (folder / 'gpassk_T_LiveMathBench-202412_samples.svg').exists()
+    assert '\\begin{tabular}' in (folder / 'latest' / 'gpassk.tex').read_text('utf-8')
+    assert (folder / 'latest' / 'figures' / 'LiveMathBench-202412_samples.svg').exists()
     summarize(sweep, intervals='±')
     assert '±: half the width' in capsys.readouterr().out
     with pytest.raises(ValueError, match="intervals is 'wide'"):
@@ -193,9 +200,9 @@ def test_bad_results_do_not_cost_the_others(tmp_path: Path) -> None:
             inner[last] = bad[model]['value']
         run.result(model, SAMPLED, result)
     folder = summarize(run)
-    written = json.loads((folder / 'gpassk_T.json').read_text())
+    written = json.loads((folder / 'latest' / 'gpassk.json').read_text())
     assert [result['model'] for result in written['results']] == ['good']
-    page = (folder / 'gpassk_T.html').read_text()
+    page = (folder / 'latest' / 'report.html').read_text()
     assert all(f'results/{model}/{SAMPLED}.json: not readable' in page for model in bad)
 
 

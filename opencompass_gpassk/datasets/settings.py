@@ -32,6 +32,7 @@ __all__ = [
     'custom',
     'forty_five_file',
     'inference',
+    'limit',
     'livemathbench',
     'math500_l5',
     'rvbench',
@@ -148,6 +149,12 @@ def inference(*, greedy: bool = False) -> dict[str, Any]:
     return {'sampling': {**SAMPLING, 'temperature': temperature}, 'max_out_len': length}
 
 
+def limit() -> int | None:
+    """Return how many problems of each data set GPASSK_LIMIT asks for; None if it isn't set."""
+    given = _given('GPASSK_LIMIT')
+    return _positive('GPASSK_LIMIT', given) if given else None
+
+
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
 
@@ -183,14 +190,13 @@ def forty_five_file(path: str | None) -> str | None:
 
 def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
     """Return abbr, n, k and limit; if GPASSK_K isn't set, the usual k up to n."""
-    given = _given('GPASSK_LIMIT')
-    limit = _positive('GPASSK_LIMIT', given) if given else None
-    name += f'-first{limit}' if limit else ''
+    problems = limit()
+    name += f'-first{problems}' if problems else ''
     if greedy:
-        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1, 'limit': limit}
+        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1, 'limit': problems}
     usual_n, usual_ks = usual
     n = _positive('GPASSK_N', _given('GPASSK_N') or str(usual_n))
-    found = {'abbr': f'{name}-n{n}', 'n': n, 'limit': limit}
+    found = {'abbr': f'{name}-n{n}', 'n': n, 'limit': problems}
     given = _given('GPASSK_K')
     if not given:
         return {**found, 'k': [k for k in usual_ks if k <= n] or [n]}

@@ -29,6 +29,7 @@ from opencompass_gpassk.inference.requests import (
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.inference.saved_responses import Progress, Record, write_predictions
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
+from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.runs.running_task import running_task
 
 __all__ = ['GPassKGenInferencer']
@@ -126,7 +127,8 @@ class GPassKGenInferencer(GenInferencer):
             saved=saved,
             failed_before=set(restored) - set(saved),
         )
-        with torch.no_grad():
+        output = folder / name if self.is_main_process else None
+        with torch.no_grad(), progress_file(output, 'inference'):
             drawing.finish()
         lost = drawing.lost
         if lost and len(lost) == len(requests):

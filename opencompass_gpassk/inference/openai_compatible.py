@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from opencompass.models.base_api import BaseAPIModel
 from opencompass.registry import MODELS
 
-from opencompass_gpassk.formats.display import watched_bar
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.settings import check_names
 from opencompass_gpassk.inference.backend import OURS, Options, Output
 from opencompass_gpassk.inference.client import (
@@ -168,7 +168,9 @@ class OpenAICompatible(BaseAPIModel):
         lost = ''
         asked = ((index, entry, self.fields) for index, entry in enumerate(inputs))
         with (
-            watched_bar(len(inputs), 'Asking', 'it', self.status, shown=len(inputs) > 1) as bar,
+            progress_bar(
+                len(inputs), 'Asking', 'it', shown=len(inputs) > 1, status=self.status
+            ) as bar,
             closing(self.answers(asked, max_out_len)) as answers,
         ):
             for index, output in chain.from_iterable(answers):
@@ -245,7 +247,10 @@ class OpenAICompatible(BaseAPIModel):
     def _refusal(self, name: str, detail: str) -> str:
         remedy = f'leave {name} out of the config of the model'
         if name in PROTOCOL:
-            remedy = f"with without=['{name}'] in the config of the model the server chooses it"
+            remedy = (
+                f"with without=['{name}'] in the config of the model, or gpassk run --without "
+                f'{name}, the server chooses it'
+            )
         elif name == self.length_field:
             remedy = 'lower max_out_len'
         return f'the server refuses the field {name}; {remedy}. It says: {detail}'

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import watched_bar
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.requests import Request, batches
 from opencompass_gpassk.inference.saved_responses import Progress, Record
@@ -146,9 +146,14 @@ class Drawing:
         """
         # Concurrent requests fail together, for the same reason.
         together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
-        total, done, shown = len(self.requests), len(self.saved), self.progress is not None
-        status = self.backend.status
-        with watched_bar(total, 'Sampling', 'it', status, shown=shown, initial=done) as bar:
+        with progress_bar(
+            len(self.requests),
+            'Sampling',
+            'it',
+            shown=self.progress is not None,
+            initial=len(self.saved),
+            status=lambda: {**self.backend.status(), 'lost': len(self.lost)},
+        ) as bar:
             watch = FailureWatch(self.max_failures + together - 1)
             self._draw(bar, watch, self._open() - self.failed_before)
             again = self._open()
