@@ -93,7 +93,7 @@ def commands(block: str) -> Iterator[list[str]]:
     for line in re.sub(r"<<'END'\n.*?^END$", '', block, flags=re.DOTALL | re.MULTILINE).split('\n'):
         for part in re.split(r'\||&&|&|;', line.removeprefix('$ ').strip()):
             if re.match(r'(?:\w+=\S+ )*gpassk ', part.strip()):
-                words = shlex.split(part, comments=True)
+                words = shlex.split(re.sub(r'\s#.*', '', part))
                 yield words[words.index('gpassk') + 1 :]
 
 

@@ -72,12 +72,14 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
 def _cut(table: str, shows: list[tuple[str, str]]) -> str:
     """Return what the page shows of a table, '' if nothing."""
     # A line that starts with spaces continues the one before.
-    title, *lines = re.split(r'\n(?!   )', table.strip())
+    lines = re.split(r'\n(?!   )', table.strip())
+    rule = next((i for i, line in enumerate(lines) if line.startswith('---')), 0)
     for wanted, chosen in shows:
-        if re.search(wanted, title.split('\n')[0]):
-            rule = next(i for i, line in enumerate(lines) if line.startswith('---'))
+        titles = [i for i, line in enumerate(lines[:rule]) if re.search(wanted, line)]
+        for title in titles:  # sentences may stand above it
             rest = [line for line in lines[rule + 1 :] if re.search(chosen, line)]
-            return '\n'.join([title, *lines[: rule + 1], *rest])
+            above = [line for line in lines[:title] if re.search(chosen, line)]
+            return '\n'.join([*above, *lines[title : rule + 1], *rest])
     return ''
 
 
