@@ -1,4 +1,4 @@
-"""Hooks of ``mkdocs``: pages that are made when the site is built, links, and formulas.
+"""Hooks of ``mkdocs``: pages that are made when the site is built, links, formulas, docstrings.
 
 The same Markdown is read on a code host and on the site. So links are written for the repository;
 here they become links of the site, or plain text if the file has no page.
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import griffe
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
 from opencompass_gpassk.commands.main import build_parser
 
-__all__ = ['on_files', 'on_page_content', 'on_page_markdown']
+__all__ = ['Docstrings', 'on_files', 'on_page_markdown']
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -28,7 +29,8 @@ PAGES = {
     'CONTRIBUTING.md': 'contributing.md',
 }
 LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^():#\s]+)(#[^)\s]*)?\)')
-ROLE = re.compile(r':(?:attr|class|data|func|meth|mod):<code>(~?)([^<]+)</code>')
+ROLE = re.compile(r':(?:attr|class|data|func|meth|mod):`(~?)([^`]+)`')
+SESSION = re.compile(r'^>>> .*(?:\n.+)*', re.MULTILINE)
 FORMULA = re.compile(r'^\$\$(.+?)\$\$$', re.DOTALL | re.MULTILINE)
 
 
@@ -86,10 +88,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return FORMULA.sub(lambda found: f'<div>{convert(found[1], display="block")}</div>', markdown)
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Return a page without the roles of docstrings, such as ``:class:``."""
+class Docstrings(griffe.Extension):
+    """Writes docstrings in the site's Markdown: names instead of roles, sessions as code."""
 
-    def named(match: re.Match[str]) -> str:
-        return f'<code>{match[2].rpartition(".")[2] if match[1] else match[2]}</code>'
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            text = ROLE.sub(_named, obj.docstring.value)
+            obj.docstring.value = SESSION.sub(r'```pycon\n\g<0>\n```', text)
 
-    return ROLE.sub(named, html)
+
+def _named(role: re.Match[str]) -> str:
+    return f'`{role[2].rpartition(".")[2] if role[1] else role[2]}`'
