@@ -211,9 +211,13 @@ class ReasonEvalEvaluator(BaseEvaluator):
         reasoning: The scorer: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. Set its GPUs with
             ``eval_cfg=dict(num_gpus=…)``.
-        groups, min_coverage, benchmark, intervals, cluster: As in :class:`GPassKEvaluator`.
+        groups: As in :class:`GPassKEvaluator`.
+        min_coverage: As in :class:`GPassKEvaluator`.
+        benchmark: As in :class:`GPassKEvaluator`.
         pred_postprocessor: As in any OpenCompass evaluator; steps are taken from the response
             before postprocessing.
+        intervals: As in :class:`GPassKEvaluator`.
+        cluster: As in :class:`GPassKEvaluator`.
 
     Raises:
         ValueError: If a setting is out of its range.
