@@ -34,7 +34,7 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
     for address in client.addresses:
         status, body = asyncio.run(_listed(client, address))
         if status in (401, 403):
-            verb = 'refuses the key in' if client.key else 'asks for a key; put it into'
+            verb = 'refuses the key in' if client.keys else 'asks for a key; put it into'
             raise ValueError(
                 f'the server at {address.name} {verb} the environment variable {key_env}'
             )
@@ -54,7 +54,7 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
 
 async def _listed(client: Client, address: Address) -> tuple[int, Any]:
     """Return status and body of a server's answer to /models; None for a body that isn't JSON."""
-    headers = {'Authorization': f'Bearer {client.key}'} if client.key else {}
+    headers = {'Authorization': f'Bearer {client.keys[0]}'} if client.keys else {}
     timeout = aiohttp.ClientTimeout(total=LIST_TIMEOUT)
     url = address.url.removesuffix('/chat/completions') + '/models'
     try:
