@@ -120,7 +120,8 @@ def _opened(output: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with written_whole(output.resolve()) as part, part.open('wb') as plain:
+    target = output.resolve() if output.is_file() else output  # a link stays, a pipe too
+    with written_whole(target) as part, part.open('wb') as plain:
         # Without a name and a time in it, equal lines give equal files.
         packed = (
             gzip.GzipFile('', 'wb', fileobj=plain, mtime=0) if output.suffix == '.gz' else plain

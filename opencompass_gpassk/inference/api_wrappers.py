@@ -115,6 +115,7 @@ class OpenAIBackend(OpenAICompatibleBackend):
     def __post_init__(self) -> None:
         self.model = self.with_client(self.model)
         super().__post_init__()
+        self.left_out |= self.model.without
         self.model.without = self.left_out
         self.model.leave_out = self.leave_out
 

@@ -274,6 +274,7 @@ class OpenAICompatible(BaseAPIModel):
                 if self.leave_out is None or name not in PROTOCOL:
                     raise ClientError(self._refusal(name, outcome.detail))
                 self.leave_out(name, outcome.detail)
+                self.without.add(name)
                 return name
         return None
 
