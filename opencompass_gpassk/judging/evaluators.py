@@ -229,7 +229,7 @@ WRONG: Reading = (Verdict.INCORRECT, '')
 FLAGS = {'true': RIGHT, '1': RIGHT, '1.0': RIGHT, 'false': WRONG, '0': WRONG, '0.0': WRONG}
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct', 'correctness', 'acc', 'passed')
 # Names of shares of right responses; `score` 1 may also be a mark out of 10.
-SHARES = re.compile(r'(?:.*[ _])?(?:accuracy|acc|exact_match|em|pass@1)', re.IGNORECASE)
+SHARES = re.compile(r'(?:.*[ _-])?(?:accuracy|acc|exact_match|em|pass@1)', re.IGNORECASE)
 REPEATED_FIELDS = {  # fields of details that repeat the evaluator's input
     'predictions': ('pred',),
     'references': ('answer', 'gold', 'ref', 'reference'),
