@@ -51,11 +51,11 @@ __all__ = ['GAINS', 'MadeRows', 'StubJudge', 'examine_all', 'main']
 HERE = 'tools.upstream_datasets'  # not __name__: this module is run, and then imported
 PAGE = Path(__file__).parents[1] / 'docs/upstream_datasets.md'
 TRIED = json.loads(Path(__file__).with_name('upstream_formats.json').read_text('utf-8'))
-FORMATS, USUAL, OTHERS = TRIED['formats'], TRIED['usual'], TRIED['others']
+FORMATS = TRIED['formats']
 TWO_TEXTS = FORMATS['list of two texts']
 GOLD_COLUMNS = ('answer', 'answers', 'target', 'gold', 'label', 'reference', 'solution')
 PROCESSES = 2
-SECONDS = 8.0  # of a processor, to search for the format of one kind of data sets
+SECONDS = 5.0  # of a processor, to search for the format of one kind of data sets
 PATIENCE = 300.0  # seconds for a whole config
 
 GAINS, IN_PART, MARK, SUBJECTIVE = 'gains', 'gains in part', 'a mark', 'subjective'
@@ -102,7 +102,7 @@ class Attempt(NamedTuple):
     """A format of gold answers, forms of the responses, a judge's replies, and more columns."""
 
     rows: Mapping[str, Any]
-    forms: Sequence[str] = USUAL
+    forms: Sequence[str] = TRIED['forms']
     replies: Sequence[str] = TRIED['replies'][0]
     columns: tuple[str, ...] = ()
 
@@ -222,8 +222,6 @@ def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
                 break  # for one of two texts it gives half the mark
         else:
             whys.append('no right response was correct while wrong ones were incorrect')
-            if attempt.forms is USUAL:
-                plan.append(attempt._replace(forms=OTHERS))
     why = whys[-1] if _reason(whys[-1]) != UNREAD else Counter(whys).most_common(1)[0][0]
     return Finding(_reason(why), f'{name}: {why}')
 
