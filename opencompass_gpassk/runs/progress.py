@@ -94,9 +94,9 @@ def _of_newest_bar() -> dict[str, Any]:
 
 
 def _write(run: Path, path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.parent.resolve().is_relative_to(run.resolve()):
         return  # a run folder from someone else may hold links
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Not flushed to the disk as results are: a file of two seconds ago is no loss.
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
     part.unlink(missing_ok=True)
