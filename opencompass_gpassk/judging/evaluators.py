@@ -26,6 +26,7 @@ from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.pipeline import Verdicts
@@ -82,7 +83,8 @@ def judge_by_replica(
             by_replica.setdefault(response.identity[1], []).append(row)
     notes: list[str] = []
     found: dict[int, Reading] = {}
-    for replica, rows in sorted(by_replica.items()):
+    each = sorted(by_replica.items())
+    for replica, rows in with_progress(each, len(each), 'judging', 'replica', shown=True):
         logger.info(f'{name}: replica {replica + 1} of {len(by_replica)}')
         columns = _columns(test_set, golds, responses, rows)
         content = text_hash([*map(str, columns['predictions']), *map(str, columns['references'])])
