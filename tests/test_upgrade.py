@@ -193,10 +193,10 @@ def test_the_table_of_configs_tells_the_kinds_apart() -> None:
         'ceval/ceval_gen': GAINS,
         'triviaqa/triviaqa_gen': GAINS,
         'gsm8k/gsm8k_cascade_eval_rawprompt_gen_36fce7': GAINS,
-        'Xsum/Xsum_gen': 'a score, no verdict',
+        'Xsum/Xsum_gen': 'a mark',
         'mmlu/mmlu_ppl': 'no responses',
     }
-    found = {name: findings for name, findings in examine_all(list(names))}
+    found = dict(examine_all(list(names)))
     assert {name: {one.outcome for one in found[name].values()} for name in names} == {
         name: {outcome} for name, outcome in names.items()
     }

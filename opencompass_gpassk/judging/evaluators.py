@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from opencompass.datasets.circular import CircularEvaluator
 from opencompass.datasets.livemathbench import LiveMathBenchEvaluator
 from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import AccEvaluator
@@ -25,6 +26,7 @@ from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.pipeline import Verdicts
@@ -81,7 +83,8 @@ def judge_by_replica(
             by_replica.setdefault(response.identity[1], []).append(row)
     notes: list[str] = []
     found: dict[int, Reading] = {}
-    for replica, rows in sorted(by_replica.items()):
+    each = sorted(by_replica.items())
+    for replica, rows in with_progress(each, len(each), 'judging', 'replica', shown=True):
         logger.info(f'{name}: replica {replica + 1} of {len(by_replica)}')
         columns = _columns(test_set, golds, responses, rows)
         content = text_hash([*map(str, columns['predictions']), *map(str, columns['references'])])
@@ -178,7 +181,7 @@ def judge_replica(
     """
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
-    if type(evaluator) is AccEvaluator:  # it tells a share alone, and takes 40 ms for each row
+    if type(evaluator) in (AccEvaluator, CircularEvaluator):  # they tell shares, and are slow
         answers = evaluator.pred_postprocess(columns['predictions'])
         pairs = zip(answers, columns['references'], strict=True)
         return [RIGHT if str(answer) == str(gold) else WRONG for answer, gold in pairs]
@@ -228,7 +231,7 @@ WRONG: Reading = (Verdict.INCORRECT, '')
 FLAGS = {'true': RIGHT, '1': RIGHT, '1.0': RIGHT, 'false': WRONG, '0': WRONG, '0.0': WRONG}
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct', 'correctness', 'acc', 'passed')
 # Names of shares of right responses; `score` 1 may also be a mark out of 10.
-SHARES = re.compile(r'(?:.*[ _])?(?:accuracy|acc|exact_match|em|pass@1)', re.IGNORECASE)
+SHARES = re.compile(r'(?:.*[ _-])?(?:accuracy|acc|exact_match|em|pass@1)', re.IGNORECASE)
 REPEATED_FIELDS = {  # fields of details that repeat the evaluator's input
     'predictions': ('pred',),
     'references': ('answer', 'gold', 'ref', 'reference'),

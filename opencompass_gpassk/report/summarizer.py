@@ -17,6 +17,7 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.end_of_job import end_of_job
 from opencompass_gpassk.report.files import (
@@ -141,7 +142,7 @@ class GPassKSummarizer(DefaultSummarizer):
         ours = {dataset for by_dataset in self.results.values() for dataset in by_dataset}
         head, *rows = self.table or [[]]
         shown = [
-            row
+            list(map(one_line, row))
             for row in rows
             if (self.dataset_abbrs or row[0] not in ours)
             and any(map(str.isdigit, ''.join(row[4:])))

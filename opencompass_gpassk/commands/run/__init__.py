@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--data', metavar='DATA', help=DATA, **several)
     parser.add_argument(
         '-n',
-        type=_count,
+        type=positive_integer,
         default=os.environ.get('GPASSK_N') or '16',
         help='samples of each problem (default: GPASSK_N, else 16)',
     )
@@ -79,7 +79,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--top-k', type=int, help='of the samples, 0 for all tokens (default: 50)')
     parser.add_argument(
         '--max-out-len',
-        type=_count,
+        type=positive_integer,
         default=os.environ.get('GPASSK_MAX_OUT_LEN') or None,
         metavar='TOKENS',
         help='greatest length of a response (default: 8192, or what the server has room for)',
@@ -92,7 +92,9 @@ def add_parser(subparsers: Any) -> None:
         help='sampling fields that a server refuses and that are not sent, such as top_k; the '
         "results' signature says so",
     )
-    parser.add_argument('--limit', type=_count, metavar='N', help='only the first N problems')
+    parser.add_argument(
+        '--limit', type=positive_integer, metavar='N', help='only the first N problems'
+    )
     parser.add_argument(
         '--judge',
         metavar='JUDGE',
@@ -114,7 +116,9 @@ def add_parser(subparsers: Any) -> None:
         'folder in outputs/run, named after models, data and settings)',
     )
     parser.add_argument(
-        '--workers', type=_count, help='tasks that run at once, such as one per GPU (default: 1)'
+        '--workers',
+        type=positive_integer,
+        help='tasks that run at once, such as one per GPU (default: 1)',
     )
     parser.add_argument('--slurm', metavar='PARTITION', help='run the tasks with Slurm')
     parser.add_argument(
@@ -127,10 +131,11 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _count(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """Return a number of at least 1; argparse shows this function's name if it isn't one."""
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f'{text} is below 1')
+        raise ValueError(text)
     return number
 
 
@@ -145,12 +150,13 @@ def run(args: argparse.Namespace) -> int:
     path = work_dir.with_name(f'{work_dir.name}.py')
     workers = args.workers or 1
     if args.resume:
-        if not work_dir.is_dir():
+        try:
+            infer = read_run_config(find_run(work_dir)).get('infer') or {}
+        except ValueError as error:
             raise ValueError(
-                f'{work_dir}: this job has no run to go on with; leave --resume out (with another '
+                f'{error}. This job has no run to go on with; leave --resume out (with another '
                 'model, data set or sampling setting it is another job)'
-            )
-        infer = read_run_config(find_run(work_dir)).get('infer') or {}
+            ) from None
         before = (infer.get('partitioner') or {}).get('num_worker', workers)
         workers = args.workers or before
         if workers != before:
@@ -177,7 +183,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(text: str) -> str:
-    return text.partition('\ninfer = ')[0]
+    """Return models and data sets in the text of a config."""
+    return text[text.find('\nmodels = ') : text.find('\nwork_dir = ')]
 
 
 def _config(args: argparse.Namespace) -> dict[str, Any]:
@@ -211,6 +218,8 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
             ask=not args.dry_run,
         )
     ]
+    if args.without and not any('api_base' in one for one in models):
+        raise ValueError('--without is for models behind a URL, and there is none')
     datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
     for kind, configs in (('--model', models), ('--data', datasets)):
         abbrs = [one['abbr'] for one in configs]
@@ -300,7 +309,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             ) from None
         except OSError:
             pass  # a file system without locks
-        print(f'Screen of OpenCompass: {screen}', flush=True)
+        print(f'Log of OpenCompass: {screen}', flush=True)
         process = subprocess.Popen(
             command + ['-r'] * args.resume, stdin=log, stdout=log, stderr=subprocess.STDOUT
         )
