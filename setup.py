@@ -34,6 +34,7 @@ REQUIREMENTS = [
     'jinja2>=3.1',
     'latex2mathml>=3.77',
     'plotly>=6',
+    'psutil>=5.9',
     'scipy>=1.9',
     'tabulate>=0.9',
     'tqdm>=4.64',

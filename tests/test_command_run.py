@@ -109,7 +109,7 @@ def test_options_reach_all_data_sets() -> None:
     Path('judge.json').write_text('{"mode": "rule", "undecided": "incorrect"}')
     config = written(
         *('--model', 'demo', '--data', 'sample', 'livemathbench:202412-hard', 'rvbench-math'),
-        *('--data', 'sums.jsonl', '-n', '6', '-k', '2,3', '--tau', '0.5', '1', '--greedy'),
+        *('--data', 'sums.jsonl', 'gsm8k', '-n', '6', '-k', '2,3', '--tau', '0.5', '1', '--greedy'),
         *('--temperature', '0.6', '--top-p', '0.9', '--top-k', '20', '--max-out-len', '100'),
         *('--limit', '3', '--judge', 'judge.json'),
     )
@@ -120,7 +120,7 @@ def test_options_reach_all_data_sets() -> None:
         assert one.eval_cfg.evaluator.judge == {'mode': 'rule', 'undecided': 'incorrect'}
         assert one.eval_cfg.evaluator.taus == [0.5, 1.0]
         assert 'first3' in one.abbr
-    assert len(sampled) == len(greedy) == 4
+    assert len(sampled) == len(greedy) == 5
     for one in sampled:
         assert (one.n, one.k) == (6, [2, 3])
         assert one.infer_cfg.inferencer.sampling == {
@@ -129,7 +129,16 @@ def test_options_reach_all_data_sets() -> None:
             'top_k': 20,
             'repetition_penalty': 1.0,
         }
-    assert [one.n for one in greedy] == [1] * 4
+    assert [one.n for one in greedy] == [1] * 5
+
+
+def test_the_environment_sets_what_no_option_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it does for the configs of the data sets."""
+    for name, value in {'N': '6', 'K': '2,3', 'LIMIT': '2', 'MAX_OUT_LEN': '50'}.items():
+        monkeypatch.setenv(f'GPASSK_{name}', value)
+    for one in written('--model', 'demo', '--data', 'sample', 'gsm8k', '-n', '4').datasets:
+        assert (one.n, one.k, one.limit) == (4, [2, 3], 2)
+        assert one.infer_cfg.inferencer.max_out_len == 50
 
 
 def test_models_of_all_kinds(server: JudgeServer) -> None:

@@ -95,6 +95,45 @@ def test_it_works_when_everything_failed(
     assert {task['reason'] for task in document['tasks']} == {'RuntimeError: no memory'}
 
 
+def test_an_earlier_summary_is_kept_under_its_time(run: MadeRun) -> None:
+    """The newest one is always ``latest``, also of three in a second."""
+    for _ in range(3):
+        folder = summarize(run)
+    kept = [path for path in folder.iterdir() if path.is_dir() and path.name != 'latest']
+    assert len(kept) == 2
+    assert all(path.name[:8].isdigit() for path in kept)
+    for path in (*kept, folder / 'latest'):
+        assert (path / 'gpassk.txt').exists()
+
+
+def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict, the table at the greatest k, three warnings, one or two commands, one path."""
+    told = [f'warning {i}' for i in range(5)]
+    counts = {'AMC_en': [8, 4], 'AMC_cn': [0, 8]}
+    made = make_result(counts, 8, (2, 4), benchmark='sample', warnings=told)
+    run.result('good', SAMPLED, made)
+    for name in (SAMPLED, GREEDY, 'gsm8k'):
+        run.predictions('bad', name)
+    run.result('bad', SAMPLED, make_result(counts, 8, (2, 4), benchmark='sample'))
+    run.result('bad', GREEDY, make_result(counts, 1, greedy=True, benchmark='sample'))
+    run.result('bad', 'gsm8k', {'accuracy': 5.0})
+    folder = summarize(run)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 40
+    assert 'sample: 4 problems, n = 8, k = 4' in lines
+    assert not [line for line in lines if 'k = 2' in line or 'by split' in line]
+    assert next(line for line in lines if 'gsm8k' in line).split()[-2:] == ['33.25', '5.00']
+    warned = [line for line in lines if line.startswith('  ! ')]
+    assert len(warned) == 3
+    assert 'warning 0' in warned[0]
+    assert any(line.endswith(' more in the report') for line in lines)
+    assert [line.split()[:2] for line in lines[lines.index('Next:') + 1 : -2]] == [
+        ['gpassk', 'compare'],
+        ['gpassk', 'plan'],
+    ]
+    assert lines[-1] == f'Report: {folder}/latest/report.html'
+
+
 def test_models_may_have_other_metrics(run: MadeRun) -> None:
     """Where OpenCompass asserts equal keys, the figure that one model lacks is a dash."""
     run.predictions('bad', SAMPLED, GREEDY, 'gsm8k')

@@ -1,20 +1,18 @@
 """Find which of OpenCompass's data set configs gain G-Pass@k, and write docs/upstream_datasets.md.
 
-Usage: ``python -m tools.upstream_datasets [NAME ...]``: with names, such as ``gsm8k/gsm8k_gen``, it
+Usage: ``python -m tools.upstream_datasets [NAME ...]``. With names, such as ``gsm8k/gsm8k_gen``, it
 prints what it finds about these and writes nothing.
 
 Each config is loaded and upgraded, and a few rows of each of its kinds of data sets are judged by
-the data set's own evaluator in a real evaluation task. The data can't be downloaded for this, so
-rows are made: gold answers and responses in usual formats are tried until the evaluator calls right
-responses correct and wrong ones incorrect. Configs are read in two processes, which are killed and
-replaced if one takes too long.
+the data set's own evaluator, in OpenCompass's evaluation task. The data can't be downloaded for
+this, so rows are made: the formats of ``upstream_formats.json`` are tried until the evaluator calls
+right responses correct and wrong ones incorrect. Two processes share the configs; one that hangs or
+dies is replaced.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import multiprocessing.connection
 import os
 import re
 import signal
@@ -24,90 +22,58 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from multiprocessing import connection, get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+# Before OpenCompass is imported: some configs ask who the judge is; nothing may be downloaded.
 os.environ |= {
     **dict.fromkeys(('OC_JUDGE_MODEL', 'OC_JUDGE_API_KEY'), 'stub'),
     'OC_JUDGE_API_BASE': 'http://127.0.0.1:9/v1',
     **dict.fromkeys(('HF_HUB_OFFLINE', 'HF_DATASETS_OFFLINE', 'HF_EVALUATE_OFFLINE'), '1'),
 }
 
-import evaluate
+import opencompass
 from datasets import Dataset
 from mmengine.config import ConfigDict
 from opencompass.datasets.base import BaseDataset
 from opencompass.models.base_api import BaseAPIModel
+from opencompass.openicl.icl_evaluator import LMEvaluator
+from opencompass.registry import ICL_EVALUATORS
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.datasets.upgrade import APPLIED, CONFIGS, named_datasets, upgraded
 from opencompass_gpassk.trials import Verdict, read_trials
+from tools.describe_results import filled, table
 
-PAGE = Path(__file__).parents[1] / 'docs/upstream_datasets.md'
+__all__ = ['GAINS', 'MadeRows', 'StubJudge', 'examine_all', 'main']
+
 HERE = 'tools.upstream_datasets'  # not __name__: this module is run, and then imported
-WORKERS = 2
-SECONDS = 12  # to search for the format of one kind of data set
-PATIENCE = 90  # seconds for a whole config, which may hang
+PAGE = Path(__file__).parents[1] / 'docs/upstream_datasets.md'
+TRIED = json.loads(Path(__file__).with_name('upstream_formats.json').read_text('utf-8'))
+FORMATS = TRIED['formats']
+TWO_TEXTS = FORMATS['list of two texts']
+GOLD_COLUMNS = ('answer', 'answers', 'target', 'gold', 'label', 'reference', 'solution')
+PROCESSES = 2
+SECONDS = 5.0  # of a processor, to search for the format of one kind of data sets
+PATIENCE = 300.0  # seconds for a whole config
 
-
-@dataclass(frozen=True)
-class Rows:
-    """Two problems: gold answers, texts of right answers, one that is half right, columns."""
-
-    golds: tuple[Any, Any]
-    answers: tuple[str, str]
-    half: str
-    columns: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-
-
-def _rows(a: str, b: str, half: str = 'perhaps', form: Any = lambda text: text) -> Rows:
-    return Rows((form(a), form(b)), (a, b), half)
-
-
-NUMBERS = ('7391', '2846', '7391 or 2846')
-TEXTS = ('red apple pie', 'blue water bottle', 'red apple')
-# The usual formats of gold answers.
-FORMATS = {
-    'number': _rows(*NUMBERS),
-    'letter': _rows('A', 'B', 'A or B'),
-    'text': _rows(*TEXTS),
-    'list of texts': _rows(*TEXTS, lambda text: [text]),
-    'list of letters': _rows('A', 'B', 'A or B', lambda text: [text]),
-    'list of numbers': _rows(*NUMBERS, lambda text: [text]),
-    'index of an option': Rows((0, 1), ('A', 'B'), 'A or B'),
-    'integer': _rows(*NUMBERS, int),
-    'boxed number': _rows(*NUMBERS, lambda text: f'So \\boxed{{{text}}}.'),
-    'number after ####': _rows(*NUMBERS, lambda text: f'So.\n#### {text}'),
-    'yes or no': _rows('yes', 'no'),
-    'Yes or No': _rows('Yes', 'No'),
-    'True or False': _rows('True', 'False'),
-    'truth value': _rows('True', 'False', 'perhaps', lambda text: text == 'True'),
-    'letter in brackets': _rows('(A)', '(B)', 'A or B'),
-    'several letters': _rows('AC', 'BD', 'A'),
-    'JSON': _rows('{"x": "7391"}', '{"x": "2846"}', '{}'),
-    'list of lists': _rows(*TEXTS, lambda text: [[text]]),
-    'object': _rows(*TEXTS, lambda text: {'answer': text}),
-    'candidates': _rows(*TEXTS, lambda text: {'candidates': [text]}),
+GAINS, IN_PART, MARK, SUBJECTIVE = 'gains', 'gains in part', 'a mark', 'subjective'
+NETWORK, PACKAGE, UNREAD = 'needs the network', 'needs a package', 'not read'
+ENDED, BROKEN, NOT_ASKED = 'ended', 'does not load', 'no responses'
+OUTCOMES = (GAINS, IN_PART, MARK, SUBJECTIVE, NETWORK, PACKAGE, UNREAD, ENDED, BROKEN, NOT_ASKED)
+REASONS = {
+    NETWORK: r'[Oo]ffline|Max retries|LocalEntryNotFound|URLError|[Cc]onnection|not cached|'
+    "[Cc]ouldn't (?:connect|reach|find)",
+    PACKAGE: 'ModuleNotFoundError|ImportError|No module named|pip install',
+    MARK: 'does not say whether a single response is right',
 }
-# The usual forms of responses; those that most evaluators read stand first.
-USUAL = ('{a}', 'So the answer is {a}.', 'The answer is {a}.\n\nANSWER: {a}\n\\boxed{{{a}}}')
-OTHERS = (
-    *('ANSWER: {a}', 'The answer is ({a}).', 'So the answer is \\boxed{{{a}}}', '答案是{a}'),
-    *('【答案】{a}<eoa>', '[[{a}]]', '<answer>{a}</answer>', '{{"answer": "{a}"}}', '```\n{a}\n```'),
-    *('Final Answer: {a}', '[正确答案]{a}', '<ANSWER>{a}</ANSWER>', 'The correct answer is {a}'),
-)
-# What a judge says of right and of wrong responses.
-REPLIES = (
-    *(('A', 'B'), ('CORRECT', 'INCORRECT'), ('\\boxed{yes}', '\\boxed{no}'), ('yes', 'no')),
-    *(('{"correct": true}', '{"correct": false}'), ('correct: yes', 'correct: no')),
-    *(('[[A]]', '[[B]]'), ('Score: 1', 'Score: 0'), ('True', 'False'), ('1', '0')),
-)
+# How an evaluator says that it lacks a column of the test set.
+MISSING = re.compile(r"""KeyError(?:\(|: )["']+([^"']+)["']|Column ["']?(\w+)["']? not in""")
 
 
 class MadeRows(BaseDataset):
-    """Rows in place of a data set's own, which would have to be downloaded."""
+    """Rows in place of a data set's own."""
 
     @staticmethod
     def load(columns: Mapping[str, Sequence[Any]]) -> Dataset:
@@ -116,7 +82,7 @@ class MadeRows(BaseDataset):
 
 
 class StubJudge(BaseAPIModel):
-    """A judge for two problems: a prompt about a right response names one answer, not both."""
+    """A judge of two problems: a prompt about a right response names one answer, not both."""
 
     def __init__(self, path: str, answers: Sequence[str], replies: Sequence[str]) -> None:
         super().__init__(path)
@@ -132,63 +98,55 @@ class StubJudge(BaseAPIModel):
         return len(prompt)
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """Made rows, forms of the responses and a judge's replies that are tried together."""
+class Attempt(NamedTuple):
+    """A format of gold answers, forms of the responses, a judge's replies, and more columns."""
 
-    rows: Rows
-    forms: Sequence[str] = USUAL
-    replies: tuple[str, str] = REPLIES[0]
-    columns: tuple[str, ...] = ()  # which the evaluator turned out to read
+    rows: Mapping[str, Any]
+    forms: Sequence[str] = TRIED['forms']
+    replies: Sequence[str] = TRIED['replies'][0]
+    columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What was found about a kind of data set, or about a config: its outcome and why."""
+class Finding(NamedTuple):
+    """What was found about a kind of data sets or a config, and why."""
 
     outcome: str
     why: str = ''
     attempt: Attempt | None = None
 
 
-GAINS, IN_PART, CONTINUOUS = 'gains', 'gains in part', 'a score, no verdict'
-SUBJECTIVE, NETWORK, DEPENDENCY = 'subjective', 'needs the network', 'needs a package'
-UNREAD, SLOW, BROKEN, NOT_ASKED = 'not read', 'too slow', 'does not load', 'no responses'
-
-
 def judge(dataset: Mapping[str, Any], attempt: Attempt) -> str:
     """Judge made rows by a data set's own evaluator; return the form that it reads, or ''.
 
-    Of each problem there are a right, a wrong and a half right response. A form is read if the
-    right responses are correct and the wrong ones incorrect.
+    For each form there are two problems; each gets a right, a wrong and a half right response.
     """
     rows, forms = attempt.rows, attempt.forms
     size = 2 * len(forms)
-    columns = {name: [_value(name, i, rows) for i in range(size)] for name in attempt.columns}
     reader = dataset['reader_cfg']
     inputs = reader.get('input_columns') or []
-    for name in inputs.split() if isinstance(inputs, str) else inputs:
-        columns[name] = [_value(name, i, rows) for i in range(size)]
+    golds = [rows['golds'][i % 2] for i in range(size)]
+    columns = {
+        name: golds if name in GOLD_COLUMNS else [f'{name} {i}' for i in range(size)]
+        for name in [*(inputs.split() if isinstance(inputs, str) else inputs), *attempt.columns]
+    }
     if reader.get('output_column'):
-        columns[reader['output_column']] = [rows.golds[i % 2] for i in range(size)]
+        columns[reader['output_column']] = golds
     [made] = upgraded(_with_stub(dataset, attempt), n=3, k=1)
+    made['abbr'] = 'made'
     made['problems'] = {
         'type': f'{HERE}.MadeRows',
         'abbr': made['problems'].get('abbr', 'made'),
         'columns': columns,
         'reader_cfg': {key: one for key, one in reader.items() if key not in APPLIED},
     }
-    made['abbr'] = 'made'
     made['eval_cfg']['evaluator']['intervals'] = None
-    records = {}
-    for replica in range(3):
+    records: dict[str, dict[str, Any]] = {}
+    for answers in (rows['answers'], rows['answers'][::-1], [rows['half']] * 2):
         for i in range(size):
-            answer = (rows.answers[i % 2], rows.answers[1 - i % 2], rows.half)[replica]
             records[str(len(records))] = {
                 'origin_prompt': f'Problem {i}',
-                'prediction': forms[i // 2].replace('{a}', answer),
-                'problem_id': str(i),
-                'replica': replica,
+                'prediction': forms[i // 2].replace('{a}', answers[i % 2]),
+                'gold': golds[i],
             }
     with tempfile.TemporaryDirectory() as folder:
         predictions = Path(folder, 'predictions/model/made.json')
@@ -197,220 +155,247 @@ def judge(dataset: Mapping[str, Any], attempt: Attempt) -> str:
         task = {'models': [{'abbr': 'model'}], 'datasets': [[made]], 'work_dir': folder}
         OpenICLEvalTask(ConfigDict(task)).run()
         table, _ = read_trials(Path(folder, 'results/model/made.trials.jsonl.gz'))
-    said = {(one.problem_id, one.replica): one.verdict for one in table.trials}
-    for number, form in enumerate(forms):
-        problems = (str(2 * number), str(2 * number + 1))
-        right = {said[problem, 0] for problem in problems}
-        if right == {Verdict.CORRECT} and {said[p, 1] for p in problems} == {Verdict.INCORRECT}:
+    said = {(int(one.problem_id), one.replica): one.verdict for one in table.trials}
+    expected = [Verdict.CORRECT, Verdict.CORRECT, Verdict.INCORRECT, Verdict.INCORRECT]
+    for i, form in zip(range(0, size, 2), forms, strict=True):
+        if [said[i, 0], said[i + 1, 0], said[i, 1], said[i + 1, 1]] == expected:
             return form
     return ''
 
 
-def _value(column: str, i: int, rows: Rows) -> Any:
-    if column in rows.columns:
-        return rows.columns[column][i % 2]
-    if column in GOLD_COLUMNS:
-        return rows.golds[i % 2]
-    return f'{column} {i}'
-
-
-GOLD_COLUMNS = (
-    *('answer', 'answers', 'target', 'gold', 'label', 'reference', 'references', 'solution'),
-    'ground_truth',
-)
-
-
 def _with_stub(config: Any, attempt: Attempt) -> Any:
     """Return a config whose judge models are the stub."""
-    if isinstance(config, Mapping):
-        stub = {
+    if isinstance(config, list):
+        return [_with_stub(one, attempt) for one in config]
+    if not isinstance(config, Mapping):
+        return config
+    changed = {key: _with_stub(one, attempt) for key, one in config.items()}
+    if 'judge_cfg' in config:
+        changed['judge_cfg'] = {
             'type': f'{HERE}.StubJudge',
             'path': 'stub',
-            'answers': attempt.rows.answers,
+            'answers': attempt.rows['answers'],
             'replies': attempt.replies,
             **dict.fromkeys(('max_out_len', 'batch_size'), 64),
         }
-        return {
-            key: {**stub, **{n: one[n] for n in ('pred_postprocessor',) if n in (one or {})}}
-            if key == 'judge_cfg'
-            else _with_stub(one, attempt)
-            for key, one in config.items()
-        }
-    return [_with_stub(one, attempt) for one in config] if isinstance(config, list) else config
+    return changed
 
 
-# An evaluator that lacks a column of the test set says so in one of these ways.
-MISSING = re.compile(
-    r"""KeyError\(['"]+([^'"]+)['"]+\)|KeyError: ['"]([^'"]+)['"]|Column ['"]?(\w+)['"]? """
-    r"""(?:not in|doesn't exist)"""
-)
-REASONS = {
-    NETWORK: r'ConnectionError|[Oo]ffline|Max retries|LocalEntryNotFound|URLError|[Cc]onnection '
-    r"|couldn't connect|Couldn't reach|Couldn't find|not cached|download",
-    DEPENDENCY: r'ModuleNotFoundError|ImportError|No module named|pip install',
-    CONTINUOUS: 'does not say whether a single response is right',
-}
+def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
+    """Find a format of rows of which a data set's evaluator gives the expected verdicts.
 
-
-def examine(dataset: Mapping[str, Any], hint: Attempt | None = None) -> Finding:
-    """Find a format of rows in which a data set's evaluator gives right verdicts."""
+    The search ends when three attempts in a row fail for one of the ``REASONS``.
+    """
     evaluator = dataset['eval_cfg']['evaluator']
-    named = json.dumps(dataset['eval_cfg'], default=str)
     name = str(evaluator.get('type')).rpartition('.')[2]
-    if name == 'LMEvaluator' or '.subjective.' in f'{dataset.get("type")} {evaluator.get("type")}':
-        return Finding(SUBJECTIVE, name)
-    plan = [Attempt(rows, replies=replies) for rows in list(FORMATS.values())[:1] for replies in REPLIES]
-    if 'judge_cfg' not in named:
-        plan = plan[:1]
-    plan += [Attempt(rows) for rows in list(FORMATS.values())[1:]]
-    plan += [Attempt(rows, OTHERS) for rows in FORMATS.values()]
+    with suppress(Exception):  # not every evaluator can be found
+        if issubclass(ICL_EVALUATORS.get(evaluator['type']), LMEvaluator):
+            return Finding(SUBJECTIVE, name)
+    if name == 'GenericLLMEvaluator':
+        evaluator.setdefault('judge_cfg', {})  # two configs leave it to their user
+    plan = [Attempt(rows) for rows in FORMATS.values()]
+    if 'judge_cfg' in json.dumps(dataset['eval_cfg'], default=str):
+        plan = [Attempt(FORMATS['number'], replies=replies) for replies in TRIED['replies']] + plan
+    if name in TRIED['own']:
+        plan = [Attempt(TRIED['own'][name])]
     if hint:
         plan.insert(0, hint)
     columns: tuple[str, ...] = ()
     whys: list[str] = []
-    end = time.monotonic() + SECONDS
-    for attempt in plan:
-        while time.monotonic() < end:
-            tried = replace(attempt, columns=tuple(dict.fromkeys(attempt.columns + columns)))
-            try:
-                form = judge(dataset, tried)
-            except BaseException as error:
-                why = f'{type(error).__name__}: {error}'
-                missing = MISSING.search(why)
-                column = next(filter(None, missing.groups()), '') if missing else ''
-                if column and column not in columns and len(columns) < 12:
-                    columns += (column,)
-                    continue
-            else:
-                if form:
-                    return Finding(GAINS, name, replace(tried, forms=(form,)))
-                why = 'no right response was correct while wrong ones were incorrect'
-            whys.append(' '.join(why.split())[:300])
-            break
-        for outcome, pattern in REASONS.items():
-            if sum(bool(re.search(pattern, why)) for why in whys) >= 3:
-                return Finding(outcome, f'{name}: {whys[-1]}')
-    most = Counter(whys).most_common(1)[0][0] if whys else ''
-    return Finding(UNREAD if time.monotonic() < end else SLOW, f'{name}: {most}')
+    end = time.process_time() + SECONDS
+    while plan and time.process_time() < end and not _hopeless(whys):
+        attempt = plan.pop(0)
+        attempt = attempt._replace(columns=tuple(dict.fromkeys(attempt.columns + columns)))
+        try:
+            if form := judge(dataset, attempt):
+                return Finding(GAINS, name, attempt._replace(forms=[form]))
+        except BaseException as error:  # an evaluator may raise anything, SystemExit too
+            why = ' '.join(f'{type(error).__name__}: {error}'.split())
+            found = MISSING.search(why)
+            missing = next(filter(None, found.groups()), '') if found else ''
+            if missing and missing not in columns and len(columns) < 12:
+                columns += (missing,)
+                plan.insert(0, attempt)
+                continue
+            whys.append(why)
+            if attempt.rows is TWO_TEXTS and _reason(why) == MARK:
+                break  # for one of two texts it gives half the mark
+        else:
+            whys.append('no right response was correct while wrong ones were incorrect')
+    why = whys[-1] if _reason(whys[-1]) != UNREAD else Counter(whys).most_common(1)[0][0]
+    return Finding(_reason(why), f'{name}: {why}')
+
+
+def _hopeless(whys: Sequence[str]) -> bool:
+    return len(whys) > 2 and all(_reason(why) != UNREAD for why in whys[-3:])
+
+
+def _reason(why: str) -> str:
+    return next((one for one, pattern in REASONS.items() if re.search(pattern, why)), UNREAD)
 
 
 def kind_of(dataset: Mapping[str, Any]) -> str:
-    """Return what data sets have in common whose rows are judged in the same way."""
+    """Return the evaluator and the postprocessors of a data set, with all their parts."""
 
     def types(config: Any, name: str = '') -> Any:
         if isinstance(config, Mapping) and name != 'dataset_cfg':
-            named = {key: types(one, key) for key, one in config.items()}
-            return {key: one for key, one in named.items() if one}
+            return {key: one for key in config if (one := types(config[key], key))}
         if isinstance(config, list):
-            return [kind for one in config if (kind := types(one))]
+            return [one for each in config if (one := types(each))]
         return str(config) if name == 'type' else None
 
-    return json.dumps([types(dataset['eval_cfg']), bool(dataset['reader_cfg'].get('output_column'))])
+    return json.dumps([types(dataset['eval_cfg']), dataset['reader_cfg'].get('output_column')])
 
 
-def examine_config(name: str, hints: Mapping[str, Finding]) -> dict[str, Finding]:
-    """Examine each kind of data sets in a config; ``hints`` are findings of other configs."""
+def examine_config(name: str, known: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Return the finding on each kind of data sets in a config; ``known`` are those of others."""
     try:
         datasets = named_datasets(name)
     except BaseException as error:  # a config may do anything
-        return {'': Finding(BROKEN, f'{type(error).__name__}: {error}')}
+        return {'': Finding(BROKEN, f'config: {type(error).__name__}: {error}')}
     found: dict[str, Finding] = {}
     for dataset in datasets:
         infer = dataset.get('infer_cfg') or {}
         if not str((infer.get('inferencer') or {}).get('type')).endswith('.GenInferencer'):
             continue
-        if 'evaluator' not in (dataset.get('eval_cfg') or {}):
-            found['none'] = Finding(UNREAD, 'no evaluator')
+        if not (dataset.get('eval_cfg') or {}).get('evaluator'):
+            found['none'] = Finding(UNREAD, 'none: the data set has no evaluator')
             continue
         kind = kind_of(dataset)
-        hint = hints.get(kind)
         if kind not in found:
-            gains = not hint or hint.outcome == GAINS
-            found[kind] = examine(dataset, hint and hint.attempt) if gains else hint
+            before = known.get(kind, Finding(GAINS))
+            found[kind] = before if before.outcome != GAINS else examine(dataset, before.attempt)
     return found or {'': Finding(NOT_ASKED)}
 
 
-@dataclass
 class Worker:
     """A process that examines configs, one after the other."""
 
-    process: Any
-    pipe: Any
-    name: str = ''
-    since: float = 0.0
-
-    @classmethod
-    def started(cls) -> Worker:
-        """Return a new one, with all that this process has loaded."""
-        fork = multiprocessing.get_context('fork')
-        ours, theirs = fork.Pipe()
-        process = fork.Process(target=_work, args=(theirs,))
-        process.start()
+    def __init__(self) -> None:
+        self.pipe, theirs = get_context('fork').Pipe()
+        self.process = get_context('fork').Process(target=_work, args=(theirs,))
+        self.process.start()
         theirs.close()
-        return cls(process, ours)
+        self.config, self.since = '', 0.0
 
     def end(self) -> None:
-        """Kill it and the processes that evaluators have left."""
+        """Kill it, with the processes that evaluators have left."""
         with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, signal.SIGKILL)  # type: ignore[arg-type]  # it has started
         self.process.join()
 
 
 def _work(pipe: Any) -> None:
     os.setsid()
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):  # what evaluators print, and ask
+    for number in range(3):  # evaluators print, and some ask
         os.dup2(nowhere, number)
     while True:
         pipe.send(examine_config(*pipe.recv()))
 
 
 def examine_all(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Finding]]]:
-    """Examine configs in processes of their own; yield each with the findings on its kinds."""
-    waiting, hints = list(reversed(names)), {}
+    """Yield each config with the findings on its kinds of data sets, as they come."""
+    waiting, known = list(reversed(names)), dict[str, Finding]()
+    before = Path.cwd()
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # evaluators may write where they are
-        workers = [Worker.started() for _ in range(min(WORKERS, len(names)))]
-        while workers:
-            for worker in [one for one in workers if not one.name]:
-                if not waiting:
-                    worker.end()
-                    workers.remove(worker)
-                    continue
-                worker.name, worker.since = waiting.pop(), time.monotonic()
-                worker.pipe.send((worker.name, hints))
-            ready = multiprocessing.connection.wait([one.pipe for one in workers], 1)
+        workers = [Worker() for _ in range(min(PROCESSES, len(names)))]
+        while any(worker.config for worker in workers) or waiting:
+            for worker in workers:
+                if not worker.config and waiting:
+                    worker.config, worker.since = waiting.pop(), time.monotonic()
+                    worker.pipe.send((worker.config, known))
+            ready = connection.wait([one.pipe for one in workers if one.config], 1)
             for place, worker in enumerate(workers):
-                found = None
+                found, lost = None, ''
                 if worker.pipe in ready:
                     try:
                         found = worker.pipe.recv()
                     except EOFError:
-                        found = {'': Finding(BROKEN, 'its process died')}
-                elif time.monotonic() > worker.since + PATIENCE:
-                    found = {'': Finding(SLOW, f'more than {PATIENCE} seconds')}
+                        lost = 'its process died'
+                elif worker.config and time.monotonic() > worker.since + PATIENCE:
+                    lost = f'it took more than {PATIENCE:.0f} s'
+                if lost:
+                    found = {'': Finding(ENDED, f'config: {lost}')}
+                    worker.end()
+                    workers[place] = Worker()
                 if found:
-                    hints |= {kind: one for kind, one in found.items() if kind}
-                    yield worker.name, found
-                    worker.name = ''
-                    if '' in found and found[''].outcome != NOT_ASKED:
-                        worker.end()
-                        workers[place] = Worker.started()
+                    known |= {kind: one for kind, one in found.items() if kind}
+                    yield worker.config, found
+                    worker.config = ''
+        for worker in workers:
+            worker.end()
+        os.chdir(before)
+
+
+def summed(found: Mapping[str, Finding]) -> str:
+    """Return the outcome for a config, given the findings on its kinds of data sets."""
+    outcomes = Counter(one.outcome for one in found.values())
+    if GAINS in outcomes and len(outcomes) > 1:
+        return IN_PART
+    return outcomes.most_common(1)[0][0]
+
+
+def tables(record: Mapping[str, Mapping[str, Finding]]) -> dict[str, str]:
+    """Return the tables of the page: outcomes, folders and reasons, counted by configs."""
+    sums = {name: summed(found) for name, found in record.items()}
+    counts = Counter(sums.values())
+    asking = len(sums) - counts[NOT_ASKED] - counts[BROKEN]
+    folders: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, outcome in sums.items():
+        if outcome not in (NOT_ASKED, BROKEN):
+            folders[name.partition('/')[0]][outcome] += 1
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for found in record.values():
+        told = {(one.outcome, one.why.partition(': ')[0]): one.why for one in found.values()}
+        for (outcome, name), why in told.items():
+            if outcome not in (GAINS, NOT_ASKED):
+                reasons[outcome, name].append(_shortened(why.partition(': ')[2]))
+    return {
+        'found': f'Of the {len(sums):,} data set configs of OpenCompass '
+        f'{opencompass.__version__}, {asking:,} ask for single responses. **{counts[GAINS]:,} of '
+        f'these ({counts[GAINS] / asking:.0%}) gain G-Pass@k.**\n',
+        'outcomes': table(['outcome', 'configs'], ((one, counts[one]) for one in OUTCOMES)),
+        'folders': table(
+            ['folder', 'configs', 'gain', 'others'],
+            ((folder, c.total(), c[GAINS], _listed(c)) for folder, c in sorted(folders.items())),
+        ),
+        'reasons': table(
+            ['outcome', 'evaluator', 'configs', 'reason'],
+            (
+                (outcome, name, len(whys), whys[0])
+                for (outcome, name), whys in sorted(
+                    reasons.items(), key=lambda one: (OUTCOMES.index(one[0][0]), -len(one[1]))
+                )
+            ),
+        ),
+    }
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return '; '.join(f'{one}: {counts[one]}' for one in OUTCOMES[1:] if counts[one])
+
+
+def _shortened(why: str) -> str:
+    """Return a reason without what every message says, and without paths of this machine."""
+    why = re.sub(r'.*?the evaluator failed: |^\w+Error: judge: \w+ |; use an evaluator.*', '', why)
+    why = re.sub(r'\S*/site-packages/|/tmp/\S*', '', why)
+    return re.sub(r'[|`<>]', ' ', why)[:120]
 
 
 def main(names: Sequence[str]) -> None:
-    """Examine the named configs, or all and write the page."""
-    files = sorted(path for path in CONFIGS.rglob('*.py') if path.stem != '__init__')
-    every = [path.relative_to(CONFIGS).with_suffix('').as_posix() for path in files]
-    start = time.monotonic()
+    """Examine the named configs and print what was found; or all, and write the page."""
+    files = (path.relative_to(CONFIGS) for path in CONFIGS.rglob('*.py'))
+    every = sorted(path.with_suffix('').as_posix() for path in files if path.stem != '__init__')
     record = {}
     for name, found in examine_all(names or every):
         record[name] = found
-        for finding in found.values():
-            print(f'{name}: {finding.outcome}: {finding.why[:150]}', flush=True)
-    print(time.monotonic() - start)
-    import pickle
-    pickle.dump(record, open('/tmp/w19u/x/record.pkl', 'wb'))
+        print(f'{len(record)}/{len(names or every)} {name}: {summed(found)}', flush=True)
+        for finding in found.values() if names else ():
+            print(f'  {finding.outcome}: {finding.why}')
+    if not names:
+        PAGE.write_text(filled(PAGE.read_text('utf-8'), tables(record)), 'utf-8')
 
 
 if __name__ == '__main__':

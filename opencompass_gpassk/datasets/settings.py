@@ -23,6 +23,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
@@ -64,6 +65,7 @@ PAPER = (48, (4, 8, 16))  # n and the k of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
+@plain_errors()
 def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str, Any]:
     """Return abbr, version, languages, path, n and k: keyword arguments of LiveMathBench.
 
@@ -92,11 +94,13 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
     }
 
 
+@plain_errors()
 def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of MATH500-L5, as :func:`livemathbench` does."""
     return {**_protocol('MATH500-L5', PAPER, greedy), 'path': _data_path()}
 
 
+@plain_errors()
 def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
 
@@ -111,6 +115,7 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
 
 
+@plain_errors()
 def custom(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of CustomProblems, as :func:`livemathbench` does.
 
@@ -128,6 +133,7 @@ def custom(*, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(f'{name}-{content}', QUICK, greedy), 'path': path}
 
 
+@plain_errors()
 def inference(*, greedy: bool = False) -> dict[str, Any]:
     """Return sampling and max_out_len: keyword arguments of GPassKGenInferencer.
 
@@ -155,6 +161,7 @@ def limit() -> int | None:
     return _positive('GPASSK_LIMIT', given) if given else None
 
 
+@plain_errors()
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
 

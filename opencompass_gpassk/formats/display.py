@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = [
     'escape_markdown',
     'newest_bar',
     'one_line',
+    'plain_errors',
     'progress_bar',
     'short_line',
     'shortened',
@@ -74,6 +76,31 @@ def visible_text(text: str) -> str:
 def shortened(name: str, most: int) -> str:
     """Return a name, cut to at most ``most`` characters."""
     return name if len(name) <= most else f'{name[: most - 1]}…'
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Show a ValueError of the block as its message alone, on a terminal, if nothing catches it.
+
+    It is for errors that users make, in functions that OpenCompass calls: the message says what to
+    do, and forty lines of traceback would hide it. Where there is no terminal, as in a log, the
+    traceback is shown too.
+    """
+    try:
+        yield
+    except ValueError as error:
+        own: BaseException = error
+
+        def show(
+            kind: type[BaseException], raised: BaseException, trace: TracebackType | None
+        ) -> None:
+            if raised is own and sys.stderr.isatty():
+                print(f'{kind.__name__}: {raised}', file=sys.stderr)
+            else:
+                sys.__excepthook__(kind, raised, trace)
+
+        sys.excepthook = show
+        raise
 
 
 LOG_INTERVAL = 10.0  # seconds

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, wrapped
 from opencompass_gpassk.results.join_results import Results
 from opencompass_gpassk.runs.task_states import State, TaskState
@@ -54,7 +55,7 @@ def end_of_job(
         parts.append('\n'.join(['Warnings:', *lines, '']))
     commands = _next(results, states, shlex.quote(str(run)))
     width = max((len(command) for command, _ in commands), default=0)
-    lines = [f'  {command:{width}}  {why}' for command, why in commands]
+    lines = [f'  {one_line(command):{width}}  {why}' for command, why in commands]
     parts += ['\n'.join(['Next:', *lines, ''])] if lines else []
     return '\n'.join(['', *parts, f'Report: {page}', ''])
 

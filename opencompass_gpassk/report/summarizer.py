@@ -17,6 +17,7 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.end_of_job import end_of_job
 from opencompass_gpassk.report.files import (
@@ -28,8 +29,7 @@ from opencompass_gpassk.report.files import (
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Side
-from opencompass_gpassk.results.join_results import figures_of, is_ours
+from opencompass_gpassk.results.join_results import headline_figures, is_ours
 from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import TaskState, task_states
@@ -142,12 +142,14 @@ class GPassKSummarizer(DefaultSummarizer):
         ours = {dataset for by_dataset in self.results.values() for dataset in by_dataset}
         head, *rows = self.table or [[]]
         shown = [
-            row
+            list(map(one_line, row))
             for row in rows
             if (self.dataset_abbrs or row[0] not in ours)
             and any(map(str.isdigit, ''.join(row[4:])))
         ]
-        return tabulate.tabulate([head, *shown], headers='firstrow') if shown else ''
+        if not shown:
+            return ''
+        return tabulate.tabulate([head, *shown], headers='firstrow', floatfmt='.2f')
 
     def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return model → data set → result of our evaluator, in the order of the config."""
@@ -249,16 +251,7 @@ class GPassKSummarizer(DefaultSummarizer):
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
-        strictest = max(result.get('taus') or [None])
-        sound = G_PASS if result.get('k') else ACCURACY
-        return [
-            one.key
-            for one in figures_of(result)
-            if one.family.in_summary
-            and one.key in names
-            and one.tau in (None, strictest)
-            and (one.side is Side.PLAIN or (one.side is Side.SOUND and one.family is sound))
-        ]
+        return [one.key for one in headline_figures(result) if one.key in names]
 
     def _missing(self, name: str, dataset: str) -> str:
         """Return the text of a cell without a figure: the task's state."""

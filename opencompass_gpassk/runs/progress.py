@@ -23,7 +23,7 @@ from opencompass_gpassk.formats.display import newest_bar, one_line, short_line
 from opencompass_gpassk.formats.stored_files import read_json
 from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
-from opencompass_gpassk.runs.task_states import State, TaskState, task_states
+from opencompass_gpassk.runs.task_states import State, task_states
 
 __all__ = ['TaskProgress', 'progress_file', 'progress_lines', 'watch']
 
@@ -94,9 +94,9 @@ def _of_newest_bar() -> dict[str, Any]:
 
 
 def _write(run: Path, path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.parent.resolve().is_relative_to(run.resolve()):
         return  # a run folder from someone else may hold links
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Not flushed to the disk as results are: a file of two seconds ago is no loss.
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
     part.unlink(missing_ok=True)
@@ -172,15 +172,15 @@ def _read(path: Path) -> TaskProgress | None:
         return None
 
 
-def _of_data_set(run: Run, model: str, dataset: str) -> list[TaskProgress]:
-    """Return the progress of a data set's newest stage, one for each of its tasks."""
+def _of_data_set(run: Run, model: str, dataset: str) -> dict[str, TaskProgress]:
+    """Return data set or shard → its progress, of the newest stage."""
     folder = run.folder / 'logs' / 'progress' / model
     stems = {path.stem for path in folder.glob('*.json')}
     others = {other for of, other in run.pairs if of == model}
     names = [dataset, *(f'{dataset}_{i}' for i in shard_numbers(dataset, stems, others))]
-    found = [one for name in names if name in stems and (one := _read(folder / f'{name}.json'))]
-    newest = min(found, key=lambda one: one.silent, default=None)
-    return [one for one in found if newest and one.stage == newest.stage]
+    found = {name: one for name in names if (one := _read(folder / f'{name}.json'))}
+    newest = min(found.values(), key=lambda one: one.silent, default=None)
+    return {name: one for name, one in found.items() if newest and one.stage == newest.stage}
 
 
 def progress_lines(run: Run) -> list[str]:
@@ -188,30 +188,19 @@ def progress_lines(run: Run) -> list[str]:
     working: list[str] = []
     others: list[str] = []
     states = task_states(run)
-    for state in states:
-        if state.state is State.FINISHED:
-            continue
+    undone = [state for state in states if state.state is not State.FINISHED]
+    for state in undone:
         found = _of_data_set(run, state.model, state.dataset)
-        alive = any(one.alive for one in found)
         # A traceback in the log of a task at work was none that ended it.
-        if state.state is State.FAILED and not alive:
+        if state.state is State.FAILED and not any(one.alive for one in found.values()):
             others.append(f'{state.name}: {state}')
-        elif found:
-            told = [str(one) for one in found]
-            several = len(told) > 1
-            lines = [
-                f'{state.name}{f" [{number}]" if several else ""}: {text}'
-                for number, text in enumerate(told)
-            ]
-            (working if alive else others).extend(lines)
-        elif state.state is State.UNFINISHED:
+            continue
+        for name, one in found.items():
+            (working if one.alive else others).append(f'{state.model}/{name}: {one}')
+        if state.state is State.UNFINISHED and not found:
             others.append(f'{state.name}: {state.stage}, nothing counted yet')
-    return [*map(one_line, [*working, *others]), _total(states)]
-
-
-def _total(states: list[TaskState]) -> str:
-    finished = sum(state.state is State.FINISHED for state in states)
-    return f'{finished} of {len(states)} finished'
+    total = f'{len(states) - len(undone)} of {len(states)} finished'
+    return [*map(one_line, [*working, *others]), total]
 
 
 def watch(folder: Path, alive: Callable[[], bool]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import signal
 import subprocess
@@ -51,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--data', metavar='DATA', help=DATA, **several)
     parser.add_argument(
         '-n',
-        type=_count,
+        type=positive_integer,
         default=os.environ.get('GPASSK_N') or '16',
         help='samples of each problem (default: GPASSK_N, else 16)',
     )
@@ -80,7 +79,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--top-k', type=int, help='of the samples, 0 for all tokens (default: 50)')
     parser.add_argument(
         '--max-out-len',
-        type=_count,
+        type=positive_integer,
         default=os.environ.get('GPASSK_MAX_OUT_LEN') or None,
         metavar='TOKENS',
         help='greatest length of a response (default: 8192, or what the server has room for)',
@@ -93,7 +92,9 @@ def add_parser(subparsers: Any) -> None:
         help='sampling fields that a server refuses and that are not sent, such as top_k; the '
         "results' signature says so",
     )
-    parser.add_argument('--limit', type=_count, metavar='N', help='only the first N problems')
+    parser.add_argument(
+        '--limit', type=positive_integer, metavar='N', help='only the first N problems'
+    )
     parser.add_argument(
         '--judge',
         metavar='JUDGE',
@@ -115,7 +116,9 @@ def add_parser(subparsers: Any) -> None:
         'folder in outputs/run, named after models, data and settings)',
     )
     parser.add_argument(
-        '--workers', type=_count, help='tasks that run at once, such as one per GPU (default: 1)'
+        '--workers',
+        type=positive_integer,
+        help='tasks that run at once, such as one per GPU (default: 1)',
     )
     parser.add_argument('--slurm', metavar='PARTITION', help='run the tasks with Slurm')
     parser.add_argument(
@@ -128,10 +131,11 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _count(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """Return a number of at least 1; argparse shows this function's name if it isn't one."""
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f'{text} is below 1')
+        raise ValueError(text)
     return number
 
 
@@ -146,12 +150,13 @@ def run(args: argparse.Namespace) -> int:
     path = work_dir.with_name(f'{work_dir.name}.py')
     workers = args.workers or 1
     if args.resume:
-        if not work_dir.is_dir():
+        try:
+            infer = read_run_config(find_run(work_dir)).get('infer') or {}
+        except ValueError as error:
             raise ValueError(
-                f'{work_dir}: this job has no run to go on with; leave --resume out (with another '
+                f'{error}. This job has no run to go on with; leave --resume out (with another '
                 'model, data set or sampling setting it is another job)'
-            )
-        infer = read_run_config(find_run(work_dir)).get('infer') or {}
+            ) from None
         before = (infer.get('partitioner') or {}).get('num_worker', workers)
         workers = args.workers or before
         if workers != before:
@@ -160,6 +165,8 @@ def run(args: argparse.Namespace) -> int:
                 'data sets into one part per worker, and would lose rows where old and new parts '
                 f'overlap; resume with --workers {before}, or start again without --resume'
             )
+    elif work_dir.is_dir() and not args.dry_run:
+        print('This job was run before; with --resume it would go on', file=sys.stderr)
     text = job_text(config, work_dir, workers=workers, partition=args.slurm)
     if path.is_file() and _settings(path.read_text('utf-8')) != _settings(text):
         raise ValueError(
@@ -167,6 +174,7 @@ def run(args: argparse.Namespace) -> int:
             f'on with that job: opencompass {path} -r'
         )
     if not args.dry_run:
+        print('Checking data and servers …', file=sys.stderr)
         _check(config)
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -175,7 +183,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(text: str) -> str:
-    return text.partition('\ninfer = ')[0]
+    """Return models and data sets in the text of a config."""
+    return text[text.find('\nmodels = ') : text.find('\nwork_dir = ')]
 
 
 def _config(args: argparse.Namespace) -> dict[str, Any]:
@@ -189,14 +198,14 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
     sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
     usual = os.environ.get('GPASSK_K', '').replace(',', ' ').split()
     protocol = Protocol(
-        args.n,
-        args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
-        args.greedy,
-        {name: one for name, one in sampling.items() if one is not None},
-        args.max_out_len,
-        args.limit,
-        args.tau,
-        args.judge,
+        n=args.n,
+        k=args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
+        greedy=args.greedy,
+        sampling={name: one for name, one in sampling.items() if one is not None},
+        max_out_len=args.max_out_len,
+        limit=args.limit,
+        taus=args.tau,
+        judge=args.judge,
     )
     models = [
         config
@@ -209,6 +218,8 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
             ask=not args.dry_run,
         )
     ]
+    if args.without and not any('api_base' in one for one in models):
+        raise ValueError('--without is for models behind a URL, and there is none')
     datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
     for kind, configs in (('--model', models), ('--data', datasets)):
         abbrs = [one['abbr'] for one in configs]
@@ -266,12 +277,9 @@ def _check(config: Mapping[str, Any]) -> None:
     for dataset in config['datasets']:
         try:
             build_dataset_from_cfg(dataset)
-        except ValueError:
-            raise
         except Exception as error:  # data sets of OpenCompass may raise anything
-            raise ValueError(
-                f'{dataset["abbr"]} does not load: {type(error).__name__}: {error}'
-            ) from error
+            kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
+            raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}') from error
     samplings = [sampling_of(one) for one in config['datasets']]
     distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
     for model in config['models']:
@@ -281,6 +289,8 @@ def _check(config: Mapping[str, Any]) -> None:
 
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     """Run OpenCompass, show its progress and the summary; return the exit code."""
+    import fcntl
+
     from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
     from opencompass_gpassk.runs.progress import watch
     from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
@@ -299,7 +309,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             ) from None
         except OSError:
             pass  # a file system without locks
-        print(f'Screen of OpenCompass: {screen}', flush=True)
+        print(f'Log of OpenCompass: {screen}', flush=True)
         process = subprocess.Popen(
             command + ['-r'] * args.resume, stdin=log, stdout=log, stderr=subprocess.STDOUT
         )
@@ -323,13 +333,11 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     if summary.is_file():
         print(summary.read_text('utf-8'), end='')
     states = task_states(planned_run(folder, read_run_config(folder)))
-    undone = [one for one in states if one.state is not State.FINISHED]
-    for state in undone:
-        print(f'{state.name}: {state}', file=sys.stderr)
+    undone = sum(one.state is not State.FINISHED for one in states)
     if undone:
         print(
-            f'{len(undone)} of {len(states)} tasks are not finished; logs are in {folder}. Go on '
-            'with the same command and --resume',
+            f'\n{undone} of {len(states)} tasks are not finished; gpassk status {folder} says why. '
+            'Go on with the same command and --resume',
             file=sys.stderr,
         )
     return 1 if undone else 0

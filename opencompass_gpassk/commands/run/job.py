@@ -32,7 +32,7 @@ OURS: dict[str, tuple[str, dict[str, str]]] = {
     'rvbench-math': ('rvbench', {}),
     'rvbench-leetcode': ('rvbench', {}),
 }
-LONGEST_NAME = 80  # characters of models or data sets in the name of a work dir
+LONGEST_NAME = 32  # characters of models or data sets in the name of a work dir
 
 
 @dataclass(frozen=True)

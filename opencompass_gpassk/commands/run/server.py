@@ -13,8 +13,8 @@ from opencompass_gpassk.inference.client import Address, Client, exception_failu
 
 __all__ = ['served_models', 'try_requests']
 
-CONNECT = 3.0  # seconds
-PATIENCE = 30.0  # seconds
+LIST_TIMEOUT = 4.0  # seconds
+PATIENCE = 30.0  # seconds for a reply to a short request after one failed
 LONGEST_LIST = 2**22  # bytes
 
 
@@ -39,7 +39,9 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
                 f'the server at {address.name} {verb} the environment variable {key_env}'
             )
         listed = body.get('data') if isinstance(body, Mapping) else None
-        models = [one for one in listed or () if isinstance(one, Mapping)]
+        models = (
+            [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+        )
         lengths = {str(one.get('id')): one.get('max_model_len') for one in models}
         # Some servers have no list; the request that follows tells whether they know the model.
         if model and lengths and model not in lengths:
@@ -53,11 +55,11 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
 async def _listed(client: Client, address: Address) -> tuple[int, Any]:
     """Return status and body of a server's answer to /models; None for a body that isn't JSON."""
     headers = {'Authorization': f'Bearer {client.key}'} if client.key else {}
-    limits = aiohttp.ClientTimeout(total=PATIENCE, sock_connect=CONNECT)
+    timeout = aiohttp.ClientTimeout(total=LIST_TIMEOUT)
     url = address.url.removesuffix('/chat/completions') + '/models'
     try:
         async with (
-            aiohttp.ClientSession(headers=headers, timeout=limits) as session,
+            aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
             # The key is for this host alone.
             session.get(url, proxy=address.proxy, allow_redirects=False) as response,
         ):

@@ -105,7 +105,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 if (mark := column.mark(found, entry, k))
             },
             claims=[claim] if claim else [],
-            warnings=[*found.notes, *(general if not index else [])],
+            warnings=[*([] if index else general), *found.notes],
             remarks=[] if index else sensitivity_notes(benchmark),
             main=k == max(benchmark.ks, default=None),
         )
