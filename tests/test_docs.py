@@ -8,6 +8,7 @@ import shlex
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -76,6 +77,13 @@ def test_python_is_python(page: Path) -> None:
     for kind, block in BLOCK.findall(page.read_text('utf-8')):
         if kind == 'python' and not block.startswith('>>>'):
             ast.parse(block)
+
+
+@each_page
+def test_documented_objects_exist(page: Path) -> None:
+    """The classes and functions that the site documents can be imported."""
+    for name in re.findall(r'^::: (\S+)$', page.read_text('utf-8'), re.MULTILINE):
+        assert resolve_name(name) is not None
 
 
 def test_every_environment_variable_is_described() -> None:

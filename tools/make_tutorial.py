@@ -2,7 +2,7 @@
 
 Usage: ``python -m tools.make_tutorial``
 
-The folder ``docs/tutorial`` has the responses of ``configs/eval_temperatures.py``.
+The folder ``docs/tutorial`` has the responses that a server replays in place of a model.
 A block of commands runs if the comment ``run`` is above it. The comments ``show: TITLE | LINES``
 below it say what of its output the page shows: the tables whose titles match a regular expression,
 each with its head and those of its other lines that match the second one.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ __all__ = ['PAGE', 'main', 'regenerated']
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / 'docs/tutorial.md'
+PORT = '8765'
 
 BLOCK = re.compile(
     r'<!-- run -->\n```bash\n(?P<command>.*?)```\n'
@@ -53,8 +55,11 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
     ours = ('GPASSK_', 'OC_JUDGE_')
     environment = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
     environment['PATH'] = f'{Path(sys.executable).parent}:{environment["PATH"]}'
+    with socket.socket() as one:  # the page's port may be in use
+        one.bind(('127.0.0.1', 0))
+        command = block['command'].replace(PORT, str(one.getsockname()[1]))
     done = subprocess.run(
-        ['bash', '-euo', 'pipefail', '-c', block['command']],
+        ['bash', '-euo', 'pipefail', '-c', command],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
