@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from opencompass.datasets.circular import CircularEvaluator
+from opencompass.openicl.icl_evaluator import CircularEvaluator as RotationEvaluator
 
 from opencompass_gpassk.judging.evaluators import judge_replica
 from opencompass_gpassk.judging.judge import JudgeError
@@ -118,6 +119,9 @@ def test_rotations_of_options_are_judged_one_by_one() -> None:
     """OpenCompass's evaluator fails on single rows that are not in the original order."""
     judged = judge_replica(lambda row: CircularEvaluator(), COLUMNS, 4)
     assert [verdict for verdict, _ in judged] == [RIGHT, WRONG, RIGHT, WRONG]
+    golds = [f'7--{gold}--BCDA' for gold in COLUMNS['references']]
+    rotated = {**COLUMNS, 'references': golds}
+    assert judge_replica(lambda row: RotationEvaluator(), rotated, 4) == judged
 
 
 def test_a_column_that_is_not_there_is_named() -> None:

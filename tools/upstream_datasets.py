@@ -3,11 +3,11 @@
 Usage: ``python -m tools.upstream_datasets [NAME ...]``. With names, such as ``gsm8k/gsm8k_gen``, it
 prints what it finds about these and writes nothing.
 
-Each config is loaded and upgraded, and a few rows of each of its kinds of data sets are judged by
-the data set's own evaluator, in OpenCompass's evaluation task. The data can't be downloaded for
-this, so rows are made: the formats of ``upstream_formats.json`` are tried until the evaluator calls
-right responses correct and wrong ones incorrect. Two processes share the configs; one that hangs or
-dies is replaced.
+Each config is loaded and upgraded. Of each kind of data sets, an evaluator with its postprocessors,
+a few rows are judged by this evaluator in OpenCompass's evaluation task. The data can't be
+downloaded for this, so rows are made: the formats of ``upstream_formats.json`` are tried until the
+evaluator calls right responses correct and wrong ones incorrect. Each config is examined in a
+process of its own, since it may hang.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from multiprocessing import connection, get_context
 from pathlib import Path
@@ -43,6 +44,7 @@ from opencompass.registry import ICL_EVALUATORS
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.datasets.upgrade import APPLIED, CONFIGS, named_datasets, upgraded
+from opencompass_gpassk.judging import rules
 from opencompass_gpassk.trials import Verdict, read_trials
 from tools.describe_results import filled, table
 
@@ -69,7 +71,7 @@ REASONS = {
     MARK: 'does not say whether a single response is right',
 }
 # How an evaluator says that it lacks a column of the test set.
-MISSING = re.compile(r"""KeyError(?:\(|: )["']+([^"']+)["']|Column ["']?(\w+)["']? not in""")
+MISSING = re.compile(r"""Column ["']?(\w+)["']? not in|KeyError(?:\(|: )["']+([\w .-]+)["']""")
 
 
 class MadeRows(BaseDataset):
@@ -99,10 +101,9 @@ class StubJudge(BaseAPIModel):
 
 
 class Attempt(NamedTuple):
-    """A format of gold answers, forms of the responses, a judge's replies, and more columns."""
+    """A format of gold answers, a judge's replies, and columns beside those of the reader."""
 
     rows: Mapping[str, Any]
-    forms: Sequence[str] = TRIED['forms']
     replies: Sequence[str] = TRIED['replies'][0]
     columns: tuple[str, ...] = ()
 
@@ -112,15 +113,14 @@ class Finding(NamedTuple):
 
     outcome: str
     why: str = ''
-    attempt: Attempt | None = None
 
 
-def judge(dataset: Mapping[str, Any], attempt: Attempt) -> str:
-    """Judge made rows by a data set's own evaluator; return the form that it reads, or ''.
+def judge(dataset: Mapping[str, Any], attempt: Attempt) -> bool:
+    """Judge made rows by a data set's own evaluator; tell whether it reads one of the forms.
 
     For each form there are two problems; each gets a right, a wrong and a half right response.
     """
-    rows, forms = attempt.rows, attempt.forms
+    rows, forms = attempt.rows, TRIED['forms']
     size = 2 * len(forms)
     reader = dataset['reader_cfg']
     inputs = reader.get('input_columns') or []
@@ -157,10 +157,10 @@ def judge(dataset: Mapping[str, Any], attempt: Attempt) -> str:
         table, _ = read_trials(Path(folder, 'results/model/made.trials.jsonl.gz'))
     said = {(int(one.problem_id), one.replica): one.verdict for one in table.trials}
     expected = [Verdict.CORRECT, Verdict.CORRECT, Verdict.INCORRECT, Verdict.INCORRECT]
-    for i, form in zip(range(0, size, 2), forms, strict=True):
-        if [said[i, 0], said[i + 1, 0], said[i, 1], said[i + 1, 1]] == expected:
-            return form
-    return ''
+    return any(
+        [said[i, 0], said[i + 1, 0], said[i, 1], said[i + 1, 1]] == expected
+        for i in range(0, size, 2)
+    )
 
 
 def _with_stub(config: Any, attempt: Attempt) -> Any:
@@ -181,7 +181,7 @@ def _with_stub(config: Any, attempt: Attempt) -> Any:
     return changed
 
 
-def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
+def examine(dataset: dict[str, Any]) -> Finding:
     """Find a format of rows of which a data set's evaluator gives the expected verdicts.
 
     The search ends when three attempts in a row fail for one of the ``REASONS``.
@@ -197,9 +197,7 @@ def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
     if 'judge_cfg' in json.dumps(dataset['eval_cfg'], default=str):
         plan = [Attempt(FORMATS['number'], replies=replies) for replies in TRIED['replies']] + plan
     if name in TRIED['own']:
-        plan = [Attempt(TRIED['own'][name])]
-    if hint:
-        plan.insert(0, hint)
+        plan.insert(0, Attempt(TRIED['own'][name]))
     columns: tuple[str, ...] = ()
     whys: list[str] = []
     end = time.process_time() + SECONDS
@@ -207,8 +205,8 @@ def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
         attempt = plan.pop(0)
         attempt = attempt._replace(columns=tuple(dict.fromkeys(attempt.columns + columns)))
         try:
-            if form := judge(dataset, attempt):
-                return Finding(GAINS, name, attempt._replace(forms=[form]))
+            if judge(dataset, attempt):
+                return Finding(GAINS, name)
         except BaseException as error:  # an evaluator may raise anything, SystemExit too
             why = ' '.join(f'{type(error).__name__}: {error}'.split())
             found = MISSING.search(why)
@@ -222,6 +220,7 @@ def examine(dataset: dict[str, Any], hint: Attempt | None) -> Finding:
                 break  # for one of two texts it gives half the mark
         else:
             whys.append('no right response was correct while wrong ones were incorrect')
+    whys = whys or ['the search took too long']
     why = whys[-1] if _reason(whys[-1]) != UNREAD else Counter(whys).most_common(1)[0][0]
     return Finding(_reason(why), f'{name}: {why}')
 
@@ -263,70 +262,51 @@ def examine_config(name: str, known: Mapping[str, Finding]) -> dict[str, Finding
             continue
         kind = kind_of(dataset)
         if kind not in found:
-            before = known.get(kind, Finding(GAINS))
-            found[kind] = before if before.outcome != GAINS else examine(dataset, before.attempt)
+            upgraded(dataset)
+            found[kind] = known.get(kind) or examine(dataset)
     return found or {'': Finding(NOT_ASKED)}
-
-
-class Worker:
-    """A process that examines configs, one after the other."""
-
-    def __init__(self) -> None:
-        self.pipe, theirs = get_context('fork').Pipe()
-        self.process = get_context('fork').Process(target=_work, args=(theirs,))
-        self.process.start()
-        theirs.close()
-        self.config, self.since = '', 0.0
-
-    def end(self) -> None:
-        """Kill it, with the processes that evaluators have left."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)  # type: ignore[arg-type]  # it has started
-        self.process.join()
-
-
-def _work(pipe: Any) -> None:
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):  # evaluators print, and some ask
-        os.dup2(nowhere, number)
-    while True:
-        pipe.send(examine_config(*pipe.recv()))
 
 
 def examine_all(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Finding]]]:
     """Yield each config with the findings on its kinds of data sets, as they come."""
-    waiting, known = list(reversed(names)), dict[str, Finding]()
-    before = Path.cwd()
+    known: dict[str, Finding] = {}
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        waiting = {pool.submit(_examined_apart, name, known): name for name in names}
+        for done in as_completed(waiting):
+            known |= {kind: one for kind, one in done.result().items() if kind}
+            yield waiting[done], done.result()
+
+
+def _examined_apart(name: str, known: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Examine a config in a process of its own, which is killed with all that it has started."""
+    fork = get_context('fork')
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=_examine_here, args=(name, dict(known), theirs))
+    process.start()
+    theirs.close()
+    found = {'': Finding(ENDED, f'config: it took more than {PATIENCE:.0f} s')}
+    try:
+        if ours.poll(PATIENCE):
+            found = ours.recv()
+    except EOFError:
+        found = {'': Finding(ENDED, 'config: its process died')}
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # type: ignore[arg-type]  # it has started
+    process.kill()  # if it has no group of its own yet
+    process.join()
+    return found
+
+
+def _examine_here(name: str, known: Mapping[str, Finding], answer: connection.Connection) -> None:
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):  # evaluators print, and some ask
+        os.dup2(nowhere, number)
+    # Which wrong answers are alike is of no interest here, and takes most of the time.
+    rules.canonical_forms = lambda answers, **_: {answer: answer for answer in answers}
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # evaluators may write where they are
-        workers = [Worker() for _ in range(min(PROCESSES, len(names)))]
-        while any(worker.config for worker in workers) or waiting:
-            for worker in workers:
-                if not worker.config and waiting:
-                    worker.config, worker.since = waiting.pop(), time.monotonic()
-                    worker.pipe.send((worker.config, known))
-            ready = connection.wait([one.pipe for one in workers if one.config], 1)
-            for place, worker in enumerate(workers):
-                found, lost = None, ''
-                if worker.pipe in ready:
-                    try:
-                        found = worker.pipe.recv()
-                    except EOFError:
-                        lost = 'its process died'
-                elif worker.config and time.monotonic() > worker.since + PATIENCE:
-                    lost = f'it took more than {PATIENCE:.0f} s'
-                if lost:
-                    found = {'': Finding(ENDED, f'config: {lost}')}
-                    worker.end()
-                    workers[place] = Worker()
-                if found:
-                    known |= {kind: one for kind, one in found.items() if kind}
-                    yield worker.config, found
-                    worker.config = ''
-        for worker in workers:
-            worker.end()
-        os.chdir(before)
+        answer.send(examine_config(name, known))
 
 
 def summed(found: Mapping[str, Finding]) -> str:

@@ -22,6 +22,7 @@ from opencompass.datasets.circular import CircularEvaluator
 from opencompass.datasets.livemathbench import LiveMathBenchEvaluator
 from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator
 from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_evaluator import CircularEvaluator as RotationEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
@@ -181,10 +182,10 @@ def judge_replica(
     """
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
-    if type(evaluator) in (AccEvaluator, CircularEvaluator):  # they tell shares, and are slow
-        answers = evaluator.pred_postprocess(columns['predictions'])
-        pairs = zip(answers, columns['references'], strict=True)
-        return [RIGHT if str(answer) == str(gold) else WRONG for answer, gold in pairs]
+    if type(evaluator) in EQUALITY:
+        golds = map(EQUALITY[type(evaluator)], columns['references'])
+        pairs = zip(evaluator.pred_postprocess(columns['predictions']), golds, strict=True)
+        return [RIGHT if str(answer) == gold else WRONG for answer, gold in pairs]
     asked_for = inspect.signature(evaluator.score).parameters
     wanted = {key: column for key, column in columns.items() if key in asked_for}
     details: list[Any] = []
@@ -226,6 +227,12 @@ def _score(evaluator: Any, wanted: Mapping[str, Any], rows: Sequence[int]) -> An
     return evaluator.score(**asked)
 
 
+# Evaluators that compare texts, but tell shares of all rows alone, and how they read a gold answer.
+EQUALITY: dict[type, Callable[[Any], str]] = {
+    AccEvaluator: str,
+    CircularEvaluator: str,  # rows of rotated options, each with its own letter
+    RotationEvaluator: lambda gold: str(gold).split('--')[1],  # 'problem--letter--rotation'
+}
 RIGHT: Reading = (Verdict.CORRECT, '')
 WRONG: Reading = (Verdict.INCORRECT, '')
 FLAGS = {'true': RIGHT, '1': RIGHT, '1.0': RIGHT, 'false': WRONG, '0': WRONG, '0.0': WRONG}
