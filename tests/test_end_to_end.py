@@ -261,4 +261,4 @@ def test_the_first_problems_of_a_file_of_ones_own(tmp_path: Path) -> None:
     greedy, sampled = (json.loads(path.read_text()) for path in sorted(results.glob('*.json')))
     assert greedy['benchmark'] == sampled['benchmark'] == 'equations-first5'
     assert (sampled['counts']['trials'], greedy['counts']['trials']) == (5 * N, 5)
-    assert 'equations-first5: 5 problems, n = 4, k = 2' in (tmp_path / 'screen.log').read_text()
+    assert 'equations-first5: 5 problems, n = 4, k = 4' in (tmp_path / 'screen.log').read_text()

@@ -142,8 +142,8 @@ def read_response(
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get('message')
-    if 'text' in choice:  # a completion without chat
-        message = {'content': choice['text']}
+    if isinstance(body, Mapping) and body.get('object') == 'text_completion':  # without chat
+        message = {'content': choice.get('text')}
     usage = body.get('usage') if isinstance(body, Mapping) else None
     tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
     error = body.get('error') if isinstance(body, Mapping) else None
