@@ -93,7 +93,7 @@ def _next(results: Results, states: Sequence[TaskState], run: str) -> list[tuple
         found.append(
             (
                 f'gpassk rescore {run} --judge cascade',
-                f'ask the judge in OC_JUDGE_MODEL about {undecided} answers that no rule decided',
+                f'ask a judge about answers that no rule confirms; {undecided} have no verdict',
             )
         )
     models = [shlex.quote(model) for model, by_dataset in results.items() if by_dataset]

@@ -134,6 +134,10 @@ class Entry:
         """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
+    def left_out(self, k: int) -> int:
+        """Return how many problems have fewer than k judged responses."""
+        return int(((self.result.get('counts') or {}).get('excluded') or {}).get(str(k), 0))
+
     @property
     def true_figures(self) -> Mapping[str, Mapping[str, Any]]:
         """Key, with its group → a figure under true verdicts; {} without an audit."""

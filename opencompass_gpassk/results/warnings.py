@@ -57,6 +57,12 @@ def result_warnings(
     counts, ks = result['counts'], protocol.ks
     # The most important first: the end of a job shows three.
     found = [
+        f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged responses and '
+        f'are left out of the figures at {k}'
+        for k, excluded in reversed(counts['excluded'].items())
+        if excluded
+    ]
+    found += [
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
     ]
@@ -72,12 +78,6 @@ def result_warnings(
         )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
-    for k, excluded in counts['excluded'].items():
-        if excluded:
-            found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged '
-                f'responses and are left out of the figures at {k}'
-            )
     return found
 
 

@@ -90,7 +90,7 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         ranks = [found.ranks.get((entry.model, entry.dataset)) for entry in entries]
         claim = leaderboard_claim(benchmark, entries, ranks, k) if k else ''
         yield Table(
-            title if k is None else f'{title}, k = {k}',
+            title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *(column.heading for column in columns)],
             [
                 [benchmark.label(entry), *(column.read(entry, k) for column in columns)]
@@ -111,6 +111,15 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         )
     yield from _true_verdicts(benchmark)
     yield from _group_tables(benchmark, title, compared)
+
+
+def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:
+    """Return how few problems the figures at k are means of; '' if they are of all."""
+    left = max((entry.left_out(k) for entry in entries), default=0)
+    if not left:
+        return ''
+    problems = max(benchmark.problems, default=left)
+    return f' (only {problems - left} of the problems have {k} judged responses)'
 
 
 def _problems(benchmark: Benchmark) -> str:
