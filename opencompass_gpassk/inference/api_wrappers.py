@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, ClassVar
@@ -64,9 +65,18 @@ class Wrapped(OpenAICompatible):
         self.template_parser = wrapper.template_parser
         self.wrapper = wrapper
 
-    def asking(self, prompt: Any) -> dict[str, Any]:
-        """Return the fields that hold a prompt, which may have images."""
-        return {'messages': self.wrapper._messages_to_chat_completions(messages(prompt))}
+    def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
+        """Return the fields that hold a prompt, which may have images, and the length.
+
+        As the wrapper does it, ``max_seq_len`` shortens responses and, with ``mode``, prompts.
+        """
+        wrapper, asked = self.wrapper, messages(prompt)
+        with suppress(ValueError):  # it sees no room at all: the server may have some
+            asked, max_out_len = wrapper._preprocess_messages(
+                asked, max_out_len, wrapper.max_seq_len, wrapper.mode, wrapper.get_token_len
+            )
+        asked = wrapper._messages_to_chat_completions(asked)
+        return {'messages': asked, self.length_field: max_out_len}
 
 
 class Completions(OpenAICompatible):
@@ -91,12 +101,13 @@ class Completions(OpenAICompatible):
             one._replace(url=f'{one.url.removesuffix(CHAT)}/completions')
             for one in self.client.addresses
         ]
+        self.length_field = 'max_tokens'  # whatever the model is called
         self.template_parser = wrapper.template_parser
         self.end_str = wrapper.end_str
 
-    def asking(self, prompt: Any) -> dict[str, Any]:
-        """Return the field that holds a prompt."""
-        return {'prompt': prompt}
+    def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
+        """Return the fields that hold a prompt and the greatest length of a response."""
+        return {'prompt': prompt, self.length_field: max_out_len}
 
     def output(self, outcome: Outcome) -> Output:
         """Return an outcome as an output, cut at ``end_str``."""
