@@ -153,6 +153,16 @@ def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path
     assert sorted(server.keys.count(f'Bearer {key}') for key in 'abc') == [4, 4, 4]
 
 
+def test_a_key_without_quota_leaves_the_work_to_the_others(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """As OpenCompass's wrapper does; only the last one ends the run."""
+    spent = {'error': {'code': 'insufficient_quota', 'message': 'You exceeded your quota'}}
+    server.reply = lambda body: (429, spent) if server.keys[-1] == 'Bearer key-a' else None
+    records = run(build('OpenAI', server, checkpoint, key=['key-a', 'key-b']), tmp_path)
+    assert not any('lost' in record for record in records)
+
+
 def test_requests_run_beside_each_other(server: Server, checkpoint: Path, tmp_path: Path) -> None:
     """As many as the wrapper has workers: four of them meet here."""
     meeting = threading.Barrier(4, timeout=20)
@@ -163,3 +173,12 @@ def test_requests_run_beside_each_other(server: Server, checkpoint: Path, tmp_pa
     server.reply = reply
     records = run(build('OpenAISDK', server, checkpoint, max_workers=4), tmp_path, batch_size=1)
     assert not any('lost' in record for record in records)
+
+
+@pytest.mark.parametrize('name', ['OpenAI', 'OpenAISDK'])
+def test_max_seq_len_shortens_responses(
+    name: str, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """A data set may ask for more tokens than the model has room for, as the wrappers allow."""
+    run(build(name, server, checkpoint), tmp_path, max_out_len=8192)
+    assert all(3000 < body['max_tokens'] < 4096 for body in server.requests)
