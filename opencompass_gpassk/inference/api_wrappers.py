@@ -6,11 +6,11 @@ Wrappers of OpenAI-compatible servers are asked through the client of :class:`Op
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from itertools import repeat
+from itertools import islice
 from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.backend import Options, Output, Tap, as_output, truncated_by
@@ -25,6 +25,7 @@ from opencompass_gpassk.inference.openai_compatible import (
     not_taken,
 )
 from opencompass_gpassk.inference.request_loop import reason_of
+from opencompass_gpassk.inference.requests import Request
 
 __all__ = ['OpenAIBackend', 'TurboMindAPIBackend', 'WrapperBackend']
 
@@ -144,18 +145,38 @@ class WrapperBackend(APIBackend):
     Each request has a copy of the wrapper, with settings of its own.
     """
 
+    concurrent = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if any(host in str(getattr(self.model, 'openai_api_base', '')) for host in OFFICIAL):
             for name in sorted({*not_taken(self.model.path), 'seed'}):
                 self.leave_out(name, "OpenAI's own endpoint refuses it")
 
+    def workers(self, batch_size: int) -> int:
+        """Return how many requests may run at once."""
+        return min(batch_size, getattr(self.model, 'max_workers', None) or batch_size)
+
+    def stream(
+        self, requests: Iterable[Request], options: Options, workers: int
+    ) -> Generator[list[tuple[Request, Output]], None, None]:
+        """Draw requests concurrently; yield each when it is finished."""
+        left = iter(requests)
+        running: dict[Future[Output], Request] = {}
+        with ThreadPoolExecutor(workers) as pool:
+            while True:
+                for one in islice(left, workers - len(running)):
+                    running[pool.submit(self._ask, one.entry, one.seed, options)] = one
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                yield [(running.pop(future), future.result()) for future in done]
+
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
-        """Draw one response to each entry, as many at once as the wrapper has workers."""
-        with ThreadPoolExecutor(getattr(self.model, 'max_workers', None) or len(entries)) as pool:
-            return list(pool.map(self._ask, entries, seeds, repeat(options)))
+        """Draw one response to each entry, one after another."""
+        return [self._ask(entry, seed, options) for entry, seed in zip(entries, seeds, strict=True)]
 
     def _ask(self, entry: Any, seed: int, options: Options) -> Output:
         model = copy.copy(self.model)
