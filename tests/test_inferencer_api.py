@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from chat_server import CHAT, Reply, Server, build
@@ -182,3 +182,29 @@ def test_max_seq_len_shortens_responses(
     """A data set may ask for more tokens than the model has room for, as the wrappers allow."""
     run(build(name, server, checkpoint), tmp_path, max_out_len=8192)
     assert all(3000 < body['max_tokens'] < 4096 for body in server.requests)
+
+
+class Task:
+    """As OpenCompass's task, which holds the configs of model and data set."""
+
+    dataset_cfg: ClassVar[dict[str, Any]] = {'abbr': 'problems'}
+
+    def __init__(self, max_out_len: int | None) -> None:
+        self.max_out_len = max_out_len
+
+    def run(self, model: Any, folder: Path) -> None:
+        run(model, folder)
+
+
+@pytest.mark.parametrize(('of_model', 'told'), [(99, True), (12, False), (None, False)])
+def test_a_length_that_replaces_the_models_is_told(
+    of_model: int | None,
+    told: bool,
+    server: Server,
+    checkpoint: Path,
+    tmp_path: Path,
+    said: list[str],
+) -> None:
+    """A user who set a longer one would take cut responses for the model's own."""
+    Task(of_model).run(build('OpenAISDK', server, checkpoint), tmp_path)
+    assert any('12 tokens' in text and '99' in text for text in said) == told
