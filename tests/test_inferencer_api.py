@@ -12,7 +12,7 @@ import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import PAPER, run
 
-from opencompass_gpassk.inference import openai_compatible
+from opencompass_gpassk.inference import api_wrappers, openai_compatible
 
 
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
@@ -208,3 +208,38 @@ def test_a_length_that_replaces_the_models_is_told(
     """A user who set a longer one would take cut responses for the model's own."""
     Task(of_model).run(build('OpenAISDK', server, checkpoint), tmp_path)
     assert any('12 tokens' in text and '99' in text for text in said) == told
+
+
+@pytest.mark.parametrize(
+    ('name', 'setting'),
+    [
+        ('OpenAI', {'url': '{}?api-version=1'}),
+        ('OpenAI', {'orgs': ['mine']}),
+        ('OpenAISDK', {'http_client_cfg': {'verify': False}}),
+    ],
+)
+def test_a_wrapper_with_http_settings_of_its_own_asks_by_itself(
+    name: str, setting: dict[str, Any], server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Such as Azure's address: our client doesn't know them, and existing configs go on working."""
+    model = build(name, server, checkpoint)
+    for key, value in setting.items():
+        setattr(model, key, value.format(model.url) if key == 'url' else value)
+    records = run(model, tmp_path)
+    assert not any('lost' in record for record in records)
+    assert len({body['seed'] for body in server.requests}) == 12
+    for body in server.requests:
+        assert {key: body[key] for key in PAPER} == PAPER
+    assert {record['truncated'] for record in records} == {None if name == 'OpenAI' else False}
+
+
+def test_a_wrapper_that_would_ask_for_ever_is_stopped(
+    server: Server, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenCompass's plain one repeats every request that is refused."""
+    monkeypatch.setattr(api_wrappers, 'LONGEST_PAUSE', 0.0)
+    server.reply = lambda body: (400, {'error': 'no'}) if '2+2' in str(body) else None
+    model = build('OpenAI', server, checkpoint)
+    model.orgs = ['mine']
+    records = run(model, tmp_path)
+    assert {record['problem_id'] for record in records if 'lost' in record} == {'p/2'}
