@@ -240,6 +240,17 @@ def test_responses_fit_into_the_context_of_the_server(
     assert Config.fromfile(tried[0]).datasets[0].infer_cfg.inferencer.max_out_len == 1536
 
 
+def test_a_dry_run_writes_the_config_of_the_run(server: JudgeServer, tried: Tried) -> None:
+    """It is the same job, so that the run takes it up; and it needs no server."""
+    server.models[0]['max_model_len'] = 2048
+    name = server.models[0]['id']
+    job = ('--model', f'{server.url}#{name}', '--data', 'sums.jsonl', '--work-dir', 'mine')
+    assert main(['run', *job, '--dry-run']) == 0
+    assert main(['run', *job]) == 0
+    assert tried == [Path('mine.py').absolute()]
+    assert len(written('--model', 'http://127.0.0.1:9/v1#any', '--data', 'sums.jsonl').models) == 1
+
+
 def test_the_judge_is_asked_too(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
