@@ -228,6 +228,24 @@ def test_a_key_is_asked_for_and_written_nowhere(
     assert KEY not in tried[0].read_text()
 
 
+class Listless(JudgeServer):
+    """It answers, but lists its models to nobody."""
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({'error': {'message': 'not permitted'}}, status=403)
+
+
+def test_a_key_that_may_not_list_models_may_ask_one(
+    tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The short request tells whether it may; without a name there is no model to ask."""
+    with Listless(respond=adds) as server:
+        job = ('--data', 'sums.jsonl', '--model')
+        assert 'OPENAI_API_KEY' in refused(capsys, *job, server.url)
+        assert main(['run', *job, f'{server.url}#judge']) == 0
+    assert len(tried) == 1
+
+
 def test_responses_fit_into_the_context_of_the_server(
     server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
 ) -> None:
