@@ -243,3 +243,22 @@ def test_a_wrapper_that_would_ask_for_ever_is_stopped(
     model.orgs = ['mine']
     records = run(model, tmp_path)
     assert {record['problem_id'] for record in records if 'lost' in record} == {'p/2'}
+
+
+@pytest.mark.parametrize(('name', 'temperature'), [('OpenAI', 0.7), ('OpenAISDK', None)])
+def test_settings_that_the_protocol_leaves_to_the_wrapper_stay(
+    name: str, temperature: float | None, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Its usual temperature, and the end of its thoughts."""
+    server.reply = thoughtful
+    model = build(name, server, checkpoint, think_tag='[end]')
+    records = run(model, tmp_path, sampling='model')
+    assert {body.get('temperature') for body in server.requests} == {temperature}
+    assert {record['prediction'] for record in records} == {'hm[end]42'}
+
+
+def thoughtful(body: dict[str, Any]) -> Reply:
+    """Answer with thoughts apart."""
+    answer = Server.answer(body, text='42')
+    answer['choices'][0]['message']['reasoning_content'] = 'hm'
+    return 200, answer

@@ -66,10 +66,11 @@ class Wrapped(OpenAICompatible):
             **(wrapper.extra_body or {}),
             **(getattr(wrapper, 'openai_extra_kwargs', None) or {}),
         }
+        usual = None if hasattr(wrapper, 'openai_client') else 0.7
         super().__init__(
             wrapper.path,
             wrapper.url,
-            temperature=wrapper.temperature,
+            temperature=usual if wrapper.temperature is None else wrapper.temperature,
             extra_body={name: value for name, value in own.items() if name not in OWN_FIELDS},
             max_concurrency=wrapper.max_workers or WORKERS,
             timeout=getattr(wrapper, 'timeout', 3600),
@@ -79,6 +80,7 @@ class Wrapped(OpenAICompatible):
             addresses = self.client.addresses
             self.client.addresses = [one._replace(proxy=wrapper.proxy_url) for one in addresses]
         self.template_parser = wrapper.template_parser
+        self.end_of_thoughts = wrapper.think_tag
         self.wrapper = wrapper
 
     def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
@@ -102,7 +104,7 @@ class Completions(OpenAICompatible):
         super().__init__(
             wrapper.model_name,
             f'{wrapper.api_addr.rstrip("/")}/v1',
-            temperature=wrapper.temperature,
+            temperature=1.0 if wrapper.temperature is None else wrapper.temperature,
             top_p=wrapper.top_p,
             top_k=wrapper.top_k,
             max_concurrency=WORKERS,

@@ -47,7 +47,6 @@ REFUSAL = (
     r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
     r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
 )
-END_OF_THOUGHTS = '</think>'  # as OpenCompass's wrappers write it
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
 KeyT = TypeVar('KeyT')
 
@@ -162,6 +161,7 @@ class OpenAICompatible(BaseAPIModel):
         self.leave_out: Callable[[str, str], None] | None = None
         self.open: list[float] = []  # when each open request was begun, the first one first
         self.replied = False
+        self.end_of_thoughts = '</think>'  # as OpenCompass's wrappers write it
 
     def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
         """Return a response to each prompt, for OpenCompass's own inferencers.
@@ -258,7 +258,7 @@ class OpenAICompatible(BaseAPIModel):
         if isinstance(outcome, Failure):
             return Output('', lost=f'{outcome.kind}: {outcome.detail}')
         self.replied = True
-        thoughts = outcome.thoughts and outcome.thoughts + END_OF_THOUGHTS
+        thoughts = outcome.thoughts and outcome.thoughts + self.end_of_thoughts
         return Output(thoughts + outcome.text, outcome.truncated, outcome.completion_tokens or None)
 
     def _refused(self, outcome: Outcome, sent: Mapping[str, Any]) -> str | None:
