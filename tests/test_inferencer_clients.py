@@ -47,7 +47,8 @@ def completion(body: dict[str, Any]) -> Any:
     """Continue a text, as LMDeploy's server does without chat."""
     text = hashlib.sha256(f'{body["prompt"]}{body.get("seed")}'.encode()).hexdigest()[:9]
     choice = {'text': f'{text}<end> and so on', 'finish_reason': 'length'}
-    return 200, {'choices': [choice], 'usage': {'completion_tokens': 12}}
+    usage = {'completion_tokens': 12}
+    return 200, {'object': 'text_completion', 'choices': [choice], 'usage': usage}
 
 
 def test_lmdeploys_server_gets_the_protocol(turbomind: Any, server: Server, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def read_response(
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get('message')
-    if 'text' in choice:  # a completion without chat
+    if 'text' in choice and body.get('object') == 'text_completion':  # of an endpoint without chat
         message = {'content': choice['text']}
     usage = body.get('usage') if isinstance(body, Mapping) else None
     tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
