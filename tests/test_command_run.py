@@ -228,6 +228,24 @@ def test_a_key_is_asked_for_and_written_nowhere(
     assert KEY not in tried[0].read_text()
 
 
+class Listless(JudgeServer):
+    """It answers, but lists its models to nobody."""
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({'error': {'message': 'not permitted'}}, status=403)
+
+
+def test_a_key_that_may_not_list_models_may_ask_one(
+    tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The short request tells whether it may; without a name there is no model to ask."""
+    with Listless(respond=adds) as server:
+        job = ('--data', 'sums.jsonl', '--model')
+        assert 'OPENAI_API_KEY' in refused(capsys, *job, server.url)
+        assert main(['run', *job, f'{server.url}#judge']) == 0
+    assert len(tried) == 1
+
+
 def test_responses_fit_into_the_context_of_the_server(
     server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,6 +256,17 @@ def test_responses_fit_into_the_context_of_the_server(
     assert main(['run', *job]) == 0
     assert 'limited to 1536 tokens' in capsys.readouterr().err
     assert Config.fromfile(tried[0]).datasets[0].infer_cfg.inferencer.max_out_len == 1536
+
+
+def test_a_dry_run_writes_the_config_of_the_run(server: JudgeServer, tried: Tried) -> None:
+    """It is the same job, so that the run takes it up; and it needs no server."""
+    server.models[0]['max_model_len'] = 2048
+    name = server.models[0]['id']
+    job = ('--model', f'{server.url}#{name}', '--data', 'sums.jsonl', '--work-dir', 'mine')
+    assert main(['run', *job, '--dry-run']) == 0
+    assert main(['run', *job]) == 0
+    assert tried == [Path('mine.py').absolute()]
+    assert len(written('--model', 'http://127.0.0.1:9/v1#any', '--data', 'sums.jsonl').models) == 1
 
 
 def test_the_judge_is_asked_too(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -123,3 +125,27 @@ def test_a_class_of_ones_own_asks_in_its_own_way(
     assert len({one['seed'] for one in sent}) == 12
     for one in sent:
         assert {key: one[key] for key in PAPER} == PAPER
+
+
+class Slow(Proxied):
+    """It answers the last problem when the responses to the others are saved."""
+
+    saved: Callable[[], int]
+
+    def _generate(self, input: Any, max_out_len: int, temperature: float) -> str:
+        for _ in range(200 if '3+3' in str(input) else 0):
+            if self.saved() == 9:
+                break
+            sleep(0.05)
+        return str(self.saved())
+
+
+def test_responses_of_a_slow_class_are_saved_as_they_arrive(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """A process that is killed loses no response that came."""
+    model = Slow('m', key='none', openai_api_base=server.url, tokenizer_path=str(checkpoint))
+    progress = tmp_path / 'tmp_problems.jsonl'
+    model.saved = lambda: progress.read_bytes().count(b'\n') if progress.exists() else 0
+    records = run(model, tmp_path, batch_size=12)
+    assert any(record['prediction'] == '9' for record in records)

@@ -149,6 +149,8 @@ def test_the_newest_stage_counts(tmp_path: Path) -> None:
         '{"stage": "x" ' + ' ' * 5000 + '}',
         {'stage': 'inference'},
         {**AT_WORK, 'done': [1]},
+        {**AT_WORK, 'left': 10**400},
+        {**AT_WORK, 'total': -8},
         '{"stage": "inference", "done": 1e999, "total": 1, "lost": 0}',
     ],
 )

@@ -73,6 +73,12 @@ def test_configs_are_plain_and_the_given_ones_unchanged(tmp_path: Path) -> None:
     assert repr(given) == before
 
 
+def test_one_sample_is_not_called_greedy(tmp_path: Path) -> None:
+    """Under one abbr, OpenCompass would take the responses of one for those of the other."""
+    greedy, sampled = upgraded(problems(tmp_path), n=1, k=1, greedy=True)
+    assert (greedy['abbr'], sampled['abbr']) == ('sums-greedy-n1', 'sums-n1')
+
+
 def test_the_environment_sets_what_the_call_leaves_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,6 +141,7 @@ def _upgrade(
     judge: str | Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     name = dataset_abbr_from_cfg(config)
+    greedy = inference['sampling'] == 'greedy'
     benchmark = f'{name}-first{limit}' if limit else name
     inferencer = config['infer_cfg']['inferencer']
     kind = inferencer['type'].rpartition('.')[2]
@@ -154,7 +155,7 @@ def _upgrade(
     if gpus := gpus_asked(own):
         evaluation.setdefault('num_gpus', gpus)
     return {
-        'abbr': f'{benchmark}{"-greedy" if times["n"] == 1 else ""}-n{times["n"]}',
+        'abbr': f'{benchmark}{"-greedy" * greedy}-n{times["n"]}',
         'type': f'{__name__}.{RepeatedProblems.__name__}',
         **times,
         'limit': limit,

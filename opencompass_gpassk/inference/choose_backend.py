@@ -9,6 +9,7 @@ from opencompass_gpassk.inference.api_wrappers import (
     OpenAIBackend,
     TurboMindAPIBackend,
     WrapperBackend,
+    asks_otherwise,
 )
 from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
@@ -19,7 +20,6 @@ from opencompass_gpassk.inference.vllm import VLLMBackend
 
 __all__ = ['backend_of']
 
-UPSTREAM = 'opencompass.'
 # By the name of the wrapper's class or of a base class: importing the classes themselves would
 # import every engine.
 BACKENDS: dict[str, type[Backend]] = {
@@ -51,7 +51,7 @@ def backend_of(
     for base in type(model).__mro__:
         if base.__name__ in BACKENDS:
             backend = BACKENDS[base.__name__]
-            if backend is OpenAIBackend and not model._generate.__module__.startswith(UPSTREAM):
-                backend = WrapperBackend  # the user's own class, which asks in its own way
+            if backend is OpenAIBackend and asks_otherwise(model):
+                backend = WrapperBackend
             return backend(model, sampling, max_out_len, note)
     return UnknownBackend(model, sampling, max_out_len, note)

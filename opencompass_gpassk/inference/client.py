@@ -142,8 +142,8 @@ def read_response(
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get('message')
-    if isinstance(body, Mapping) and body.get('object') == 'text_completion':  # without chat
-        message = {'content': choice.get('text')}
+    if 'text' in choice and body.get('object') == 'text_completion':  # of an endpoint without chat
+        message = {'content': choice['text']}
     usage = body.get('usage') if isinstance(body, Mapping) else None
     tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
     error = body.get('error') if isinstance(body, Mapping) else None
@@ -618,7 +618,8 @@ class Client:
         self, session: aiohttp.ClientSession, address: Address, fields: Mapping[str, Any]
     ) -> tuple[Outcome, tuple[int, int]]:
         """Send a request once; return its outcome and the tokens of prompt and completion."""
-        headers = {'Authorization': f'Bearer {next(self._turns)}'} if self.keys else {}
+        key = next(self._turns, '')
+        headers = {'Authorization': f'Bearer {key}'} if key else {}
         try:
             async with session.post(
                 address.url,
@@ -640,6 +641,10 @@ class Client:
         if isinstance(outcome, Reply):
             text, thoughts = self.hide_key(outcome.text), self.hide_key(outcome.thoughts)
             return replace(outcome, text=text, thoughts=thoughts), tokens
+        others = [one for one in self.keys if one != key]
+        if outcome.kind == 'no quota' and others:
+            self.keys, self._turns = others, cycle(others)
+            outcome = replace(outcome, kind='overloaded')  # ask again with another key
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
         return replace(outcome, detail=detail), tokens

@@ -47,7 +47,6 @@ REFUSAL = (
     r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
     r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
 )
-END_OF_THOUGHTS = '</think>'  # as OpenCompass's wrappers write it
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
 KeyT = TypeVar('KeyT')
 
@@ -154,13 +153,15 @@ class OpenAICompatible(BaseAPIModel):
         self.fields = self.client.plain_fields({**own, **(extra_body or {})}, 'extra_body')
         self.most = max_concurrency * len(self.client.addresses)  # requests at once
         official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
-        reasoning = any(name in path for name in REASONING)
+        # Not "marco-o1" on a server that doesn't know OpenAI's newer field, and would ignore it.
+        reasoning = path.rpartition('/')[2].startswith(REASONING)
         self.length_field = 'max_completion_tokens' if official or reasoning else 'max_tokens'
         self.without = {*without, *(not_taken(path) if official else ())}
         # Takes a field that a server refuses, and its words; None if that ends the run.
         self.leave_out: Callable[[str, str], None] | None = None
         self.open: list[float] = []  # when each open request was begun, the first one first
         self.replied = False
+        self.end_of_thoughts = '</think>'  # as OpenCompass's wrappers write it
 
     def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
         """Return a response to each prompt, for OpenCompass's own inferencers.
@@ -208,7 +209,7 @@ class OpenAICompatible(BaseAPIModel):
         def begun() -> Iterable[tuple[Any, dict[str, Any]]]:
             for key, prompt, fields in requests:
                 sent = {name: fields[name] for name in fields if name not in self.without}
-                sent |= {'model': self.path, self.length_field: max_out_len, **self.asking(prompt)}
+                sent |= {'model': self.path, **self.asking(prompt, max_out_len)}
                 began = time.monotonic()
                 self.open.append(began)
                 yield (began, key, sent), sent
@@ -242,9 +243,9 @@ class OpenAICompatible(BaseAPIModel):
         (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
         return {'open': len(self.open), 'oldest': f'{now - first:.0f}s'}
 
-    def asking(self, prompt: Any) -> dict[str, Any]:
-        """Return the fields that hold a prompt."""
-        return {'messages': messages(prompt)}
+    def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
+        """Return the fields that hold a prompt and the greatest length of a response."""
+        return {'messages': messages(prompt), self.length_field: max_out_len}
 
     def output(self, outcome: Outcome) -> Output:
         """Return an outcome of the client as an output.
@@ -257,7 +258,7 @@ class OpenAICompatible(BaseAPIModel):
         if isinstance(outcome, Failure):
             return Output('', lost=f'{outcome.kind}: {outcome.detail}')
         self.replied = True
-        thoughts = outcome.thoughts and outcome.thoughts + END_OF_THOUGHTS
+        thoughts = outcome.thoughts and outcome.thoughts + self.end_of_thoughts
         return Output(thoughts + outcome.text, outcome.truncated, outcome.completion_tokens or None)
 
     def _refused(self, outcome: Outcome, sent: Mapping[str, Any]) -> str | None:

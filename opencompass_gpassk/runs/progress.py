@@ -31,6 +31,7 @@ INTERVAL = 2.0  # seconds between two writes, and between two looks
 PLAIN_INTERVAL = 30.0  # seconds between lines where there is no terminal
 SILENT = 60.0  # seconds without a write after which a task is taken to be dead
 MOST_BYTES = 4096  # of a file
+MOST = 10**12  # items or seconds; a longer number can't be shown
 OUTPUTS = {'inference': 'predictions', 'evaluation': 'results'}
 RUNNING, ENDED, FAILED = 'running', 'ended', 'failed'
 
@@ -158,6 +159,9 @@ def _read(path: Path) -> TaskProgress | None:
     try:
         told = read_json(path, MOST_BYTES)
         left = told.get('left')
+        numbers = (told['done'], told['total'], told['lost'], left or 0)
+        if not all(0 <= int(one) <= MOST for one in numbers):
+            return None
         return TaskProgress(
             short_line(str(told['stage']), 20),
             short_line(str(told.get('step', '')), 20),

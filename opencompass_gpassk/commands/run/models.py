@@ -37,7 +37,7 @@ def model_configs(
         backend: What runs a folder or a model of the hub.
         slurm: Whether tasks run with Slurm, on machines that are assumed to have a GPU.
         without: Fields of the sampling protocol that are not sent to a server.
-        ask: Ask a server what it serves, although the model is named.
+        ask: Whether a server must answer, although the model is named.
 
     Raises:
         ValueError: If there is no such model; the message names those that there are.
@@ -64,17 +64,20 @@ def model_configs(
 def _served(name: str, without: Sequence[str], *, ask: bool) -> dict[str, Any]:
     url, _, model = name.partition('#')
     config = _example('openai_api')
-    context = None
-    if ask or not model:
+    served: dict[str, int | None] = {}
+    try:
         served = served_models(url, config.get('api_key_env', 'OPENAI_API_KEY'), model)
-        if not model and len(served) != 1:
-            listed = f'has {", ".join(served)}' if served else 'lists no models at this URL'
-            raise ValueError(
-                f'--model {url}: the server {listed}; name one as {url}#NAME (the URL often ends '
-                'with /v1)'
-            )
-        model = model or next(iter(served))
-        context = served.get(model)
+    except ValueError:
+        if ask or not model:
+            raise
+    if not model and len(served) != 1:
+        listed = f'has {", ".join(served)}' if served else 'lists no models at this URL'
+        raise ValueError(
+            f'--model {url}: the server {listed}; name one as {url}#NAME (the URL often ends '
+            'with /v1)'
+        )
+    model = model or next(iter(served))
+    context = served.get(model)
     config |= {'abbr': _abbr(model), 'path': model, 'api_base': url}
     # OpenCompass leaves out worked examples that don't fit.
     config |= {'max_seq_len': context} if context else {}

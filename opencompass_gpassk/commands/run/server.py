@@ -14,7 +14,7 @@ from opencompass_gpassk.inference.client import Address, Client, exception_failu
 __all__ = ['served_models', 'try_requests']
 
 LIST_TIMEOUT = 4.0  # seconds
-PATIENCE = 30.0  # seconds for a reply to a short request after one failed
+PATIENCE = 4.0  # seconds for a reply to a short request after one failed
 LONGEST_LIST = 2**22  # bytes
 
 
@@ -33,7 +33,8 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
     found: dict[str, int | None] = {}
     for address in client.addresses:
         status, body = asyncio.run(_listed(client, address))
-        if status in (401, 403):
+        # A key that may not list models may still be good for asking one.
+        if status == 401 or (status == 403 and not model):
             verb = 'refuses the key in' if client.keys else 'asks for a key; put it into'
             raise ValueError(
                 f'the server at {address.name} {verb} the environment variable {key_env}'
