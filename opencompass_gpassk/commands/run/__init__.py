@@ -165,13 +165,17 @@ def run(args: argparse.Namespace) -> int:
                 'data sets into one part per worker, and would lose rows where old and new parts '
                 f'overlap; resume with --workers {before}, or start again without --resume'
             )
-    elif work_dir.is_dir() and not args.dry_run:
-        print('This job was run before; with --resume it would go on', file=sys.stderr)
     text = job_text(config, work_dir, workers=workers, partition=args.slurm)
     if path.is_file() and _settings(path.read_text('utf-8')) != _settings(text):
         raise ValueError(
             f'{path} is the config of a job with other settings; choose another --work-dir, or go '
             f'on with that job: opencompass {path} -r'
+        )
+    if work_dir.is_dir() and not args.resume and not args.dry_run:
+        print(
+            'This job was run before. A new run begins, and asks for everything again; to go on '
+            'with the earlier one, or to see its table, add --resume',
+            file=sys.stderr,
         )
     if not args.dry_run:
         print('Checking data and servers …', file=sys.stderr)
@@ -305,7 +309,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
         except BlockingIOError:
             raise ValueError(
                 f'{work_dir}: this job is still running; follow it with gpassk status --watch '
-                f'{work_dir}, or end its processes first'
+                f'{work_dir}, or end it with: pkill -f {path}'
             ) from None
         except OSError:
             pass  # a file system without locks
