@@ -65,8 +65,8 @@ NETWORK, PACKAGE, UNREAD = 'needs the network', 'needs a package', 'not read'
 ENDED, BROKEN, NOT_ASKED = 'ended', 'does not load', 'no responses'
 OUTCOMES = (GAINS, IN_PART, MARK, SUBJECTIVE, NETWORK, PACKAGE, UNREAD, ENDED, BROKEN, NOT_ASKED)
 REASONS = {
-    NETWORK: r'[Oo]ffline|Max retries|LocalEntryNotFound|URLError|[Cc]onnection|not cached|'
-    "[Cc]ouldn't (?:connect|reach|find)",
+    NETWORK: r'[Oo]ffline|Max retries|LocalEntryNotFound|URLError|Connect(?:ion)?Error|not cached|'
+    "[Cc]onnection refused|CodeEvalService|[Cc]ouldn't (?:connect|reach|find)",
     PACKAGE: 'ModuleNotFoundError|ImportError|No module named|pip install',
     MARK: 'does not say whether a single response is right',
 }
@@ -234,16 +234,15 @@ def _reason(why: str) -> str:
 
 
 def kind_of(dataset: Mapping[str, Any]) -> str:
-    """Return the evaluator and the postprocessors of a data set, with all their parts."""
+    """Return the evaluator of a data set with all its parts, and what is done to its texts."""
 
     def types(config: Any, name: str = '') -> Any:
-        if isinstance(config, Mapping) and name != 'dataset_cfg':
+        if isinstance(config, Mapping) and 'postprocessor' not in name and name != 'dataset_cfg':
             return {key: one for key in config if (one := types(config[key], key))}
-        if isinstance(config, list):
-            return [one for each in config if (one := types(each))]
-        return str(config) if name == 'type' else None
+        return config if name == 'type' or 'postprocessor' in name else None
 
-    return json.dumps([types(dataset['eval_cfg']), dataset['reader_cfg'].get('output_column')])
+    kind = [types(dataset['eval_cfg']), dataset['reader_cfg'].get('output_column')]
+    return json.dumps(kind, default=str)
 
 
 def examine_config(name: str, known: Mapping[str, Finding]) -> dict[str, Finding]:

@@ -222,7 +222,8 @@ def _score(evaluator: Any, wanted: Mapping[str, Any], rows: Sequence[int]) -> An
         name: column.select(rows) if isinstance(column, Dataset) else [column[row] for row in rows]
         for name, column in wanted.items()
     }
-    if 'predictions' in asked:
+    # OpenCompass lets this evaluator postprocess twice; the second time a tag is no longer found.
+    if 'predictions' in asked and not isinstance(evaluator, GenericLLMEvaluator):
         asked['predictions'] = evaluator.pred_postprocess(asked['predictions'])
     return evaluator.score(**asked)
 
