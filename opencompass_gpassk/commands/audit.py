@@ -199,6 +199,13 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
         judge: judge_audit([row for row in labels if row[0].judge == judge])
         for judge in {trial.judge for trial, _, label in labels if label is not Verdict.UNJUDGED}
     }
+    audits = {judge: audit for judge, audit in audits.items() if _has_labels(audit)}
+    if not audits:
+        note(
+            'no labels: nothing was estimated. None is on a verdict of a rule or a judge; '
+            "people's own verdicts count as true"
+        )
+        return
     with VerdictStore(store) as kept:
         for judge, audit in audits.items():
             kept.keep_audit(judge, audit)
@@ -214,6 +221,22 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
             estimated.setdefault(found.model, {})[found.dataset] = stored
     for table in true_verdict_tables(estimated):
         print(to_text(table))
+
+
+def _has_labels(audit: Mapping[str, Any]) -> bool:
+    """Tell whether labels say anything of a judge's errors; print what they leave open."""
+    rows = audit['outcomes'].values()
+    right = sum(labels * share for _, labels, share in rows)
+    wrong = sum(labels * (1 - share) for _, labels, share in rows)
+    if not right and not wrong:
+        return False
+    for kind, labels, error in (('right', right, 'wrong'), ('wrong', wrong, 'right')):
+        if not labels:
+            note(
+                f'no labelled answer is {kind}: how often {kind} answers are called {error} is '
+                'unknown, and the estimates rest on a vague assumption about it; label more'
+            )
+    return True
 
 
 def _plan(args: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from opencompass_gpassk.commands import (
     check_output,
     note,
 )
+from opencompass_gpassk.formats.display import counted
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Candidate
@@ -123,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
         sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
         model = sampled.model or args.model or 'samples'
         whose = f'{model}, ' if sampled.model else ''
-        note(f'{whose}{sampled.name}: {len(sampled.responses)} responses')
+        note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         results.setdefault(model, {})[sampled.name] = _score(
             sampled, args, settings, path, _store(args, settings, folder)
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 __all__ = [
+    'counted',
     'escape_markdown',
     'newest_bar',
     'one_line',
@@ -71,6 +72,15 @@ def visible_text(text: str) -> str:
     Tabs and line breaks remain; CR LF is one line break.
     """
     return UNSEEN.sub(lambda char: f'⟨U+{ord(char[0]):04X}⟩', text.replace('\r\n', '\n'))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, 'problem'), counted(2, 'problem')
+    ('1 problem', '2 problems')
+    """
+    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
 
 
 def shortened(name: str, most: int) -> str:

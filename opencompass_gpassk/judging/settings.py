@@ -341,7 +341,8 @@ class JudgeSettings:
         if not isinstance(name, str) or not name:
             raise ValueError(
                 f"judge: mode {self.mode!r} asks a model, but none is named; set model='…' in the "
-                'judge config or the environment variable OC_JUDGE_MODEL'
+                'judge config or the environment variable OC_JUDGE_MODEL, and where it is served '
+                'with api_base or OC_JUDGE_API_BASE'
             )
         return name
 

@@ -126,10 +126,11 @@ def _problems(benchmark: Benchmark) -> str:
     counts = ' or '.join(map(str, benchmark.problems)) or '?'
     ns = sorted({entry.n for entry in benchmark.entries if entry.n > 1})
     what = (
-        'versions'
+        'version'
         if any(r.get('versions') for e in benchmark.entries for r in e.results)
-        else 'problems'
+        else 'problem'
     )
+    what += 's' * (counts != '1')
     return f'{counts} {what}' + (f', n = {" or ".join(map(str, ns))}' if ns else '')
 
 
