@@ -166,6 +166,13 @@ def test_models_of_all_kinds(server: JudgeServer) -> None:
         (['--model', 'demo', '--data', 'sample', '--top-p', '2'], 'top_p'),
         (['--model', 'demo', '--data', 'no.jsonl'], 'no.jsonl: there is no such file'),
         (['--model', 'demo', '--data', 'bad.csv'], 'bad.csv, line 2: field answer'),
+        (['--model', 'demo', '--data', 'sample', '--columns', 'answer=x'], 'no --data is a file'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'frage=x'], 'question, answer'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer'], 'FIELD=COLUMN'),
+        (
+            ['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer=x'],
+            'field x is missing',
+        ),
         (['--model', 'demo', '--data', 'livemathbench:1999'], '202412-hard'),
         (['--model', 'demo', 'demo', '--data', 'sample'], 'gpassk-demo'),
         (['--model', 'demo', '--data', 'sample', '--judge', 'llm'], 'OC_JUDGE_MODEL'),
@@ -181,6 +188,16 @@ def test_what_cannot_work_ends_before_anything_is_written(
     message = refused(capsys, *options)
     assert told in message
     assert 'secret' not in message
+
+
+def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
+    """They are named on the command line, for the files alone."""
+    Path('mine.csv').write_text('problem_text,solution\n1 + 1 = ?,2\n')
+    columns = ('--columns', 'question=problem_text', '--columns', 'answer=solution')
+    assert main(['run', '--model', 'demo', '--data', 'sample', 'mine.csv', *columns]) == 0
+    sample, mine = Config.fromfile(tried[0]).datasets
+    assert mine.columns == {'question': 'problem_text', 'answer': 'solution'}
+    assert 'columns' not in sample
 
 
 def test_the_server_knows_its_models(

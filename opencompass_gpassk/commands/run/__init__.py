@@ -96,6 +96,14 @@ def add_parser(subparsers: Any) -> None:
         '--limit', type=positive_integer, metavar='N', help='only the first N problems'
     )
     parser.add_argument(
+        '--columns',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='FIELD=COLUMN',
+        help='names of columns in files of your own, such as question=problem_text answer=solution',
+    )
+    parser.add_argument(
         '--judge',
         metavar='JUDGE',
         help='rule, llm (a model judges every answer), cascade (a model judges the answers that '
@@ -225,9 +233,31 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         abbrs = [one['abbr'] for one in configs]
         if twice := [abbr for abbr in abbrs if abbrs.count(abbr) > 1]:
             raise ValueError(f'{kind}: two of them are called {twice[0]}; measure them in two jobs')
+    if args.columns:
+        _map_columns(datasets, args.columns)
     _fit(models, datasets, args.max_out_len)
     summarizer = Config.fromfile(configs_folder() / 'summarizers/gpassk.py').to_dict()
     return {'models': models, 'datasets': datasets, 'summarizer': summarizer['summarizer']}
+
+
+def _map_columns(datasets: Sequence[dict[str, Any]], pairs: Sequence[str]) -> None:
+    """Set the names of columns in the configs of files."""
+    from opencompass_gpassk.datasets.custom import FIELDS
+
+    columns = {}
+    for pair in pairs:
+        field, _, column = pair.partition('=')
+        if field not in FIELDS or not column:
+            raise ValueError(
+                f'--columns {pair}: give FIELD=COLUMN, such as question=problem_text; fields are '
+                f'{", ".join(FIELDS)}'
+            )
+        columns[field] = column
+    files = [one for one in datasets if str(one['type']).endswith('.CustomProblems')]
+    if not files:
+        raise ValueError('--columns is for files of your own, and no --data is a file')
+    for one in files:
+        one['columns'] = columns
 
 
 def _fit(
