@@ -200,6 +200,18 @@ def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
     assert 'columns' not in sample
 
 
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not that of gpassk, which has no options."""
+    with pytest.raises(SystemExit) as ended:
+        main(['run', '--model', 'demo', '--data', 'sample', '--colums', 'a=b'])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert '--colums' in told
+    assert 'usage: gpassk run' in told
+
+
 def test_the_server_knows_its_models(
     server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
 ) -> None:
