@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
 import pytest
 from aiohttp import web
@@ -198,6 +199,27 @@ def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
     sample, mine = Config.fromfile(tried[0]).datasets
     assert mine.columns == {'question': 'problem_text', 'answer': 'solution'}
     assert 'columns' not in sample
+
+
+def test_data_of_opencompass_that_cannot_be_downloaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what was wanted and where else it may come from."""
+
+    def offline(*others: object, **settings: object) -> None:
+        raise URLError('no network')
+
+    monkeypatch.setattr('opencompass.utils.datasets.download_dataset', offline)
+    job = ('--model', 'demo', '--data', 'gsm8k')
+    message = refused(capsys, *job)
+    for told in (
+        'no network',
+        'opencompass/gsm8k',
+        'DIR/data/gsm8k',
+        'COMPASS_DATA_CACHE',
+        'file of',
+    ):
+        assert told in message
 
 
 def test_an_unknown_option_shows_the_usage_of_its_command(
