@@ -99,7 +99,7 @@ def _question(row: Row, number: int, columns: Mapping[str, str]) -> Question:
         mapped = [f for f in REQUIRED if not texts[f] and name[f] not in row.fields]
         if mapped:
             message += (
-                '. If a column has another name, give it to gpassk run: --columns '
+                '; if a column has another name, give it to gpassk run: --columns '
                 f'{" ".join(f"{field}=YOUR_COLUMN" for field in mapped)}, or set columns= in a '
                 'config'
             )
