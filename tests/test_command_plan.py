@@ -151,7 +151,10 @@ def test_a_pilot_that_nobody_judged(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_one_answer_of_each_problem_is_no_pilot(
     pilot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Beside others it is skipped, alone it is an error; a pilot of n < k is told to be short."""
+    """Beside others it is passed over, alone it is an error; a pilot of n < k is told to be short.
+
+    A file of several responses of each problem that nobody judged is told of.
+    """
     problems = [Problem(f'p{i}') for i in range(10)]
     trials = [Trial(one.problem_id, 0, Verdict.CORRECT) for one in problems]
     greedy = pilot.with_name('a-greedy.trials.jsonl.gz')
@@ -159,10 +162,15 @@ def test_one_answer_of_each_problem_is_no_pilot(
     folder = pilot.parent.parent.parent
     assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
     told = capsys.readouterr()
-    assert told.err.startswith('skipped: ')
-    assert 'a-greedy.trials.jsonl.gz: one judged response of each problem' in told.err
+    assert told.err == ''
     assert 'a-greedy' not in told.out
     assert 'n = 8 < k = 16' in told.out
+    unjudged = [Trial('p0', i, Verdict.UNJUDGED) for i in (0, 1)]
+    failed = pilot.with_name('failed.trials.jsonl.gz')
+    write_trials(failed, TrialTable(problems[:1], unjudged), {})
+    assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
+    assert 'failed.trials.jsonl.gz: it has no judged trial' in capsys.readouterr().err
+    failed.unlink()
     assert main(['plan', str(greedy)]) == 1
     assert 'take a pilot of n = 2 or more' in capsys.readouterr().err
     write_trials(pilot, TrialTable(problems, trials), {})

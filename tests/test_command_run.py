@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
 import pytest
 from aiohttp import web
@@ -166,6 +167,13 @@ def test_models_of_all_kinds(server: JudgeServer) -> None:
         (['--model', 'demo', '--data', 'sample', '--top-p', '2'], 'top_p'),
         (['--model', 'demo', '--data', 'no.jsonl'], 'no.jsonl: there is no such file'),
         (['--model', 'demo', '--data', 'bad.csv'], 'bad.csv, line 2: field answer'),
+        (['--model', 'demo', '--data', 'sample', '--columns', 'answer=x'], 'no --data is a file'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'frage=x'], 'question, answer'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer'], 'FIELD=COLUMN'),
+        (
+            ['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer=x'],
+            'field x is missing',
+        ),
         (['--model', 'demo', '--data', 'livemathbench:1999'], '202412-hard'),
         (['--model', 'demo', 'demo', '--data', 'sample'], 'gpassk-demo'),
         (['--model', 'demo', '--data', 'sample', '--judge', 'llm'], 'OC_JUDGE_MODEL'),
@@ -181,6 +189,49 @@ def test_what_cannot_work_ends_before_anything_is_written(
     message = refused(capsys, *options)
     assert told in message
     assert 'secret' not in message
+
+
+def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
+    """They are named on the command line, for the files alone."""
+    Path('mine.csv').write_text('problem_text,solution\n1 + 1 = ?,2\n')
+    columns = ('--columns', 'question=problem_text', '--columns', 'answer=solution')
+    assert main(['run', '--model', 'demo', '--data', 'sample', 'mine.csv', *columns]) == 0
+    sample, mine = Config.fromfile(tried[0]).datasets
+    assert mine.columns == {'question': 'problem_text', 'answer': 'solution'}
+    assert 'columns' not in sample
+
+
+def test_data_of_opencompass_that_cannot_be_downloaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what was wanted and where else it may come from."""
+
+    def offline(*others: object, **settings: object) -> None:
+        raise URLError('no network')
+
+    monkeypatch.setattr('opencompass.utils.datasets.download_dataset', offline)
+    job = ('--model', 'demo', '--data', 'gsm8k')
+    message = refused(capsys, *job)
+    for told in (
+        'no network',
+        'opencompass/gsm8k',
+        'DIR/data/gsm8k',
+        'COMPASS_DATA_CACHE',
+        'file of',
+    ):
+        assert told in message
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not that of gpassk, which has no options."""
+    with pytest.raises(SystemExit) as ended:
+        main(['run', '--model', 'demo', '--data', 'sample', '--colums', 'a=b'])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert '--colums' in told
+    assert 'usage: gpassk run' in told
 
 
 def test_the_server_knows_its_models(

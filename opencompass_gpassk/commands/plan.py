@@ -119,21 +119,23 @@ def _print_looks(args: argparse.Namespace) -> None:
 
 
 def _pilots(path: Path) -> list[Pilot]:
-    """Return the pilots in a file or folder, and print which files are skipped."""
-    from opencompass_gpassk.compare.plan import read_pilot
+    """Return the pilots in a file or folder, and print which sampled ones are skipped."""
+    from opencompass_gpassk.compare.plan import SingleResponsesError, read_pilot
     from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.runs.config import trials_files
 
-    pilots, skipped = [], []
+    pilots: list[Pilot] = []
+    skipped: list[ValueError] = []
     for (model, data_set), file in trials_files(path)[1].items():
         try:
             pilots.append(read_pilot(file, f'{model} on {data_set}'))
         except ValueError as error:
-            skipped.append(short_line(str(error)))
+            skipped.append(error)
     if not pilots:
-        raise ValueError('\n'.join(skipped))
-    for reason in skipped:
-        print(f'skipped: {reason}', file=sys.stderr)
+        raise ValueError('\n'.join(short_line(str(one)) for one in skipped))
+    for one in skipped:
+        if not isinstance(one, SingleResponsesError):  # greedy answers beside samples are usual
+            print(f'skipped: {short_line(str(one))}', file=sys.stderr)
     return pilots
 
 

@@ -27,7 +27,15 @@ from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import read_trials
 
-__all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']
+__all__ = [
+    'Grid',
+    'Outlook',
+    'Pilot',
+    'SingleResponsesError',
+    'assumed',
+    'from_pilot',
+    'read_pilot',
+]
 
 DEFAULT_K = 16
 LEAST = 2  # judged samples that some problem of a pilot needs
@@ -189,13 +197,18 @@ class Pilot:
     k: int
 
 
+class SingleResponsesError(ValueError):
+    """A file holds one response of each problem, as greedy decoding gives it: it is no pilot."""
+
+
 def read_pilot(path: Path, name: str) -> Pilot:
     """Read a pilot's trials file.
 
     Originals of versions are left out, as in the headline figures.
 
     Raises:
-        ValueError: If the file can't be read, or no problem has two judged trials.
+        ValueError: If the file can't be read, or no problem has two judged trials; it is
+            SingleResponsesError if none has two trials.
     """
     table, meta = read_trials(path)
     headline = np.array(headline_problems(table.problems), dtype=np.int64)
@@ -203,7 +216,8 @@ def read_pilot(path: Path, name: str) -> Pilot:
     if not n.any():
         raise ValueError(f'{path}: it has no judged trial; score the run first')
     if n.max() < LEAST:
-        raise ValueError(
+        kind = SingleResponsesError if len(table) <= len(table.problems) else ValueError
+        raise kind(
             f"{path}: one judged response of each problem can't separate rates from chance; take a "
             f'pilot of n = {LEAST} or more'
         )

@@ -23,16 +23,20 @@ Sample the problems of data sets n times from models, judge the answers and prin
   gpassk run --model Qwen/Qwen2.5-7B-Instruct --data livemathbench math500-l5 gsm8k --greedy
 
 It writes a config of OpenCompass, checks that the servers answer and the data load, and runs the
-config with OpenCompass. The same command with --resume goes on after an interruption. The exit code
-is 0 if all tasks are finished, else 1.
+config with OpenCompass. The same command with --resume goes on after an interruption; without
+--resume it begins a new run, in which every response is asked for again. The exit code is 0 if all
+tasks are finished, else 1.
+
+gpassk configs --list shows this package's data sets; docs/upstream_datasets.md lists those of
+OpenCompass.
 """
 MODEL = """URL of an OpenAI-compatible server (URL#NAME if it serves several models; a key is
 read from OPENAI_API_KEY); a folder or a model of the hub, such as Qwen/Qwen2.5-7B-Instruct; the
 name of a model config of OpenCompass; a config file; or demo, a tiny model for trying things out"""
 DATA = """sample, livemathbench (or with a version, livemathbench:202412-hard), math500-l5,
 aime2024, aime2024-45, aime2025, rvbench-math, rvbench-leetcode; a file of your own problems (JSON
-lines, JSON or CSV with question and answer); or the name of a data set config of OpenCompass, such
-as gsm8k"""
+lines, JSON, CSV or Parquet with question and answer); or the name of a data set config of
+OpenCompass, such as gsm8k"""
 USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says it
 GRACE = 10.0  # seconds for processes to end
 
@@ -96,11 +100,20 @@ def add_parser(subparsers: Any) -> None:
         '--limit', type=positive_integer, metavar='N', help='only the first N problems'
     )
     parser.add_argument(
+        '--columns',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='FIELD=COLUMN',
+        help='names of columns in files of your own, such as question=problem_text answer=solution',
+    )
+    parser.add_argument(
         '--judge',
         metavar='JUDGE',
         help='rule, llm (a model judges every answer), cascade (a model judges the answers that '
         'the rules do not confirm), or a JSON file of settings; the model is set by OC_JUDGE_MODEL '
-        'and OC_JUDGE_API_BASE (default: rule, or the own evaluator of a data set of OpenCompass)',
+        'and OC_JUDGE_API_BASE, and its key by OC_JUDGE_API_KEY (default: rule, or the own '
+        'evaluator of a data set of OpenCompass)',
     )
     parser.add_argument(
         '--backend',
@@ -229,9 +242,31 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         abbrs = [one['abbr'] for one in configs]
         if twice := [abbr for abbr in abbrs if abbrs.count(abbr) > 1]:
             raise ValueError(f'{kind}: two of them are called {twice[0]}; measure them in two jobs')
+    if args.columns:
+        _map_columns(datasets, args.columns)
     _fit(models, datasets, args.max_out_len)
     summarizer = Config.fromfile(configs_folder() / 'summarizers/gpassk.py').to_dict()
     return {'models': models, 'datasets': datasets, 'summarizer': summarizer['summarizer']}
+
+
+def _map_columns(datasets: Sequence[dict[str, Any]], pairs: Sequence[str]) -> None:
+    """Set the names of columns in the configs of files."""
+    from opencompass_gpassk.datasets.custom import FIELDS
+
+    columns = {}
+    for pair in pairs:
+        field, _, column = pair.partition('=')
+        if field not in FIELDS or not column:
+            raise ValueError(
+                f'--columns {pair}: give FIELD=COLUMN, such as question=problem_text; fields are '
+                f'{", ".join(FIELDS)}'
+            )
+        columns[field] = column
+    files = [one for one in datasets if str(one['type']).endswith('.CustomProblems')]
+    if not files:
+        raise ValueError('--columns is for files of your own, and no --data is a file')
+    for one in files:
+        one['columns'] = columns
 
 
 def _fit(
@@ -269,7 +304,7 @@ def _check(config: Mapping[str, Any]) -> None:
     from datasets import disable_progress_bars
     from opencompass.utils import build_dataset_from_cfg, get_logger
 
-    from opencompass_gpassk.commands.run.job import sampling_of
+    from opencompass_gpassk.commands.run.job import missing_data, sampling_of
     from opencompass_gpassk.commands.run.server import served_models, try_requests
 
     judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
@@ -283,7 +318,8 @@ def _check(config: Mapping[str, Any]) -> None:
             build_dataset_from_cfg(dataset)
         except Exception as error:  # data sets of OpenCompass may raise anything
             kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
-            raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}') from error
+            ways_out = missing_data(dataset, error)
+            raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}{ways_out}') from error
     samplings = [sampling_of(one) for one in config['datasets']]
     distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
     for model in config['models']:

@@ -19,7 +19,15 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
 
-__all__ = ['OURS', 'Protocol', 'dataset_configs', 'job_text', 'sampling_of', 'work_folder']
+__all__ = [
+    'OURS',
+    'Protocol',
+    'dataset_configs',
+    'job_text',
+    'missing_data',
+    'sampling_of',
+    'work_folder',
+]
 
 # Name of a data set → folder of its configs, and the environment variables that select it there.
 OURS: dict[str, tuple[str, dict[str, str]]] = {
@@ -138,6 +146,28 @@ def _ours(name: str, version: str, *, greedy: bool) -> list[dict[str, Any]]:
 def sampling_of(dataset: Mapping[str, Any]) -> Any:
     """Return the sampling protocol in the config of a data set."""
     return dataset['infer_cfg']['inferencer']['sampling']
+
+
+def missing_data(dataset: Mapping[str, Any], error: Exception) -> str:
+    """Return what OpenCompass could not get, and the ways out; '' if this is another error.
+
+    Args:
+        dataset: The config of a data set that does not load.
+        error: What its class has raised; for data that are out of reach, OpenCompass raises errors
+            of the system or the network, and of its downloads.
+    """
+    from opencompass.utils.datasets_info import DATASETS_MAPPING
+
+    if 'problems' not in dataset or not isinstance(error, (OSError, AssertionError, RuntimeError)):
+        return ''
+    path = str(dataset['problems'].get('path', 'its data'))
+    local = DATASETS_MAPPING.get(path, {}).get('local', path).removeprefix('./')
+    there = f', so that there is DIR/{local},' if local.startswith('data/') else ''
+    return (
+        f'\nOpenCompass could not get {path}. Go online; or unpack the data archive of '
+        f"OpenCompass's releases under DIR/data{there} and set "
+        'COMPASS_DATA_CACHE=DIR; or give --data a file of your own, with question and answer'
+    )
 
 
 @contextmanager
