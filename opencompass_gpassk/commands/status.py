@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import add_run_argument
+from opencompass_gpassk.commands import add_command, add_run_argument
 
 if TYPE_CHECKING:
     from opencompass_gpassk.runs.task_states import TaskState
@@ -27,18 +27,18 @@ The exit code is 0 if all tasks are finished and no result is marked, else 1.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'status',
-        help='show which tasks of a run finished, and why others did not',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'show which tasks of a run finished, and why others did not',
+        DESCRIPTION,
+        run,
     )
     add_run_argument(parser)
     parser.add_argument('--json', action='store_true', help='print a JSON line for each task')
     parser.add_argument(
         '--watch', action='store_true', help='first show live how far the tasks are'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

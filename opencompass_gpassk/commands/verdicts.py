@@ -54,14 +54,8 @@ def add_parser(subparsers: Any) -> None:
         ('import', "read JSON lines of a judge's or people's verdicts", _import),
         ('prune', 'delete the verdicts that match all options, to ask for them again', _prune),
     ):
-        one = actions.add_parser(
-            name,
-            help=told,
-            description=IMPORT
-            if name == 'import'
-            else f'{told[0].upper()}{told[1:]}.\n\n{DESCRIPTION}',
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        full = IMPORT if name == 'import' else f'{told[0].upper()}{told[1:]}.\n\n{DESCRIPTION}'
+        one = add_command(actions, name, told, full, run)
         if name == 'import':
             one.add_argument('files', nargs='+', metavar='FILE', help='JSON lines, or -')
             one.add_argument('--store', type=Path, help='the store (default: GPASSK_VERDICT_STORE)')
@@ -69,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
             )
-        one.set_defaults(run=run, act=action, human=None, verdict=None, search='', limit=None)
+        one.set_defaults(act=action, human=None, verdict=None, search='', limit=None)
         one.set_defaults(older_than=None)
         _add_options(one, name)
 

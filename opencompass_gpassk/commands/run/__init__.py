@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import NumbersAction
+from opencompass_gpassk.commands import add_command, add_numbers
 
 __all__ = ['add_parser', 'run']
 
@@ -43,13 +43,14 @@ GRACE = 10.0  # seconds for processes to end
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'run',
-        help='measure models on data sets: from a model and a file to a table',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'measure models on data sets: from a model and a file to a table',
+        DESCRIPTION,
+        run,
     )
-    several = {'nargs': '+', 'action': 'extend', 'required': True}
+    several: dict[str, Any] = {'nargs': '+', 'action': 'extend', 'required': True}
     parser.add_argument('--model', metavar='MODEL', help=MODEL, **several)
     parser.add_argument('--data', metavar='DATA', help=DATA, **several)
     parser.add_argument(
@@ -58,20 +59,8 @@ def add_parser(subparsers: Any) -> None:
         default=os.environ.get('GPASSK_N') or '16',
         help='samples of each problem (default: GPASSK_N, else 16)',
     )
-    parser.add_argument(
-        '-k',
-        action=NumbersAction,
-        number=int,
-        metavar='K',
-        help='k of G-Pass@k (default: GPASSK_K, else 4 8)',
-    )
-    parser.add_argument(
-        '--tau',
-        action=NumbersAction,
-        number=float,
-        metavar='TAU',
-        help='thresholds (default: 0 .25 .5 .75 1)',
-    )
+    add_numbers(parser, '-k', int, 'k of G-Pass@k (default: GPASSK_K, else 4 8)')
+    add_numbers(parser, '--tau', float, 'thresholds (default: 0 .25 .5 .75 1)')
     parser.add_argument(
         '--greedy',
         action=argparse.BooleanOptionalAction,
@@ -141,7 +130,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         'opencompass', nargs='*', metavar='-- OPTIONS', help='further options of opencompass'
     )
-    parser.set_defaults(run=run)
 
 
 def positive_integer(text: str) -> int:

@@ -114,7 +114,7 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
         else:
             from opencompass_gpassk import upgraded
 
-            found = upgraded(name, protocol.n, protocol.k, greedy=protocol.greedy, judge=judge)
+            found = upgraded(name, protocol.n, protocol.k, greedy=protocol.greedy)
     for dataset in found:
         if (sampling := sampling_of(dataset)) != 'greedy':
             sampling.update(protocol.sampling or {})
