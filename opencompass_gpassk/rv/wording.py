@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ['latex', 'listed', 'ordinal', 'polynomial', 'signed']
+__all__ = ['count', 'latex', 'listed', 'listed_in_chinese', 'ordinal', 'polynomial', 'signed']
 
 
 def latex(value: Any) -> str:
@@ -61,10 +61,20 @@ def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
     return text or '0'
 
 
-def listed(values: Iterable[Any], last: str = 'and') -> str:
+def listed(values: Iterable[Any], last: str = ' and ', comma: str = ', ') -> str:
     """Write numbers in a sentence: ``$1$, $2$ and $3$``."""
     texts = [f'${latex(value)}$' for value in values]
-    return f'{", ".join(texts[:-1])} {last} {texts[-1]}' if len(texts) > 1 else ''.join(texts)
+    return comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else ''.join(texts)
+
+
+def listed_in_chinese(values: Iterable[Any], last: str = '和') -> str:
+    """Write numbers in a Chinese sentence: ``$1$、$2$和$3$``."""
+    return listed(values, last, '、')
+
+
+def count(number: int, noun: str, nouns: str = '') -> str:
+    """Write a number of things: ``$1$ ball``, ``$2$ balls``, ``$2$ boxes``."""
+    return f'${number}$ {noun if number == 1 else nouns or noun + "s"}'
 
 
 def ordinal(number: int) -> str:
