@@ -77,12 +77,12 @@ def _truth(row: Row, flag: Any) -> bool:
 
 def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
     """Return the rows group by group, the original first, versions numbered."""
-    groups: dict[str, list[PosedQuestion]] = {}
+    groups: dict[tuple[str, str], list[PosedQuestion]] = {}
     for row in rows:
-        groups.setdefault(row.group, []).append(row)
+        groups.setdefault((row.group, row.language), []).append(row)
     sizes = Counter[int]()
     ordered: list[PosedQuestion] = []
-    for name, members in groups.items():
+    for (name, _), members in groups.items():
         found = [row for row in members if row.original]
         others = [row for row in members if not row.original]
         if len(found) > 1:
