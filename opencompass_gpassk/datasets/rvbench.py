@@ -48,7 +48,7 @@ class RVBench(GPassKDataset):
             keep: ``all``, only ``versions`` or only ``originals``. CR, OOR and the drop from
                 originals to versions need both in one data set.
             names: Names of questions to load, from ``gpassk rv list`` or the file; by default all.
-            languages: ``en``, ``cn`` or both, for the generated ones: a version has the same numbers
+            languages: ``en``, ``cn`` or both, for generated ones; a version has the same numbers
                 in both. Each language has groups of its own.
             path: A file of RV-Bench problems in place of the generated ones; see
                 :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` then applies to

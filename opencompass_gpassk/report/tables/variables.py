@@ -23,6 +23,7 @@ from opencompass_gpassk.results.figures import (
     G_PASS,
     GROUP_ACCURACY,
     OOR,
+    OOR_BY_CHANCE,
     SP_ACCURACY,
     Figure,
     Over,
@@ -46,7 +47,8 @@ SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
     'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
     'versions right; CR: the original and most versions right; OOR: the original right, but few or '
-    'no versions. Higher is better, except for OOR'
+    'no versions; chance: what OOR is without memory, if the original is like one of its versions. '
+    'Higher is better, except for OOR'
 )
 
 
@@ -81,16 +83,16 @@ class VariableResult:
         return read_figure(self.result, figure, group)
 
     def headline(self, group: str = '') -> list[Cell]:
-        """Return SP and RV accuracy, GA, CR and OOR."""
+        """Return SP and RV accuracy, GA, CR, OOR and OOR by chance."""
         n, m = sample_count(self.result), self.versions
-        figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR())
+        figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR(), OOR_BY_CHANCE())
         return [self.figure(one, group) for one in figures]
 
     def defined(self) -> list[int]:
         """Return the number of questions behind each figure of :meth:`headline`."""
         known = self.result['versions']
         left = known['excluded']
-        figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR())
+        figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR(), OOR())
         whole = [left.get(one.key, 0) if one else 0 for one in figures]
         return [known['groups'] - count for count in whole]
 
@@ -159,13 +161,21 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
     for (model, responses), measured in by_row.items():
         row: list[Cell] = [model, responses]
         for block in blocks:
-            row += measured[block].headline() if block in measured else [None] * 5
+            row += _shown(measured[block].headline()) if block in measured else [None] * 5
         if overall:
-            row += _overall([measured[block] for block in blocks if block in measured])
+            row += _shown(_overall([measured[block] for block in blocks if block in measured]))
         rows.append(row)
     rows.sort(key=_rank)
     notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
     return Table('Questions with random variables', columns, rows, [*notes, *_missing(found)])
+
+
+def _shown(headline: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of a headline, with OOR by chance in the cell of OOR."""
+    *cells, oor, by_chance = headline
+    if math.isnan(_number(oor)) or math.isnan(_number(by_chance)):
+        return [*cells, oor]
+    return [*cells, f'{oor:.1f} (chance {by_chance:.1f})']
 
 
 def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
@@ -185,7 +195,7 @@ def _headings(name: str, m: int) -> list[str]:
 def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     """Return the mean of each headline figure over all questions of two sources."""
     if len(measured) < 2:
-        return [None] * 5
+        return [None] * 6
     columns = zip(*(one.headline() for one in measured), strict=True)
     sizes = zip(*(one.defined() for one in measured), strict=True)
     return [
@@ -221,7 +231,7 @@ def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
         figure
         for figure in dict.fromkeys(figure for one in measured for figure in figures_of(one.result))
         if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
-        and figure.family not in (SP_ACCURACY, GROUP_ACCURACY, CR, OOR)
+        and figure.family not in (SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
     ]
     rows = [[one.model, one.responses, *map(one.figure, figures)] for one in measured]
     notes = [
@@ -247,7 +257,13 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
     columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
     for kind, labels in kinds.items():
         rows: list[list[Cell]] = [
-            [label, one.model, one.responses, *one.headline(label), one.figure(DROP(), label)]
+            [
+                label,
+                one.model,
+                one.responses,
+                *_shown(one.headline(label)),
+                one.figure(DROP(), label),
+            ]
             for label in sorted(labels, key=group_order)
             for one in measured
         ]
