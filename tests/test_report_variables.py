@@ -9,10 +9,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_results import make_result, make_version_result
+from scipy.stats import linregress, t
 
 from opencompass_gpassk.report.figures.scatter import draw_drop, plot_drop
+from opencompass_gpassk.report.figures.understanding import draw_understanding, plot_understanding
 from opencompass_gpassk.report.files import to_csv, to_json, write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
@@ -140,7 +143,7 @@ def test_figures_are_broken_down_by_subject() -> None:
     """With the drop beside them."""
     table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
     assert cells(table, 'algebra', 'reciting')[3:7] == [100.0, 20.0, 0.0, 0.0]
-    assert cells(table, 'algebra', 'reciting')[7:] == ['100.0 (chance 33.3)', 80.0]
+    assert cells(table, 'algebra', 'reciting')[7:9] == ['100.0 (chance 33.3)', 80.0]
     for shown in (to_text(table), to_markdown(table)):
         assert 'geometry' in shown
 
@@ -198,11 +201,51 @@ def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
     assert plot_drop(axis, points, 'RV') is axis
     assert axis.get_title() == 'RV, r = -0.97'
     line = next(line for line in axis.lines if line.get_linestyle() == '--')
-    (x0, x1), (y0, y1) = line.get_xdata(), line.get_ydata()
-    assert (x0, x1) == (10.0, 30.0)
-    assert (y1 - y0) / (x1 - x0) == pytest.approx(-0.35)
+    x, y = line.get_xdata(), line.get_ydata()
+    assert (x[0], x[-1]) == (10.0, 30.0)
+    assert (y[-1] - y[0]) / (x[-1] - x[0]) == pytest.approx(-0.35)
     few = pytest.importorskip('matplotlib.figure').Figure().subplots()
     assert plot_drop(few, {'a': (1.0, 2.0), 'b': (3.0, 4.0)}, 'RV').get_title() == 'RV'
+
+
+def test_the_band_holds_the_true_line() -> None:
+    """At x = 0 it is the interval of the intercept, as scipy knows it."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    y = [3.0, 1.0, 4.0, 1.0, 5.0]
+    plot_drop(axis, {str(x): (float(x), value) for x, value in enumerate(y)}, 'RV')
+    fit = linregress(range(5), y)
+    half = t.ppf(0.975, 3) * fit.intercept_stderr
+    (band,) = axis.collections
+    edge = {tuple(point) for point in np.round(band.get_paths()[0].vertices, 6)}
+    assert {(0.0, round(fit.intercept + sign * half, 6)) for sign in (-1, 1)} <= edge
+
+
+def test_understanding_is_drawn_as_in_the_paper() -> None:
+    """Of the questions whose original is right: the three shares, the score, the mark at 60."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    shares = {'a': [50.0, 30.0, 20.0, 65.0], 'b': [0.0, 0.0, 100.0, 0.0], 'c': [math.nan] * 4}
+    plot_understanding(axis, shares)
+    drawn = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axis.containers}
+    assert drawn == {
+        'complete': [50.0, 0.0, 0.0],
+        'partial': [30.0, 0.0, 0.0],
+        'collapsed': [20.0, 100.0, 0.0],
+    }
+    score, mark = axis.lines
+    assert [*score.get_xdata()][:2] == [65.0, 0.0]
+    assert mark.get_xdata()[0] == 60
+    (panel, other, _) = draw_understanding(variable_results(RESULTS)).axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ['reciting', 'steady']
+    widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
+    assert widths['collapsed'] == [100.0, 0.0]
+    assert widths['complete'] == [0.0, 100.0]
+
+
+def test_what_is_unsolved_is_shared_out_by_level() -> None:
+    """Table 7 of the paper: of all wrong answers to versions, those of each level."""
+    table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
+    shares = [row[-1] for row in table.rows if row[1] == 'reciting']
+    assert sum(shares) == pytest.approx(100)
 
 
 def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:

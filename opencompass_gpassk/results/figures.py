@@ -45,6 +45,8 @@ __all__ = [
     'SCORED',
     'SHARES',
     'SP_ACCURACY',
+    'UNDERSTANDING',
+    'UNDERSTANDING_SCORE',
     'Counted',
     'Family',
     'Figure',

@@ -88,6 +88,12 @@ class VariableResult:
         figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR(), OOR_BY_CHANCE())
         return [self.figure(one, group) for one in figures]
 
+    def unsolved(self, group: str) -> float:
+        """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
+        problems = (self.result.get('groups') or {}).get(group, {}).get('problems', math.nan)
+        solved = _number(self.figure(ACCURACY(n=sample_count(self.result)), group))
+        return float((100 - solved) * problems)
+
     def defined(self) -> list[int]:
         """Return the number of questions behind each figure of :meth:`headline`."""
         known = self.result['versions']
@@ -255,19 +261,18 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
             if names:
                 kinds.setdefault(' and '.join(names), {}).setdefault(label)
     columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
+    columns.append('unsolved')
+    notes = ['unsolved: share of all wrong answers to versions (Table 7 of arXiv 2501.11790)']
     for kind, labels in kinds.items():
-        rows: list[list[Cell]] = [
-            [
-                label,
-                one.model,
-                one.responses,
-                *_shown(one.headline(label)),
-                one.figure(DROP(), label),
-            ]
-            for label in sorted(labels, key=group_order)
-            for one in measured
-        ]
-        yield Table(f'{benchmark}: versions by {kind}', columns, rows, breakdown=kind)
+        rows: list[list[Cell]] = []
+        for label in sorted(labels, key=group_order):
+            for one in measured:
+                wrong = sum(count for count in map(one.unsolved, labels) if count > 0)
+                share = 100 * one.unsolved(label) / wrong if wrong else math.nan
+                cells = _shown(one.headline(label))
+                drop = one.figure(DROP(), label)
+                rows.append([label, one.model, one.responses, *cells, drop, share])
+        yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
 
 
 def _number(value: Cell) -> float:
