@@ -234,7 +234,7 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
     score, mark = axis.lines
     assert [*score.get_xdata()][:2] == [65.0, 0.0]
     assert mark.get_xdata()[0] == 60
-    (panel, other, _) = draw_understanding(variable_results(RESULTS)).axes
+    (panel, *_) = draw_understanding(variable_results(RESULTS)).axes
     assert [text.get_text() for text in panel.get_yticklabels()] == ['reciting', 'steady']
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
     assert widths['collapsed'] == [100.0, 0.0]
