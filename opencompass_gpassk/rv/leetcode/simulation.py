@@ -80,8 +80,8 @@ def every_few_lamps_round_the_ring(lamps=span(30, 99), step=span(4, 25), presses
     it is on. How many lamps are on in the end?
 
     $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发，
-    沿圆圈始终朝同一方向前进 $<step>$ 盏灯，按一下所到达的那盏灯的开关，这样连续做 $<presses>$ 次。每按一下，灭着的灯变亮，
-    亮着的灯变灭。最后有多少盏灯亮着？
+    沿圆圈始终朝同一方向前进 $<step>$ 盏灯，按一下所到达的那盏灯的开关，
+    这样连续做 $<presses>$ 次。每按一下，灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
     """
     # Only n / gcd(n, step) lamps are reached, over and over in turn, on in odd laps of theirs.
     reached = lamps // gcd(lamps, step)
@@ -116,8 +116,8 @@ def counted_out_of_the_circle(children=span(11, 20), count=span(3, 5), start=spa
     the next child as one, until a single child is left. What is its number?
 
     编号为 $1$ 到 $<children>$ 的孩子依次站成一圈。从 $<start>$ 号孩子开始报一，
-    按编号的顺序报数，报到 $<count>$ 为止，$1$ 号接在 $<children>$ 号之后。报到 $<count>$ 的孩子离开圆圈，
-    下一个孩子再从一开始报数，直到只剩下一个孩子。剩下的孩子是几号？
+    按编号的顺序报数，报到 $<count>$ 为止，$1$ 号接在 $<children>$ 号之后。
+    报到 $<count>$ 的孩子离开圆圈，下一个孩子再从一开始报数，直到只剩下一个孩子。剩下的孩子是几号？
     """
     # With one child more, the last place moves on by the count: r(n) = (r(n - 1) + k) mod n.
     last = 0
@@ -181,7 +181,8 @@ def robot_repeats_its_program(
 
     一个机器人位于坐标平面上的点 $(0, 0)$，面朝上方（$y$ 增大的方向）。它的程序是：
     前进 $<first>$ 步，右转，前进 $<second>$ 步，右转，前进 $<third>$ 步，右转。
-    每步的长度为 $1$，每次右转都是原地转 $90^\circ$。把这个程序运行 $<runs>$ 遍之后，机器人在哪里？答案写成有序数对 $(x, y)$。
+    每步的长度为 $1$，每次右转都是原地转 $90^\circ$。
+    把这个程序运行 $<runs>$ 遍之后，机器人在哪里？答案写成有序数对 $(x, y)$。
     """
     require(runs % 4 and first != third)
     # A run turns the robot by a right angle, so that four runs bring it back to the start.
