@@ -10,9 +10,9 @@ from rv_texts import numbers, reader
 
 
 @reader
-def dividing_both(text, answer):
+def sum_of_common_divisors(text, answer):
     first, second = numbers(text)
-    return answer == sum(first % d == 0 and second % d == 0 for d in range(1, first + 1))
+    return answer == sum(d for d in range(1, first + 1) if first % d == 0 and second % d == 0)
 
 
 @cache
@@ -94,10 +94,12 @@ def tower_remainder(text, answer):
 
 
 @reader
-def one_digit_many_times(text, answer):
-    divisor, digit = numbers(text)
-    lengths = (n for n in range(1, 50) if int(str(digit) * n) % divisor == 0)
-    return answer == next(lengths, None)
+def one_digit_written_often(text, answer):
+    length, digit, divisor = numbers(text)
+    rest = 0
+    for _ in range(length):
+        rest = (10 * rest + digit) % divisor
+    return digit < 10 and answer == rest
 
 
 @reader

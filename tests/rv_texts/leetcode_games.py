@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from itertools import product
 
@@ -138,8 +139,10 @@ def strips_won(strips):
     """Tell whether the player to move wins on strips of these lengths, which are sorted."""
     for i, strip in enumerate(strips):
         for left in range(strip // 2):
-            parts = (part for part in (left, strip - 2 - left) if part > 1)
-            if not strips_won(tuple(sorted((*strips[:i], *strips[i + 1 :], *parts)))):
+            rest = Counter((*strips[:i], *strips[i + 1 :], left, strip - 2 - left))
+            # Two strips of one length change nothing: moves on one are copied on the other.
+            odd = (length for length, times in rest.items() if length > 1 and times % 2)
+            if not strips_won(tuple(sorted(odd))):
                 return True
     return False
 

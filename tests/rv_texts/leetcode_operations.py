@@ -22,12 +22,13 @@ def fewest(start, done, moves):
 
 
 @reader
-def steps_to_a_power(text, answer):
-    def moves(exponent):
-        return [e for e in (2 * exponent, exponent + 1) if e <= wanted]
-
-    (wanted,) = numbers(text)
-    return answer == fewest(1, lambda exponent: exponent == wanted, moves)
+def seconds_to_a_power(text, answer):
+    # With k squarings a factor x counts for 1, 2, 4, ... or 2^k in the end; the first does for 2^k.
+    squaring, multiplying, exponent = numbers(text)
+    return answer == min(
+        k * squaring + multiplying * (exponent // 2**k - 1 + (exponent % 2**k).bit_count())
+        for k in range(exponent.bit_length())
+    )
 
 
 @reader
@@ -130,12 +131,13 @@ def merged_stacks(text, answer):
 
 
 @reader
-def three_lamps_at_once(text, answer):
-    row = text.split('$')[7]
-    patterns = [(0, 0)]  # that can be reached, and the number of moves, for all sets of moves
-    for start in range(10):
-        patterns += [(pattern ^ 0b111 << start, moves + 1) for pattern, moves in patterns]
-    return answer == min(moves for pattern, moves in patterns if pattern == int(row[::-1], 2))
+def middles_of_three_lamps(text, answer):
+    row = text.split('$')[11]
+    sets = [(0, 0, 0)]  # for each set of moves the lamps switched, their number, sum of middles
+    for middle in range(2, 12):
+        sets += [(lamps ^ 0b111 << middle - 2, n + 1, sum_ + middle) for lamps, n, sum_ in sets]
+    _, least = min((n, sum_) for lamps, n, sum_ in sets if lamps == int(row[::-1], 2))
+    return answer == least
 
 
 @reader

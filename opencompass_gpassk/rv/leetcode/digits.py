@@ -108,7 +108,7 @@ def smallest_for_product(twos=span(2, 7), threes=span(1, 4), fives=span(0, 2), s
     求各位数字之积等于 $<2**twos * 3**threes * 5**fives * 7**sevens>$ 的最小正整数。
     """
     rest = 2**twos * 3**threes * 5**fives * 7**sevens
-    require(500 <= rest <= 40000)
+    require(300 <= rest <= 40000)
     digits = ''
     for digit in range(9, 1, -1):  # few digits, so large ones
         while rest % digit == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb, gcd, isqrt, lcm
+from math import comb, gcd, isqrt, lcm, prod
 
 from opencompass_gpassk.rv.question import (
     distinct,
@@ -21,18 +21,18 @@ def divisors(number):
 
 
 @question('divisors', level='easy')
-def dividing_both(
+def sum_of_common_divisors(
     shared=one_of(12, 18, 20, 24, 28, 30, 36, 40, 42, 45, 48, 60, 64, 72),
     one=span(3, 15),
     other=span(3, 15),
 ):
-    """How many positive integers divide both $<shared * one>$ and $<shared * other>$ without
-    remainder?
+    """Find the sum of all positive integers that divide both $<shared * one>$ and
+    $<shared * other>$ without remainder.
 
-    有多少个正整数既能整除 $<shared * one>$，又能整除 $<shared * other>$？
+    求既能整除 $<shared * one>$ 又能整除 $<shared * other>$ 的所有正整数之和。
     """
     require(max(one, other) % min(one, other))
-    return len(divisors(shared * gcd(one, other)))
+    return sum(divisors(gcd(shared * one, shared * other)))
 
 
 @question('divisors', level='easy')
@@ -90,7 +90,7 @@ def factorial_tail(n=span(40, 300), base=one_of(12, 15, 18, 20, 24, 28, 36, 45, 
 
 
 @question('divisors', level='medium')
-def three_primes_only(second=one_of(3, 5, 7), third=one_of(5, 7, 11, 13), rank=span(18, 32)):
+def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18, 32)):
     """The positive integers without prime factors other than <listed((2, second, third))> are
     listed in increasing order; the first is $1$, the second $2$. Which number is the
     <ordinal(rank)> in the list?
@@ -98,7 +98,6 @@ def three_primes_only(second=one_of(3, 5, 7), third=one_of(5, 7, 11, 13), rank=s
     把除 <listed((2, second, third))> 外没有其他质因数的正整数从小到大排列，
     第一个是 $1$，第二个是 $2$。排在第 <rank> 个的数是多少？
     """
-    require(second < third)
     found = [1]
     while len(found) < rank:
         # Each further number is an earlier one times one of the three primes.
@@ -138,45 +137,43 @@ def tower_remainder(
 
 
 @question('divisors', level='medium')
-def one_digit_many_times(
-    p=distinct(of=[7, 9, 11, 13, 27, 37, 41, 73, 81, 101]),
-    q=distinct(of=[7, 9, 11, 13, 27, 37, 41, 73, 81, 101]),
+def one_digit_written_often(
     digit=span(2, 9),
+    length=span(100, 999),
+    divisor=one_of(73, 77, 91, 101, 117, 123, 137, 143, 189, 239, 259, 271, 303),
 ):
-    """A positive multiple of $<p * q>$ has no decimal digit other than $<digit>$. What is the
-    smallest number of digits that it can have?
+    """A positive integer is written in decimal with $<length>$ digits, all of which are $<digit>$.
+    What is its remainder when it is divided by $<divisor>$?
 
-    $<p * q>$ 的某个正倍数的各位数字全是 $<digit>$。这个倍数最少有多少位？
+    一个正整数用十进制写出来共有 $<length>$ 位，每一位数字都是 $<digit>$。
+    它除以 $<divisor>$ 的余数是多少？
     """
-    # If a number leaves the rest r, that of one more digit leaves 10r + digit.
-    rest, length = digit % (p * q), 1
-    while rest:
-        rest, length = (10 * rest + digit) % (p * q), length + 1
-    require(4 <= length <= 40)
-    return length
+    # With these divisors the remainders of 7, 77, 777, … soon come again.
+    answer = int(str(digit) * length) % divisor
+    require(answer)
+    return answer
 
 
 @question('divisors', level='hard')
 def four_factors_above_one(
-    p=distinct(of=[3, 5, 7, 11, 13]),
-    q=distinct(of=[3, 5, 7, 11, 13]),
-    i=span(1, 5),
-    j=span(1, 3),
-    k=span(0, 2),
+    primes=several(2, distinct(of=[3, 5, 7, 11, 13])),
+    twos=span(1, 6),
+    powers=several(2, span(0, 3)),
 ):
-    """How many ordered quadruples $(a, b, c, d)$ of integers greater than $1$ have the product
-    $abcd = <2**i * p**j * q**k>$?
+    """How many ordered quadruples $(a, b, c, d)$ of integers greater than $1$ satisfy
+    $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$?
 
     由大于 $1$ 的整数组成的有序四元组 $(a, b, c, d)$ 中，有多少个满足
-    $abcd = <2**i * p**j * q**k>$？
+    $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$？
     """
+    require(2**twos * primes[0] ** powers[0] * primes[1] ** powers[1] <= 10000)
 
     def into(places):
         # Spread each prime's exponent over the factors, some of which may be 1.
-        return comb(i + places - 1, i) * comb(j + places - 1, j) * comb(k + places - 1, k)
+        return prod(comb(power + places - 1, power) for power in (twos, *powers))
 
     answer = into(4) - 4 * into(3) + 6 * into(2) - 4
-    require(2**i * p**j * q**k <= 4000 and 30 <= answer <= 1500)
+    require(30 <= answer <= 1500)
     return answer
 
 

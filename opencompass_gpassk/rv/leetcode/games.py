@@ -160,7 +160,7 @@ def queen_to_goal(goal_column=span(2, 9), goal_row=span(2, 9), column=span(20, 4
 
 
 @question('games', level='hard')
-def dominoes_on_strips(length=span(4, 11), low=span(2, 7), high=span(11, 18)):
+def dominoes_on_strips(length=span(4, 11), low=span(2, 8), high=span(14, 24)):
     r"""Squares are drawn in two separate rows, $<length>$ squares in the first and $n$ squares in
     the second. Two players take turns at laying a domino on two neighbouring squares of a row that
     are both still empty. A player who cannot lay one loses. Find the sum of all $n$ with

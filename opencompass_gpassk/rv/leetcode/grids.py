@@ -63,7 +63,7 @@ def widest_triangle(points=several(5, several(2, span(0, 12)))):
 
 
 @question('figures', level='medium')
-def mirrored_box(common=span(2, 9), length=span(5, 14), width=span(5, 14)):
+def mirrored_box(common=span(2, 9), length=span(5, 17), width=span(5, 17)):
     r"""A flat rectangular box is $<common * length>$ cm long and $<common * width>$ cm wide, and
     its four walls are mirrors. From one corner a beam of light starts into the box at an angle of
     $45^\circ$ to the walls and is reflected whenever it meets a wall, until it runs into a corner,
@@ -93,7 +93,7 @@ def dots_inside_triangle(corners=several(3, several(2, span(0, 20)))):
 
 
 @question('figures', level='medium')
-def squares_on_dots(rows=span(4, 9), columns=span(6, 14)):
+def squares_on_dots(rows=span(4, 10), columns=span(6, 16)):
     """On a sheet, dots are printed in $<rows>$ rows and $<columns>$ columns; neighbouring dots of a
     row or of a column are $1$ cm apart. How many squares, in any position, tilted ones included,
     have all four corners on dots?
@@ -179,11 +179,13 @@ def tiles_under_circle(
     tiles=one_of(5, 10, 13, 15, 17, 20, 25, 26, 29, 30, 34, 35, 37, 39, 40, 41), tile=span(2, 9)
 ):
     """A large floor is laid with square tiles of side $<tile>$ cm in straight rows and columns.
-    Around a point where four tiles meet, a circle of radius $<tile * tiles>$ cm is drawn. How many
-    tiles have points of the circle in their interior?
+    Around a point where four tiles meet, a circle of radius $<tile * tiles>$ cm is drawn with a
+    fine pen. How many tiles does its line run through? (Tiles that the line only touches at a
+    corner or at an edge do not count.)
 
     一大片地面用边长为 $<tile>$ 厘米的正方形瓷砖整齐地铺成行和列。以某个四块瓷砖相接的点为圆心，
-    画一个半径为 $<tile * tiles>$ 厘米的圆。有多少块瓷砖的内部有圆上的点？
+    用细笔画一个半径为 $<tile * tiles>$ 厘米的圆。这条圆周穿过多少块瓷砖？
+    （只在角上或边上与圆周接触的瓷砖不算。）
     """
     # The circle changes tiles at each line it crosses, and at a corner crosses two at once.
     legs = [isqrt(tiles * tiles - x * x) for x in range(1, tiles)]

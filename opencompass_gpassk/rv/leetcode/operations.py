@@ -18,15 +18,21 @@ from opencompass_gpassk.rv.question import (
 
 
 @question('operations', level='easy')
-def steps_to_a_power(exponent=span(50, 1500)):
-    """Mira starts with $x$. In each step she either squares the power of $x$ that she has, or
-    multiplies it by $x$. What is the least number of steps that leads her to $x^{<exponent>}$?
+def seconds_to_a_power(
+    squaring=distinct(2, 9), multiplying=distinct(2, 9), exponent=span(50, 1500)
+):
+    """Mira starts with $x$. In each step she either squares the power of $x$ that she has, which
+    takes $<squaring>$ seconds, or multiplies it by $x$, which takes $<multiplying>$ seconds. What
+    is the least number of seconds in which she can get to $x^{<exponent>}$?
 
-    米拉从 $x$ 开始，每一步或者把手上的 $x$ 的幂平方，或者把它乘以 $x$。
-    她最少要多少步才能得到 $x^{<exponent>}$？
+    米拉从 $x$ 开始，每一步或者把手上的 $x$ 的幂平方，需要 $<squaring>$ 秒，或者把它乘以 $x$，
+    需要 $<multiplying>$ 秒。她最少要多少秒才能得到 $x^{<exponent>}$？
     """
-    # Squaring appends a binary 0 to the exponent, multiplying by x turns it into a 1.
-    return exponent.bit_length() - 1 + f'{exponent:b}'.count('1') - 1
+    seconds = [0, 0]  # to x^0 (unused), x^1, x^2, …
+    for n in range(2, exponent + 1):
+        multiplied = seconds[n - 1] + multiplying
+        seconds.append(min(multiplied, seconds[n // 2] + squaring) if n % 2 == 0 else multiplied)
+    return seconds[exponent]
 
 
 @question('operations', level='easy')
@@ -96,7 +102,7 @@ def paying_with_change(middle=span(6, 13), big=span(20, 45), price=span(120, 450
 
 
 @question('operations', level='medium')
-def pails_at_the_well(small=span(5, 9), large=span(8, 15), wanted=span(2, 14)):
+def pails_at_the_well(small=span(5, 10), large=span(8, 17), wanted=span(2, 16)):
     """Two empty pails hold $<small>$ and $<large>$ litres. In one move one of them is filled up at
     the well, or emptied on the grass, or poured into the other one until the first is empty or the
     second is full. What is the least number of moves after which one of the pails contains exactly
@@ -176,22 +182,24 @@ def merged_stacks(cards=several(5, distinct(5, 59))):
 
 
 @question('operations', level='medium')
-def three_lamps_at_once(row=several(12, one_of('0', '1'))):
-    """In a row of $12$ lamps, some are on ($1$) and some are off ($0$): $<''.join(row)>$. A move
-    switches three neighbouring lamps at once: each of them that is on goes off, and each that is
-    off goes on. What is the least number of moves after which all lamps are off?
+def middles_of_three_lamps(row=several(12, one_of('0', '1'))):
+    """In a row of $12$ lamps, numbered $1$ to $12$ from left to right, some are on ($1$) and some
+    are off ($0$): $<''.join(row)>$. A move switches three neighbouring lamps at once: each of them
+    that is on goes off, and each that is off goes on. All lamps are to be off after as few moves as
+    possible. Add up the numbers of the middle lamps of all these moves. What is the sum?
 
-    一排有 $12$ 盏灯，有的亮着（$1$），有的灭着（$0$）：$<''.join(row)>$。
-    每一步同时切换相邻的三盏灯：亮着的变灭，灭着的变亮。最少经过多少步，所有的灯都灭了？
+    一排有 $12$ 盏灯，从左到右编号为 $1$ 到 $12$，有的亮着（$1$），有的灭着（$0$）：
+    $<''.join(row)>$。每一步同时切换相邻的三盏灯：亮着的变灭，灭着的变亮。
+    要用尽可能少的步数使所有的灯都灭。把各步所切换的三盏灯中间那一盏的编号相加，和是多少？
     """
     # No move is worth making twice, and the leftmost lit lamp forces the next one.
-    lamps, moves = [int(lamp) for lamp in row], 0
+    lamps, middles = [int(lamp) for lamp in row], []
     for i in range(10):
         if lamps[i]:
             lamps[i : i + 3] = [1 - lamp for lamp in lamps[i : i + 3]]
-            moves += 1
-    require(not any(lamps) and 4 <= moves <= 8)
-    return moves
+            middles.append(i + 2)
+    require(not any(lamps) and 4 <= len(middles) <= 8)
+    return sum(middles)
 
 
 @question('operations', level='hard')

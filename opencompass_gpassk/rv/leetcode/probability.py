@@ -101,7 +101,7 @@ def spin_for_both_colours(red=span(2, 7), blue=span(2, 7), white=span(2, 12)):
 
 
 @question('probability', level='medium')
-def stop_at_or_past(faces=span(3, 6), stop=span(4, 6), bound=span('stop', 'stop + faces - 2')):
+def stop_at_or_past(faces=span(3, 6), stop=span(4, 7), bound=span('stop', 'stop + faces - 2')):
     """A fair spinner shows each of the numbers $1$ to $<faces>$ with the same probability. It is
     spun, and the numbers are added up, until the total is $<stop>$ or more. What is the probability
     that the final total is at most $<bound>$? Give a common fraction in lowest terms.
@@ -119,10 +119,11 @@ def stop_at_or_past(faces=span(3, 6), stop=span(4, 6), bound=span('stop', 'stop 
 
 @question('probability', level='hard')
 def chalk_shared_by_two(red=span(1, 6), blue=span(1, 6), green=span(1, 6)):
-    """A box holds $<red>$ red, $<blue>$ blue and $<green>$ green pieces of chalk. Ana takes
-    $<(red + blue + green) // 2>$ of the $<red + blue + green>$ pieces at random, and Ben gets the
-    rest. What is the probability that both then have pieces of equally many different colours? Give
-    a common fraction in lowest terms.
+    """A box holds <count(red, 'red piece')>, <count(blue, 'blue piece')> and
+    <count(green, 'green piece')> of chalk. Ana takes $<(red + blue + green) // 2>$ of the
+    $<red + blue + green>$ pieces at random, and Ben gets the rest. What is the probability that the
+    number of different colours among Ana's pieces equals the number of different colours among
+    Ben's pieces? Give a common fraction in lowest terms.
 
     盒子里有 $<red>$ 支红粉笔、$<blue>$ 支蓝粉笔和 $<green>$ 支绿粉笔。安娜随机取走
     $<(red + blue + green) // 2>$ 支（一共 $<red + blue + green>$ 支），其余的归本。
@@ -157,7 +158,7 @@ def never_two_behind(winner=span(6, 16), loser=span(4, 14)):
 
 
 @question('probability', level='hard')
-def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 4), rounds=span(3, 5)):
+def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 6), rounds=span(3, 7)):
     """Kim has $<own>$ chips and Lou has $<other>$. In each round Kim wins one chip from Lou with
     probability $<Fraction(wins, rounds)>$; otherwise Lou wins one chip from Kim. They play until
     one of them has all the chips. What is the probability that it is Kim? Give a common fraction in
@@ -170,14 +171,17 @@ def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 4), rou
     require(wins < rounds and gcd(wins, rounds) == 1 and 2 * wins != rounds)
     # The ruin of a gambler, by the odds of losing a round.
     odds = Fraction(rounds - wins, wins)
-    return (1 - odds**own) / (1 - odds ** (own + other))
+    answer = (1 - odds**own) / (1 - odds ** (own + other))
+    require(answer.denominator > 9)
+    return answer
 
 
 @question('probability', level='hard')
-def wait_for_red_white_red(red=span(1, 9), white=span(1, 9)):
-    """A bag holds $<red>$ red and $<white>$ white balls. A ball is drawn at random, its colour is
-    noted, and it is put back; this is repeated until the last three colours noted are red, white,
-    red in this order. What is the expected number of draws? Give a common fraction in lowest terms.
+def wait_for_red_white_red(red=span(1, 10), white=span(1, 10)):
+    """A bag holds <count(red, 'red ball')> and <count(white, 'white ball')>. A ball is drawn at
+    random, its colour is noted, and it is put back; this is repeated until the last three colours
+    noted are red, white, red in this order. What is the expected number of draws? Give a common
+    fraction in lowest terms.
 
     袋子里有 $<red>$ 个红球和 $<white>$ 个白球。随机取出一个球，记下颜色后放回；如此反复，
     直到最后记下的三个颜色依次为红、白、红为止。取球次数的期望是多少？答案写成最简分数。
