@@ -27,8 +27,9 @@ def numeral_turned_over(number=span(100, 999), base=span(3, 9)):
     of this numeral is replaced by $<base - 1> - d$. Which number does the new numeral stand for in
     base $<base>$? Give it in base ten.
 
-    把数 $<number>$ 写成 $<base>$ 进制（首位不为零），再把其中每一位数字 $d$ 都换成
-    $<base - 1> - d$。这样得到的 $<base>$ 进制数等于多少？用十进制作答。
+    把数 $<number>$ 写成 $<base>$ 进制（首位不为零），
+    再把其中每一位数字 $d$ 都换成 $<base - 1> - d$。这样得到的 $<base>$ 进制数等于多少？
+    用十进制作答。
     """
     # The two numerals add up to one whose digits are all base - 1.
     full = next(base**length for length in count(1) if base**length > number)
@@ -89,8 +90,9 @@ def endless_tape(place=span(1000, 9999)):
     (the first place is place $1$), and which digit is it? Answer with an ordered pair (integer,
     digit).
 
-    把正整数依次不留空隙地印在一条纸带上：$123456789101112\ldots$。纸带上第 $<place>$
-    位的数字（最左边是第 $1$ 位）属于哪个整数，它是什么数字？答案写成有序数对（整数，数字）。
+    把正整数依次不留空隙地印在一条纸带上：$123456789101112\ldots$。
+    纸带上第 $<place>$ 位的数字（最左边是第 $1$ 位）属于哪个整数，它是什么数字？
+    答案写成有序数对（整数，数字）。
     """
     rest, length = place - 1, 1
     while rest >= 9 * 10 ** (length - 1) * length:  # the places of all numbers of this length
@@ -139,8 +141,8 @@ def digit_sum_in_base(base=span(5, 9), total=span(7, 28)):
     """How many positive integers have exactly four digits in base $<base>$, the first of them not
     zero, and a sum of these four digits of $<total>$ (in base ten)? Give your answer in base ten.
 
-    有多少个正整数写成 $<base>$ 进制时恰有四位数字（首位不为零），且这四位数字之和为
-    $<total>$（十进制）？用十进制作答。
+    有多少个正整数写成 $<base>$ 进制时恰有四位数字（首位不为零），
+    且这四位数字之和为 $<total>$（十进制）？用十进制作答。
     """
     # Stars and bars for total - 1 over four places, less those with a place above its limit: the
     # first digit, less one, has base - 1 values, each of the others has base.

@@ -95,8 +95,8 @@ def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18
     listed in increasing order; the first is $1$, the second $2$. Which number is the
     <ordinal(rank)> in the list?
 
-    把除 <listed((2, second, third))> 外没有其他质因数的正整数从小到大排列，
-    第一个是 $1$，第二个是 $2$。排在第 <rank> 个的数是多少？
+    把除 <listed((2, second, third))> 外没有其他质因数的正整数从小到大排列，第一个是 $1$，
+    第二个是 $2$。排在第 <rank> 个的数是多少？
     """
     found = [1]
     while len(found) < rank:
@@ -163,8 +163,8 @@ def four_factors_above_one(
     """How many ordered quadruples $(a, b, c, d)$ of integers greater than $1$ satisfy
     $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$?
 
-    由大于 $1$ 的整数组成的有序四元组 $(a, b, c, d)$ 中，有多少个满足
-    $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$？
+    由大于 $1$ 的整数组成的有序四元组 $(a, b, c, d)$ 中，
+    有多少个满足 $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$？
     """
     require(2**twos * primes[0] ** powers[0] * primes[1] ** powers[1] <= 10000)
 
@@ -187,8 +187,8 @@ def all_their_gcds(
     the chosen numbers is taken; for a single number it is that number. Find the sum of all
     different values that can result.
 
-    从 <listed(numbers)> 中至少选出一个数，求所选各数的最大公因数
-    （只选一个数时，就是这个数本身）。求所有可能得到的不同数值之和。
+    从 <listed(numbers)> 中至少选出一个数，求所选各数的最大公因数（只选一个数时，就是这个数本身）。
+    求所有可能得到的不同数值之和。
     """
     # g is the gcd of some of the numbers if it is the gcd of all those that it divides.
     multiples = {g: [n for n in numbers if n % g == 0] for g in range(1, numbers[-1] + 1)}

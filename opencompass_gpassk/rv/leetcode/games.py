@@ -82,8 +82,8 @@ def ends_of_the_row(cards=several(6, distinct(5, 44))):
     other as possible. If both play perfectly, by how many points does the player who begins win?
 
     六张牌排成一行，从左到右写着 <listed(cards)>。两人轮流取走剩下的牌中最左边或最右边的一张，
-    直到取完。每人的得分是所取各牌上的数之和，两人都想尽可能多地领先对方。
-    如果双方都采取最优策略，先手比后手多得多少分？
+    直到取完。每人的得分是所取各牌上的数之和，两人都想尽可能多地领先对方。如果双方都采取最优策略，
+    先手比后手多得多少分？
     """
     # The best lead on a row follows from the best leads on the two rows one card shorter.
     lead = list(cards)
@@ -103,11 +103,11 @@ def token_over_the_squares(numbers=several(8, distinct(1, 12)), signs=several(8,
     minus the other's. If both play perfectly, what is the score of the player who begins minus the
     other's? (It may be negative.)
 
-    八个方格排成一行，第一格之前放着一枚棋子。各格中依次写着
-    <listed(s * n for s, n in zip(signs, numbers))>。两人轮流把棋子向前移动一格、两格或三格，
-    不得越过最后一格；棋子这一步经过和到达的各格中的数之和，就是走这一步的人的得分。
-    棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。
-    如果双方都采取最优策略，先手的总分减去后手的总分是多少？（结果可能为负。）
+    八个方格排成一行，第一格之前放着一枚棋子。
+    各格中依次写着 <listed(s * n for s, n in zip(signs, numbers))>。两人轮流把棋子向前移动一格、
+    两格或三格，不得越过最后一格；棋子这一步经过和到达的各格中的数之和，就是走这一步的人的得分。
+    棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。如果双方都采取最优策略，
+    先手的总分减去后手的总分是多少？（结果可能为负。）
     """
     # The best lead from a square on follows from the best leads one to three squares later.
     squares = [sign * number for sign, number in zip(signs, numbers, strict=True)]
@@ -130,8 +130,8 @@ def short_steps_to_corner(
 
     一枚棋子放在一块有 $<columns>$ 列 $<rows>$ 行的棋盘的某一格上。两人轮流移动它，
     每次或者向左移 $1$ 到 $<left>$ 格，或者向下移 $1$ 到 $<down>$ 格，不得移出棋盘。
-    轮到谁时不能移动，谁就输。如果双方都采取最优策略，
-    在 $<columns> \cdot <rows>$ 个起始格中，有多少个使先手必败？
+    轮到谁时不能移动，谁就输。如果双方都采取最优策略，在 $<columns> \cdot <rows>$ 个起始格中，
+    有多少个使先手必败？
     """
     # The directions are heaps of Nim with Grundy numbers modulo left + 1 and modulo down + 1.
     squares = itertools.product(range(columns), range(rows))
@@ -150,8 +150,8 @@ def queen_to_goal(goal_column=span(2, 9), goal_row=span(2, 9), column=span(20, 4
     一块棋盘向右、向上无限延伸，列从左到右编号，行从下到上编号。两人轮流移动同一枚皇后，
     每次可以向左、向下或沿对角线向左下方移动任意多格，但向左不得越过第 $<goal_column>$ 列，
     向下不得越过第 $<goal_row>$ 行。谁把皇后移到第 $<goal_column>$ 列第 $<goal_row>$ 行的格子，
-    谁就获胜。现在皇后在第 $<column>$ 列，并且如果双方都采取最优策略，
-    轮到走的一方必败。皇后在第几行？
+    谁就获胜。现在皇后在第 $<column>$ 列，并且如果双方都采取最优策略，轮到走的一方必败。
+    皇后在第几行？
     """
     # The lost distances are the pairs of floor(k phi) and floor(k phi) + k.
     distance = column - goal_column
@@ -166,8 +166,8 @@ def dominoes_on_strips(length=span(4, 11), low=span(2, 8), high=span(14, 24)):
     are both still empty. A player who cannot lay one loses. Find the sum of all $n$ with
     $<low> \le n \le <high>$ for which the player who moves second can force a win.
 
-    画有两行互不相连的方格，第一行有 $<length>$ 格，第二行有 $n$ 格。
-    两人轮流放一张多米诺骨牌，盖住同一行中相邻的两个空格。轮到谁时放不下，谁就输。
+    画有两行互不相连的方格，第一行有 $<length>$ 格，第二行有 $n$ 格。两人轮流放一张多米诺骨牌，
+    盖住同一行中相邻的两个空格。轮到谁时放不下，谁就输。
     求满足 $<low> \le n \le <high>$ 且使后手必能取胜的所有 $n$ 之和。
     """
     # A domino splits a strip in two: Grundy numbers are the mex over exclusive ors.
@@ -215,8 +215,8 @@ def twice_the_last_take(low=span(10, 40), high=span(60, 99)):
     of $n$ from $<low>$ to $<high>$ (both included) can Ana force a win by taking exactly one coin
     on her first move?
 
-    安娜和本轮流从一堆 $n$ 枚硬币中取硬币，取到最后一枚的人获胜。安娜先取，可取 $1$ 到
-    $n - 1$ 枚。此后每人每次至少取一枚，至多取对方刚取枚数的两倍。
+    安娜和贝恩轮流从一堆 $n$ 枚硬币中取硬币，取到最后一枚的人获胜。安娜先取，
+    可取 $1$ 到 $n - 1$ 枚。此后每人每次至少取一枚，至多取对方刚取枚数的两倍。
     $n$ 取从 $<low>$ 到 $<high>$（含两端）的整数时，有多少个值能使安娜第一步恰取一枚就必能获胜？
     """
     # Taking the smallest Fibonacci number of the Zeckendorf representation wins, less doesn't.

@@ -22,8 +22,7 @@ def diagonal_shortcuts(stops=several(5, several(2, span(-12, 12)))):
     number of steps in which it can reach the last?
 
     一个机器人每一步从整点 $(x, y)$ 走到它的八个相邻整点之一：$x$ 和 $y$ 各自不变或改变 $1$，
-    且至少有一个改变。它从第一个点出发，依次经过 <listed(stops)>。
-    它最少走多少步能到达最后一个点？
+    且至少有一个改变。它从第一个点出发，依次经过 <listed(stops)>。它最少走多少步能到达最后一个点？
     """
     # With diagonal steps a leg takes as many steps as its longer side.
     return sum(max(abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(stops))
@@ -40,9 +39,9 @@ def dipped_towers(
     its entire surface, including the bottom, is coloured. How many unit squares are coloured?
 
     用单位立方体在 $3 \times 3$ 的方格上堆成九座紧挨着、中间不留空隙的塔。从左到右，
-    前排各塔的高度依次是 <listed(front)> 个立方体，中排依次是 <listed(middle)> 个，后排依次是
-    <listed(back)> 个（高度为 $1$ 的塔就是一个立方体）。把这些立方体粘在一起，再把整个立体浸入颜料，
-    使包括底面在内的全部表面都涂上颜色。一共有多少个单位正方形被涂上颜色？
+    前排各塔的高度依次是 <listed(front)> 个立方体，中排依次是 <listed(middle)> 个，
+    后排依次是 <listed(back)> 个（高度为 $1$ 的塔就是一个立方体）。把这些立方体粘在一起，
+    再把整个立体浸入颜料，使包括底面在内的全部表面都涂上颜色。一共有多少个单位正方形被涂上颜色？
     """
     # A tower shows its top, its bottom and, to each neighbour, the difference in height.
     rows = (front, middle, back)
@@ -133,10 +132,10 @@ def three_posters(
     those with $<left[2]> \le x \le <right[2]>$ and $<bottom[2]> \le y \le <top[2]>$. What is the
     area of the wall that is covered by at least one poster?
 
-    墙上贴着三张互相重叠的矩形海报。第一张盖住满足 $<left[0]> \le x \le <right[0]>$ 且
-    $<bottom[0]> \le y \le <top[0]>$ 的点 $(x, y)$，第二张盖住满足
-    $<left[1]> \le x \le <right[1]>$ 且 $<bottom[1]> \le y \le <top[1]>$ 的点，第三张盖住满足
-    $<left[2]> \le x \le <right[2]>$ 且 $<bottom[2]> \le y \le <top[2]>$ 的点。
+    墙上贴着三张互相重叠的矩形海报，它们盖住的点 $(x, y)$ 分别满足：
+    第一张 $<left[0]> \le x \le <right[0]>$，$<bottom[0]> \le y \le <top[0]>$；
+    第二张 $<left[1]> \le x \le <right[1]>$，$<bottom[1]> \le y \le <top[1]>$；
+    第三张 $<left[2]> \le x \le <right[2]>$，$<bottom[2]> \le y \le <top[2]>$。
     墙上至少被一张海报盖住的面积是多少？
     """
     posters = list(zip(left, bottom, right, top, strict=True))

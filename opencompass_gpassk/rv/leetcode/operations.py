@@ -87,8 +87,8 @@ def paying_with_change(middle=span(6, 13), big=span(20, 45), price=span(120, 450
     $<price>$ crowns. Both have plenty of coins of each kind, and Bo may give change. What is the
     least number of coins that change hands, the coins given as change included?
 
-    某国只有面值为 $1$、$<middle>$ 和 $<big>$ 克朗的硬币。艾达要付给博 $<price>$ 克朗。
-    两人的各种硬币都足够多，博可以找零。把找零的硬币也计算在内，易手的硬币最少有多少枚？
+    某国只有面值为 $1$、$<middle>$ 和 $<big>$ 克朗的硬币。艾达要付给小波 $<price>$ 克朗。
+    两人的各种硬币都足够多，小波可以找零。把找零的硬币也计算在内，易手的硬币最少有多少枚？
     """
     require(big % middle > 1)
     least = price
@@ -153,8 +153,8 @@ def odd_jumps(target=span(300, 5000)):
     in this order, and it may make each jump to the left or to the right. What is the least number
     of jumps after which it can sit at $<target>$?
 
-    一只蟋蟀停在数轴上的 $0$ 处。它各次跳跃的长度依次是 $1, 3, 5, 7, \dots$，
-    每次可以向左跳，也可以向右跳。它最少跳多少次才能停在 $<target>$ 处？
+    一只蟋蟀停在数轴上的 $0$ 处。它各次跳跃的长度依次是 $1, 3, 5, 7, \dots$，每次可以向左跳，
+    也可以向右跳。它最少跳多少次才能停在 $<target>$ 处？
     """
     # Turning jumps of total length s left shortens n^2 by 2s; s takes all values but 2, n^2 - 2.
     jumps = isqrt(target - 1) + 1
@@ -211,8 +211,8 @@ def guarded_switches(lit=several(3, rising(1, 8))):
     switches are off?
 
     有九个开关，编号为 $1$ 到 $9$，其中 <listed((*lit, 9))> 号是开着的，其余的都关着。
-    每一步拨动一个开关，使它由开变关或由关变开。$1$ 号开关随时可以拨动。对 $k \ge 2$，只有当
-    $k - 1$ 号开关开着，而且编号小于 $k - 1$ 的开关全都关着时，才可以拨动 $k$ 号开关。
+    每一步拨动一个开关，使它由开变关或由关变开。$1$ 号开关随时可以拨动。对 $k \ge 2$，
+    只有当 $k - 1$ 号开关开着，而且编号小于 $k - 1$ 的开关全都关着时，才可以拨动 $k$ 号开关。
     最少经过多少步，九个开关才能全部关上？
     """
     # The patterns form one path (Chinese rings), numbered by the inverse of the Gray code.

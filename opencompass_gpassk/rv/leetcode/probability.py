@@ -50,10 +50,10 @@ def beetle_on_board(
     for good. What is the probability that it is still on the board after the four moves? Give a
     common fraction in lowest terms.
 
-    一块棋盘有 $<rows>$ 行 $<columns>$ 列方格，一只甲虫停在第 $<row>$ 行第 $<column>$
-    列的方格中（行和列都从 $1$ 开始编号）。它先后爬行四次，每次向上、下、左、右爬一格，概率各为
-    $\frac{1}{4}$；一旦爬出棋盘就掉下去，不再回来。四次爬行之后它仍在棋盘上的概率是多少？
-    答案写成最简分数。
+    一块棋盘有 $<rows>$ 行 $<columns>$ 列方格，
+    一只甲虫停在第 $<row>$ 行第 $<column>$ 列的方格中（行和列都从 $1$ 开始编号）。它先后爬行四次，
+    每次向上、下、左、右爬一格，概率各为 $\frac{1}{4}$；一旦爬出棋盘就掉下去，不再回来。
+    四次爬行之后它仍在棋盘上的概率是多少？答案写成最简分数。
     """
     squares = [(row, column)]  # at the ends of all paths so far that stay on the board
     for _ in range(4):
@@ -72,10 +72,10 @@ def scatterbrained_guest(
     random. What is the probability that guest number $<earlier>$ and guest number $<later>$ both
     end up on their own seats? Give a common fraction in lowest terms.
 
-    一次晚宴有 $<guests>$ 位客人，每人各有一个预留的座位。客人逐一入场。
-    第一位客人忘了自己的座位，便从 $<guests>$ 个座位中随机选一个坐下。此后每位客人入场时，
-    如果自己的座位空着就坐自己的座位，否则随机选一个空座位坐下。第 $<earlier>$ 位客人和第 $<later>$
-    位客人最后都坐在自己座位上的概率是多少？答案写成最简分数。
+    一次晚宴有 $<guests>$ 位客人，每人各有一个预留的座位。客人逐一入场。第一位客人忘了自己的座位，
+    便从 $<guests>$ 个座位中随机选一个坐下。此后每位客人入场时，如果自己的座位空着就坐自己的座位，
+    否则随机选一个空座位坐下。第 $<earlier>$ 位客人和第 $<later>$ 位客人最后都坐在自己座位上的
+    概率是多少？答案写成最简分数。
     """
     require(earlier < later < guests)
     # Random choosers are as likely to take any of the seats 1 and k to n first.
@@ -125,8 +125,8 @@ def chalk_shared_by_two(red=span(1, 6), blue=span(1, 6), green=span(1, 6)):
     number of different colours among Ana's pieces equals the number of different colours among
     Ben's pieces? Give a common fraction in lowest terms.
 
-    盒子里有 $<red>$ 支红粉笔、$<blue>$ 支蓝粉笔和 $<green>$ 支绿粉笔。安娜随机取走
-    $<(red + blue + green) // 2>$ 支（一共 $<red + blue + green>$ 支），其余的归本。
+    盒子里有 $<red>$ 支红粉笔、$<blue>$ 支蓝粉笔和 $<green>$ 支绿粉笔。
+    安娜随机取走 $<(red + blue + green) // 2>$ 支（一共 $<red + blue + green>$ 支），其余的归贝恩。
     两人的粉笔颜色种数相同的概率是多少？答案写成最简分数。
     """
     # Binomials count the ways to put so many pieces of each colour into one share.
@@ -149,8 +149,8 @@ def never_two_behind(winner=span(6, 16), loser=span(4, 14)):
     one in random order. What is the probability that at no time during the count Bo is two or more
     votes ahead of Ada? Give a common fraction in lowest terms.
 
-    在一次选举中，艾达得了 $<winner>$ 票，博得了 $<loser>$ 票。选票按随机顺序逐张清点。
-    在整个计票过程中，博从未领先艾达两票或更多的概率是多少？答案写成最简分数。
+    在一次选举中，艾达得了 $<winner>$ 票，小波得了 $<loser>$ 票。选票按随机顺序逐张清点。
+    在整个计票过程中，小波从未领先艾达两票或更多的概率是多少？答案写成最简分数。
     """
     require(winner > loser)
     # Reflected after Bo's first lead of two, the bad orders give him all but loser - 2 votes.
@@ -164,9 +164,9 @@ def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 6), rou
     one of them has all the chips. What is the probability that it is Kim? Give a common fraction in
     lowest terms.
 
-    金有 $<own>$ 枚筹码，卢有 $<other>$ 枚。每一局金以概率 $<Fraction(wins, rounds)>$
-    从卢那里赢得一枚筹码，否则卢从金那里赢得一枚。两人一直玩到其中一人拥有全部筹码为止。
-    这个人是金的概率是多少？答案写成最简分数。
+    金姆有 $<own>$ 枚筹码，小卢有 $<other>$ 枚。
+    每一局金姆以概率 $<Fraction(wins, rounds)>$ 从小卢那里赢得一枚筹码，否则小卢从金姆那里赢得一枚。
+    两人一直玩到其中一人拥有全部筹码为止。这个人是金姆的概率是多少？答案写成最简分数。
     """
     require(wins < rounds and gcd(wins, rounds) == 1 and 2 * wins != rounds)
     # The ruin of a gambler, by the odds of losing a round.

@@ -39,8 +39,8 @@ def lost_second_term(first=span(10, 40), second=span(10, 60)):
     """From the third term on, each term of a sequence is the sum of the two terms before it. The
     first term is $<first>$ and the seventh term is $<5*first + 8*second>$. What is the tenth term?
 
-    一个数列从第三项起，每一项都等于它前面两项之和。它的第一项是 $<first>$，第七项是
-    $<5*first + 8*second>$。第十项是多少？
+    一个数列从第三项起，每一项都等于它前面两项之和。它的第一项是 $<first>$，
+    第七项是 $<5*first + 8*second>$。第十项是多少？
     """
     return 21 * first + 34 * second
 
@@ -63,8 +63,8 @@ def squares_among_cubes(above=span(1000, 4000), place=span(30, 60)):
     """All integers greater than $<above>$ that are the square or the cube of an integer are written
     in a row in ascending order, each of them once. Which number stands at place $<place>$?
 
-    把大于 $<above>$ 且是整数的平方或立方的所有整数从小到大排成一行，每个数只写一次。第 $<place>$
-    个数是多少？
+    把大于 $<above>$ 且是整数的平方或立方的所有整数从小到大排成一行，每个数只写一次。
+    第 $<place>$ 个数是多少？
     """
     # Sixth powers are squares and cubes at once, but stand in the row once.
     roots = range(1, isqrt(above) + place + 1)
@@ -80,8 +80,8 @@ def runs_that_count_themselves(one=span(1, 4), other=span(1, 4), terms=span(24, 
     of the first $<terms>$ terms?
 
     一个无穷数列的各项都是 $<one>$ 或 $<other>$，第一项是 $<one>$。把它分成由相等的项组成的段，
-    每段尽可能长：第一段的项数等于第一项，第二段的项数等于第二项，依此类推，永远如此。求它的前
-    $<terms>$ 项之和。
+    每段尽可能长：第一段的项数等于第一项，第二段的项数等于第二项，依此类推，永远如此。
+    求它的前 $<terms>$ 项之和。
     """
     require(one != other)
     # Each term, as soon as it is known, tells the length of a run further on.
@@ -148,8 +148,8 @@ def roots_rounded_down(start=span(20, 90), end=span(150, 400)):
     r"""Let $\lfloor x \rfloor$ be the greatest integer that is not greater than $x$. What is the
     sum of $\lfloor \sqrt{n} \rfloor$ over all integers $n$ with $<start> \le n \le <end>$?
 
-    记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。求所有满足 $<start> \le n \le <end>$
-    的整数 $n$ 所对应的 $\lfloor \sqrt{n} \rfloor$ 之和。
+    记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。
+    求所有满足 $<start> \le n \le <end>$ 的整数 $n$ 所对应的 $\lfloor \sqrt{n} \rfloor$ 之和。
     """
 
     def up_to(n):
@@ -166,8 +166,8 @@ def numbers_as_in_a_dictionary(last=span(300, 999), place=span(100, 900)):
     letters: $9$ comes after $12$, and $12$ comes before $125$. So the list begins with
     $1, 10, 100, 101$. Which number stands at place $<place>$?
 
-    把从 $1$ 到 $<last>$ 的整数像词典中的单词那样排序，数字当作字母：$9$ 排在 $12$ 之后，$12$
-    排在 $125$ 之前。于是开头几个数是 $1, 10, 100, 101$。排在第 $<place>$ 个的数是多少？
+    把从 $1$ 到 $<last>$ 的整数像词典中的单词那样排序，数字当作字母：$9$ 排在 $12$ 之后，
+    $12$ 排在 $125$ 之前。于是开头几个数是 $1, 10, 100, 101$。排在第 $<place>$ 个的数是多少？
     """
     require(place + 20 < last)
     here, left = 1, place - 1
@@ -188,8 +188,8 @@ def no_three_evenly_spaced(start=span(10, 40), place=span(28, 64)):
     term number $<place>$?
 
     一个数列的第一项是 $<start>$。此后每一项都是满足以下条件的最小整数：它大于前面所有的项，
-    并且连同它在内，已有的项中任何三个不同的项（不论是否相邻）都不成等差数列。第 $<place>$
-    项是多少？
+    并且连同它在内，已有的项中任何三个不同的项（不论是否相邻）都不成等差数列。
+    第 $<place>$ 项是多少？
     """
     # From 0 on, the terms are the numbers without the digit 2 in base 3.
     return start + int(f'{place - 1:b}', base=3)

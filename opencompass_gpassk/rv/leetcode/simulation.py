@@ -14,9 +14,9 @@ def rows_in_groups_of_seven(start=span(10, 40), rows=span(60, 180)):
     but the first row of a group has only one seat more than the first row of the group before. How
     many seats do the first $<rows>$ rows have altogether?
 
-    一座圆形剧场的座位排从最里面一排向外编号，每七排为一组。第 $1$ 排有 $<start>$ 个座位。
-    同一组中，每一排都比前一排多一个座位；而每一组的第一排只比前一组的第一排多一个座位。前
-    $<rows>$ 排一共有多少个座位？
+    一座圆形剧场的座位排从最里面一排向外编号，每七排为一组。第 $1$ 排有 $<start>$ 个座位。同一组中，
+    每一排都比前一排多一个座位；而每一组的第一排只比前一组的第一排多一个座位。
+    前 $<rows>$ 排一共有多少个座位？
     """
     require(rows % 7)
     # A full group has 7 seats more than the one before it, the first one 7 start + 21.
@@ -33,8 +33,8 @@ def train_up_and_down_the_mountain(stations=span(8, 30), rides=span(100, 400)):
     $<rides>$ rides, each from one station to a neighbouring one?
 
     一条登山铁路有 $<stations>$ 个车站，从山谷的 $1$ 号站编到山顶的 $<stations>$ 号站。
-    唯一的一列火车从 $1$ 号站出发，上行到 $<stations>$ 号站，再下行到 $1$ 号站，
-    然后又上行，如此往复。从一站开到相邻的一站算一程，开完 $<rides>$ 程后火车在几号站？
+    唯一的一列火车从 $1$ 号站出发，上行到 $<stations>$ 号站，再下行到 $1$ 号站，然后又上行，
+    如此往复。从一站开到相邻的一站算一程，开完 $<rides>$ 程后火车在几号站？
     """
     # The train is back at the first station after every 2(n - 1) rides.
     done = rides % (2 * stations - 2)
@@ -49,8 +49,8 @@ def can_after_can_on_the_beds(cans=several(5, span(2, 9)), bed=span(1, 5)):
     many minutes has bed number $<bed>$ got all its water?
 
     五个花坛依次需要 <listed(cans)> 罐水。园丁按这个顺序一圈又一圈地走过各个花坛。
-    遇到还没有浇够水的花坛，她就浇一罐水，用时一分钟；其余的花坛直接走过，走路不花时间。
-    多少分钟后，第 $<bed>$ 个花坛浇够了水？
+    遇到还没有浇够水的花坛，她就浇一罐水，用时一分钟；其余的花坛直接走过，走路不花时间。多少分钟后，
+    第 $<bed>$ 个花坛浇够了水？
     """
     # Until one is done, those before it get up to as many cans, those after it up to one less.
     own = cans[bed - 1]
@@ -80,8 +80,8 @@ def every_few_lamps_round_the_ring(lamps=span(30, 99), step=span(4, 25), presses
     it is on. How many lamps are on in the end?
 
     $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发，
-    沿圆圈始终朝同一方向前进 $<step>$ 盏灯，按一下所到达的那盏灯的开关，
-    这样连续做 $<presses>$ 次。每按一下，灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
+    沿圆圈始终朝同一方向前进 $<step>$ 盏灯，按一下所到达的那盏灯的开关，这样连续做 $<presses>$ 次。
+    每按一下，灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
     """
     # Only n / gcd(n, step) lamps are reached, over and over in turn, on in odd laps of theirs.
     reached = lamps // gcd(lamps, step)
@@ -115,9 +115,9 @@ def counted_out_of_the_circle(children=span(11, 20), count=span(3, 5), start=spa
     $<children>$. The child counted as $<count>$ leaves the circle, and counting begins anew with
     the next child as one, until a single child is left. What is its number?
 
-    编号为 $1$ 到 $<children>$ 的孩子依次站成一圈。从 $<start>$ 号孩子开始报一，
-    按编号的顺序报数，报到 $<count>$ 为止，$1$ 号接在 $<children>$ 号之后。
-    报到 $<count>$ 的孩子离开圆圈，下一个孩子再从一开始报数，直到只剩下一个孩子。剩下的孩子是几号？
+    编号为 $1$ 到 $<children>$ 的孩子依次站成一圈。从 $<start>$ 号孩子开始报一，按编号的顺序报数，
+    报到 $<count>$ 为止，$1$ 号接在 $<children>$ 号之后。报到 $<count>$ 的孩子离开圆圈，
+    下一个孩子再从一开始报数，直到只剩下一个孩子。剩下的孩子是几号？
     """
     # With one child more, the last place moves on by the count: r(n) = (r(n - 1) + k) mod n.
     last = 0
@@ -134,9 +134,9 @@ def cards_taken_to_and_fro(low=span(10, 60), high=span(120, 400)):
     then from left to right, and so forth to and fro until a single card is left. What is its
     number?
 
-    编号从 $<low>$ 到 $<high>$ 的卡片从小到大排成一行。某人沿着这一行从左往右走，
-    拿走第一张、第三张、第五张，等等；然后从右往左走，在剩下的卡片中同样拿走遇到的第一张、第三张，
-    等等；再从左往右走，如此来回，直到只剩下一张卡片。这张卡片的编号是多少？
+    编号从 $<low>$ 到 $<high>$ 的卡片从小到大排成一行。某人沿着这一行从左往右走，拿走第一张、
+    第三张、第五张，等等；然后从右往左走，在剩下的卡片中同样拿走遇到的第一张、第三张，等等；
+    再从左往右走，如此来回，直到只剩下一张卡片。这张卡片的编号是多少？
     """
     # A pass doubles the distance of the cards; it moves the lowest if it takes that end's card.
     lowest, step, cards, rightwards = low, 1, high - low + 1, True
@@ -154,10 +154,10 @@ def robot_on_a_square_spiral(x=span(2, 9), y=span(2, 9), steps=span(250, 900)):
     right, $3$ up, $4$ to the left, and so on in a growing spiral. Where is it after $<steps>$
     steps? Give an ordered pair $(x, y)$.
 
-    一个机器人从坐标平面上的点 $(<x>, -<y>)$ 出发，每步走的长度为 $1$：先向右（$x$ 增大的方向）走
-    $1$ 步，向上走 $1$ 步，再向左走 $2$ 步，向下走 $2$ 步，向右走 $3$ 步，向上走 $3$ 步，向左走
-    $4$ 步，依此类推，沿越来越大的螺旋线前进。走完 $<steps>$ 步之后它在哪里？答案写成有序数对
-    $(x, y)$。
+    一个机器人从坐标平面上的点 $(<x>, -<y>)$ 出发，每步走的长度为 $1$：先向右（$x$ 增大的方向）
+    走 $1$ 步，向上走 $1$ 步，再向左走 $2$ 步，向下走 $2$ 步，向右走 $3$ 步，向上走 $3$ 步，
+    向左走 $4$ 步，依此类推，沿越来越大的螺旋线前进。走完 $<steps>$ 步之后它在哪里？
+    答案写成有序数对 $(x, y)$。
     """
     # The sides come in pairs: the j-th pair leads j steps along and j steps up, or back.
     place, left, side, way = (x, -y), steps, 1, 1
@@ -180,9 +180,9 @@ def robot_repeats_its_program(
     $(x, y)$.
 
     一个机器人位于坐标平面上的点 $(0, 0)$，面朝上方（$y$ 增大的方向）。它的程序是：
-    前进 $<first>$ 步，右转，前进 $<second>$ 步，右转，前进 $<third>$ 步，右转。
-    每步的长度为 $1$，每次右转都是原地转 $90^\circ$。
-    把这个程序运行 $<runs>$ 遍之后，机器人在哪里？答案写成有序数对 $(x, y)$。
+    前进 $<first>$ 步，右转，前进 $<second>$ 步，右转，前进 $<third>$ 步，右转。每步的长度为 $1$，
+    每次右转都是原地转 $90^\circ$。把这个程序运行 $<runs>$ 遍之后，机器人在哪里？
+    答案写成有序数对 $(x, y)$。
     """
     require(runs % 4 and first != third)
     # A run turns the robot by a right angle, so that four runs bring it back to the start.
@@ -203,8 +203,8 @@ def beetles_on_a_ruler(
 
     四只甲虫停在一把尺子的刻度 <listed(marks)> 处，尺子的刻度从 $0$ 到 $<length>$。
     它们同时开始沿尺子爬行，每秒爬一个刻度，第一只和第三只朝刻度增大的方向，
-    第二只和第四只朝相反的方向。两只甲虫一相遇就立即各自掉头，爬到尺子一端的甲虫也立即掉头。从刻度
-    $<marks[1]>$ 处出发的甲虫在 $<seconds>$ 秒后位于哪个刻度？
+    第二只和第四只朝相反的方向。两只甲虫一相遇就立即各自掉头，爬到尺子一端的甲虫也立即掉头。
+    从刻度 $<marks[1]>$ 处出发的甲虫在 $<seconds>$ 秒后位于哪个刻度？
     """
     # Beetles that turn are beetles that pass and swap names; their order stays the same.
     gone = [mark + way * seconds for mark, way in zip(marks, (1, -1, 1, -1), strict=True)]
@@ -221,8 +221,8 @@ def hanoi_halted_halfway(discs=span(7, 9), moves=span(50, 450)):
 
     有三根柱子 $A$、$B$、$C$，柱子 $A$ 上套着 $<discs>$ 个大小各不相同的圆盘，小的叠在大的上面。
     每一步把某根柱子最上面的圆盘移到另一根柱子的最上面，但不能放在比它小的圆盘上。
-    要用尽可能少的步数把所有圆盘移到柱子 $C$ 上。走完前 $<moves>$ 步时，柱子 $A$、$B$、$C$
-    上各有多少个圆盘？答案写成有序三元组 $(a, b, c)$。
+    要用尽可能少的步数把所有圆盘移到柱子 $C$ 上。走完前 $<moves>$ 步时，柱子 $A$、$B$、
+    $C$ 上各有多少个圆盘？答案写成有序三元组 $(a, b, c)$。
     """
     require(moves < 2**discs - 10)
     # The largest disc moves once, at move 2^(n-1); before and after it, the others change pegs.
