@@ -185,8 +185,9 @@ def digit_in_all_places(
     def below(end):
         written = 0
         for place in (1, 10, 100, 1000, 10000):
-            blocks, rest = divmod(end, 10 * place)  # the digit stands here once in each block,
-            written += blocks * place + min(max(rest - digit * place, 0), place)  # `place` times
+            # Of 10 * place numbers in a row, as many as `place` have the digit in this place.
+            blocks, rest = divmod(end, 10 * place)
+            written += blocks * place + min(max(rest - digit * place, 0), place)
         return written
 
     return below(last + 1) - below(first)

@@ -37,7 +37,7 @@ def divisor_of_the_heap(low=span(10, 50), high=span(70, 150)):
     $<high>$ beans (both included) with which the player who moves first loses if both play
     perfectly.
 
-    两人轮流从一堆豆子中取豆。每次取走的颗数必须是取之前豆子总数的约数，并且至少要留下一颗。
+    两人轮流从一堆豆子中取豆。每次取走的颗数必须是取之前豆子总数的因数，并且至少要留下一颗。
     轮到谁时不能再取，谁就输。设双方都采取最优策略，求豆子数从 $<low>$ 到 $<high>$（含两端）中，
     使先手必败的所有初始颗数之和。
     """
@@ -51,7 +51,7 @@ def open_cards_shared(cards=several(7, distinct(5, 79))):
     one card until none is left; Lea begins. Each wants to finish as far ahead of the other as
     possible, and both play perfectly. By how many points does Lea finish ahead of Tom?
 
-    桌上明摆着七张牌，分值依次为 <listed(cards)>。莉亚和汤姆轮流任取一张，直到取完，莉亚先取。
+    桌上正面朝上放着七张牌，分值依次为 <listed(cards)>。莉亚和汤姆轮流任取一张，直到取完，莉亚先取。
     两人都想尽可能多地领先对方，并且都采取最优策略。最后莉亚比汤姆多得多少分？
     """
     # Nothing hinders taking the most valuable card each time.
