@@ -21,9 +21,26 @@ DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '40'))  # of each question, read i
 QUESTIONS = questions()
 READERS = rv_texts.load()
 # Question → how many pairs of places may be exchanged, since the answer is the same then.
-SYMMETRIC = {'ThreeLockedPairs': 3}
+SYMMETRIC = {
+    'ChalkSharedByTwo': 3,  # the colours
+    'CheapDiagonals': 1,  # east and north, mirrored in the diagonal
+    'CubesBetweenViews': 1,  # the views, from the front and from the side
+    'DippedTowers': 1,  # the front and the back row
+    'DivisibleByJustOne': 1,  # the divisors
+    'MirroredBox': 1,  # length and width
+    'PailsAtTheWell': 1,  # the pails
+    'PayingWithChange': 1,  # the coins
+    'ScatterbrainedGuest': 1,  # the guests asked for
+    'SpinForBothColours': 1,  # the colours waited for
+    'SquaresOnDots': 1,  # rows and columns
+    'SumOfCommonDivisors': 1,  # the numbers
+    'ThreeLockedPairs': 3,
+    'TwoSocksAlike': 3,  # the colours
+}
 # The Chinese statements of these name the numbers in another order.
-ANOTHER_ORDER: set[str] = set()
+ANOTHER_ORDER = {
+    'StrikesOfTheTownClock',
+}
 
 each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)
 
