@@ -21,9 +21,31 @@ DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '40'))  # of each question, read i
 QUESTIONS = questions()
 READERS = rv_texts.load()
 # Question → how many pairs of places may be exchanged, since the answer is the same then.
-SYMMETRIC = {'ThreeLockedPairs': 3}
+SYMMETRIC = {
+    'ThreeLockedPairs': 3,
+    'CircleRoundRectangle': 1,
+    'TurnedAboutHypotenuse': 1,
+    'FoldCornerToCorner': 1,
+    'ThreeDistances': 3,
+    'HexagonOfTwoLengths': 1,
+    'FourEqualFaces': 3,
+    'TiltedEllipse': 1,
+    'FocalTriangle': 1,
+    'QuarticOnALine': 2,
+    'PolarPointsApart': 2,
+    'InverseFromMatrix': 2,
+    'TangentsInRatio': 1,
+    'SkewLinesApart': 1,
+    'PlaceAmongProducts': 1,
+    'PlankedFootbridge': 1,
+    'TowersSeenFromBothEnds': 1,
+}
 # The Chinese statements of these name the numbers in another order.
-ANOTHER_ORDER: set[str] = set()
+ANOTHER_ORDER: set[str] = {
+    'RemainderByTheProduct',
+    'MiddlesOfTriples',
+    'XorOfEveryPair',
+}
 
 each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import accumulate, permutations
 
 from rv_texts import numbers, reader
 
@@ -41,14 +40,14 @@ def route_round_the_roadworks(text, answer):
 
 @reader
 def drummer_on_many_drums(text, answer):
-    drums, beats = numbers(text)
-    ends = Counter((a, b) for a in range(drums) for b in range(drums))
-    for _ in range(beats - 2):
+    drums, beats, most = numbers(text)
+    ends = Counter({(drum,): 1 for drum in range(drums)})  # by the last strokes
+    for _ in range(beats - 1):
         longer = Counter()
-        for (a, b), ways in ends.items():
-            for c in range(drums):
-                if not a == b == c:
-                    longer[b, c] += ways
+        for last, ways in ends.items():
+            for drum in range(drums):
+                if last != (drum,) * most:
+                    longer[(*last, drum)[-most:]] += ways
         ends = longer
     return answer == sum(ends.values())
 
@@ -88,16 +87,17 @@ def red_lantern_runs(text, answer):
 
 
 @reader
-def safe_with_three_worn_keys(text, answer):
-    _, _, keys, length, *worn = numbers(text)
+def safe_with_worn_keys(text, answer):
+    _, _, keys, length, first, last = numbers(text)
+    worn = frozenset(range(first, last + 1))
     codes = Counter({frozenset(): 1})
     for _ in range(length):
         longer = Counter()
         for seen, ways in codes.items():
             for key in range(1, keys + 1):
-                longer[seen | ({key} & {*worn})] += ways
+                longer[seen | worn & {key}] += ways
         codes = longer
-    return answer == codes[frozenset(worn)]
+    return answer == codes[worn]
 
 
 @reader
@@ -107,6 +107,7 @@ def parcels_to_wrong_doors(text, answer):
     for house in range(houses):
         longer = Counter()
         for gone, count in ways.items():
+            longer[gone] += count
             for parcel in range(parcels):
                 if not gone >> parcel & 1 and not (parcel == house and parcel < fragile):
                     longer[gone | 1 << parcel] += count
@@ -126,11 +127,13 @@ def change_at_the_turnstile(text, answer):
     return answer == queue(*numbers(text))
 
 
-@cache
-def falls(size):
-    """Count the rows of each set of places where they fall."""
-    rows = permutations(range(size))
-    return Counter(tuple(i for i in range(1, size) if row[i - 1] > row[i]) for row in rows)
+def falls(size, places):
+    """Count the rows of so many numbers that fall at these places, by the rank of their last."""
+    ends = [1]
+    for length in range(1, size):
+        below = [sum(ends[:rank]) for rank in range(length + 1)]
+        ends = [sum(ends) - less if length in places else less for less in below]
+    return sum(ends)
 
 
 @reader
@@ -138,34 +141,32 @@ def row_that_falls_twice(text, answer):
     first, last, _, _, length, *places, _ = numbers(text)
     low, after_low, high, after_high = places
     fits = (first, last) == (1, length) and (after_low, after_high) == (low + 1, high + 1)
-    return fits and answer == falls(length)[low, high]
+    return fits and answer == falls(length, (low, high))
 
 
 @reader
 def games_of_the_festival(text, answer):
-    games, evenings = numbers(text)
-    plans = Counter({(frozenset([game]), game): 1 for game in range(games)})
-    for _ in range(evenings - 1):
+    games, new, evenings = numbers(text)
+    plans = Counter({(frozenset(), None): 1})  # by the new games played so far, and the last game
+    for _ in range(evenings):
         longer = Counter()
         for (played, last), ways in plans.items():
             for game in range(games):
                 if game != last:
-                    longer[played | {game}, game] += ways
+                    longer[played | ({game} & {*range(new)}), game] += ways
         plans = longer
-    return answer == sum(ways for (played, _), ways in plans.items() if len(played) == games)
+    return answer == sum(ways for (played, _), ways in plans.items() if len(played) == new)
 
 
 @cache
-def sights(size):
-    """Count the orders of towers by how many are seen from either end."""
-
-    def seen(row):
-        return len(set(accumulate(row, max)))
-
-    return Counter((seen(row), seen(row[::-1])) for row in permutations(range(size)))
+def sights(towers, left, right):
+    """Count the orders by where the lowest tower stands: it is seen from the ends alone."""
+    if towers == 1:
+        return int(left == right == 1)
+    at_ends = sights(towers - 1, left - 1, right) + sights(towers - 1, left, right - 1)
+    return at_ends + (towers - 2) * sights(towers - 1, left, right)
 
 
 @reader
 def towers_seen_from_both_ends(text, answer):
-    towers, left, right = numbers(text)
-    return answer == sights(towers)[left, right]
+    return answer == sights(*numbers(text))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from itertools import combinations
 
 import mpmath
 import sympy
+
 from rv_texts import numbers, reader
 
 EXACT = mpmath.mpf(10) ** -40
@@ -28,11 +30,12 @@ def angle_from_outside(text, answer):
 def circle_round_rectangle(text, answer):
     # Four segments of the circle, one beyond each side.
     width, height = numbers(text)
+    ((circle, rectangle),) = re.findall(r'^(\d+)\\pi - (\d+)$', answer)
     with mpmath.workdps(60):
         radius = mpmath.hypot(width, height) / 2
         angles = [2 * mpmath.asin(side / (2 * radius)) for side in (width, height)]
         area = sum(radius**2 * (angle - mpmath.sin(angle)) for angle in angles)
-        return abs(area - digits_of(answer)) < EXACT
+        return abs(area - (int(circle) * mpmath.pi - int(rectangle))) < EXACT
 
 
 @reader

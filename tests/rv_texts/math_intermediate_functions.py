@@ -7,6 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import mpmath
+
 from rv_texts import numbers, reader
 from rv_texts.math_geometry import EXACT, digits_of
 
@@ -72,11 +73,10 @@ def product_of_two_logs(text, answer):
 
 @reader
 def powers_over_products(text, answer):
-    start, last, base, *factor, _ = numbers(re.sub(r'\(k', '(1k', text))
-    terms = (
-        Fraction(base**k * (factor[0] * k + factor[1]), k * (k + 1)) for k in range(start, last + 1)
+    first, last, base, slope, shift, _ = numbers(text)
+    return answer == sum(
+        Fraction(base**k * (slope * k + shift), k * (k + 1)) for k in range(first, last + 1)
     )
-    return answer == sum(terms)
 
 
 @reader

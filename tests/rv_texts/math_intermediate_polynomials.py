@@ -11,7 +11,7 @@ from itertools import combinations, pairwise, permutations
 from math import prod
 
 import mpmath
-import sympy
+
 from rv_texts import numbers, reader
 from rv_texts.math_geometry import determinant
 
@@ -74,7 +74,7 @@ def roots_over_each_other(text, answer):
 @reader
 def remainder_by_the_product(text, answer):
     at_r, minus_r, at_s, minus_s, *again = numbers(text)
-    line = [Fraction(c.p, c.q) for c in sympy.Poly(answer, sympy.Symbol('x')).all_coeffs()]
+    line = written(f'${answer}$')
     at = [left[0] if (left := remainder(line, [1, x])) else 0 for x in (minus_r, minus_s)]
     return len(line) <= 2 and again == [minus_r, minus_s] and at == [at_r, at_s]
 

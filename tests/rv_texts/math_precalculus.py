@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import mpmath
 import sympy
+
 from rv_texts import numbers, reader
 from rv_texts.math_geometry import EXACT, digits_of
 

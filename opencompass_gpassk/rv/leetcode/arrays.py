@@ -176,12 +176,11 @@ def place_among_products(rows=span(7, 10), columns=span(12, 16), place=span(50, 
 
 @question('arrays', level='hard')
 def five_from_ten_sums(numbers=several(5, distinct(2, 39))):
-    """Somebody has thought of five different positive integers and written down the sums of two of
-    them for all ten pairs, in non-decreasing order: <listed(sorted(a + b for a, b in
-    combinations(numbers, 2)))>. Which are the five integers? List them in increasing order,
-    separated by commas.
+    """Somebody has thought of five different positive integers and written down, in non-decreasing
+    order, the sums of all ten pairs of them: <listed(sorted(a + b for a, b in combinations(numbers,
+    2)))>. Which are the five integers? List them in increasing order, separated by commas.
 
-    某人想好了五个不同的正整数，并把其中每两个数的和（共十对）从小到大依次写下：
+    某人想好了五个不同的正整数，并把其中每两个数的和（共十个）从小到大依次写下：
     <listed(sorted(a + b for a, b in combinations(numbers, 2)))>。这五个正整数是哪些？
     按从小到大的顺序列出，用逗号隔开。
     """

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
+from math import comb, perm
 
-from opencompass_gpassk.rv.question import question, require, span
+from opencompass_gpassk.rv.question import question, require, rising, span
 
 
 @question('counting', level='easy')
-def planked_footbridge(length=span(9, 15), long=span(2, 4)):
-    """A footbridge $<length>$ metres long is covered along its length by boards that are $1$ metre
-    or $<long>$ metres long, laid end to end without gaps. Boards of one length are alike. In how
-    many different orders can the boards lie?
+def planked_footbridge(length=span(9, 14), middle=rising(2, 6), long=rising(2, 6)):
+    """A footbridge $<length>$ metres long is covered along its length by boards that are $1$ metre,
+    $<middle>$ metres or $<long>$ metres long, laid end to end without gaps. Boards of one length
+    are alike; not every length has to be used. In how many different orders can the boards lie,
+    counted from the north end of the bridge?
 
-    一座长 $<length>$ 米的步行桥沿桥长方向铺木板，木板长 $1$ 米或 $<long>$ 米，首尾相接，不留空隙。
-    长度相同的木板没有区别。这些木板有多少种不同的排列顺序？
+    一座长 $<length>$ 米的步行桥沿桥长方向铺木板，木板长 $1$ 米、$<middle>$ 米或 $<long>$ 米，
+    首尾相接，不留空隙。长度相同的木板没有区别，也不必三种长度都用到。从桥的北端数起，
+    这些木板有多少种不同的排列顺序？
     """
-    # The last board is short or long: w(n) = w(n - 1) + w(n - long).
-    ways = [1] * long
-    while len(ways) <= length:
-        ways.append(ways[-1] + ways[-long])
+    # The last board is one of the three: w(n) = w(n - 1) + w(n - middle) + w(n - long).
+    ways = [1]
+    for n in range(1, length + 1):
+        ways.append(sum(ways[n - board] for board in (1, middle, long) if board <= n))
     return ways[length]
 
 
@@ -39,9 +41,7 @@ def rolls_in_three_baskets(rolls=span(20, 60), room=span(10, 40)):
 
 
 @question('counting', level='medium')
-def route_round_the_roadworks(
-    east=span(5, 8), north=span(4, 7), x=span(1, 'east - 1'), y=span(1, 'north - 1')
-):
+def route_round_the_roadworks(east=span(5, 8), north=span(4, 7), x=span(1, 7), y=span(1, 6)):
     """The streets of a town form a grid whose crossings are the points with integer coordinates. A
     cyclist rides along streets from $(0, 0)$ to $(<east>, <north>)$, always in the direction of
     increasing $x$ or increasing $y$. The crossing $(<x>, <y>)$ is closed and must not be passed.
@@ -51,29 +51,30 @@ def route_round_the_roadworks(
     一位骑车人沿街道从 $(0, 0)$ 骑到 $(<east>, <north>)$，总是朝 $x$ 增大或 $y$ 增大的方向行进。
     路口 $(<x>, <y>)$ 封闭，不得经过。他有多少条路线可选？
     """
+    require(x < east and y < north)
     # Take the routes through the closed crossing away from all routes.
     through = comb(x + y, x) * comb(east + north - x - y, east - x)
     return comb(east + north, east) - through
 
 
 @question('counting', level='medium')
-def drummer_on_many_drums(beats=span(5, 7), drums=span(3, 6)):
+def drummer_on_many_drums(drums=span(3, 9), beats=span(5, 8), most=span(2, 3)):
     """A drummer has $<drums>$ different drums and plays $<beats>$ beats, on each of which she
-    strikes one drum. She may strike the same drum on two successive beats, but never on three. Not
-    every drum has to be used. How many different sequences of strokes can she play?
+    strikes one drum. She may strike the same drum on up to $<most>$ successive beats, but never on
+    more. Not every drum has to be used. How many different sequences of strokes can she play?
 
-    一位鼓手有 $<drums>$ 面不同的鼓，她要打 $<beats>$ 拍，每拍敲其中一面鼓。同一面鼓可以连敲两拍，
-    但不能连敲三拍。不必每面鼓都用到。她可以打出多少种不同的敲击序列？
+    一位鼓手有 $<drums>$ 面不同的鼓，她要打 $<beats>$ 拍，每拍敲其中一面鼓。
+    同一面鼓最多可以连敲 $<most>$ 拍，不能更多。不必每面鼓都用到。她可以打出多少种不同的敲击序列？
     """
-    # A new drum follows anything, the old one only a change: f(n) = (d - 1)(f(n-1) + f(n-2)).
-    older, newer = drums, drums**2
-    for _ in range(beats - 2):
-        older, newer = newer, (drums - 1) * (older + newer)
-    return newer
+    # By the length of the run that ends it: a new drum follows anything, the old one only a change.
+    ways = [drums] + [0] * (most - 1)
+    for _ in range(beats - 1):
+        ways = [(drums - 1) * sum(ways), *ways[:-1]]
+    return sum(ways)
 
 
 @question('counting', level='medium')
-def two_row_courtyard(length=span(6, 10), colours=span(2, 5)):
+def two_row_courtyard(length=span(5, 10), colours=span(2, 10)):
     r"""A strip of $2 \times <length>$ unit squares is paved without gaps or overlaps with slabs of
     $1 \times 2$, which may lie along or across the strip and are all grey, and with plates of $2
     \times 2$, each in one of $<colours>$ colours. Two pavings are different if a slab or a plate
@@ -94,7 +95,7 @@ def two_row_courtyard(length=span(6, 10), colours=span(2, 5)):
 
 
 @question('counting', level='medium')
-def red_lantern_runs(red=span(4, 8), white=span(3, 6)):
+def red_lantern_runs(red=span(4, 11), white=span(3, 10)):
     """A garland is a row of $<red>$ red and $<white>$ white lanterns; lanterns of one colour are
     alike. Nowhere may three red lanterns follow directly upon one another. How many different
     garlands are possible? They are compared from left to right: a garland and a different one that
@@ -104,45 +105,48 @@ def red_lantern_runs(red=span(4, 8), white=span(3, 6)):
     任何地方都不能有三个红灯笼相连。共有多少种不同的排法？从左到右比较：
     两种互为左右翻转的不同排法算作两种。
     """
-    require(red <= 2 * white and red + white <= 13)
+    require(red <= 2 * white)
     # The white ones leave gaps, before, between and after, each for no, one or two red ones.
     gaps = white + 1
     return sum(comb(gaps, twos) * comb(gaps - twos, red - 2 * twos) for twos in range(red // 2 + 1))
 
 
 @question('counting', level='medium')
-def safe_with_three_worn_keys(keys=span(5, 9), length=span(5, 7)):
+def safe_with_worn_keys(keys=span(5, 9), length=span(5, 8), worn=span(2, 4)):
     r"""The keypad of a safe has the keys $1, 2, \dots, <keys>$. A code is a sequence of $<length>$
-    keys, in which keys may be repeated. The keys $1$, $2$ and $3$ are worn: each of these three
-    occurs in the code at least once. Nothing is known about the other keys. How many codes are
-    possible?
+    keys, in which keys may be repeated. The keys from $1$ to $<worn>$ are worn: each of them occurs
+    in the code at least once. Nothing is known about the other keys. How many codes are possible?
 
     一个保险箱的键盘上有按键 $1, 2, \dots, <keys>$。密码是由 $<length>$ 个按键组成的序列，
-    按键可以重复。按键 $1$、$2$、$3$ 有磨损：这三个键在密码中各至少出现一次。其余按键的情况未知。
-    可能的密码有多少个？
+    按键可以重复。从 $1$ 到 $<worn>$ 的按键有磨损：其中每个键在密码中至少出现一次。
+    其余按键的情况未知。可能的密码有多少个？
     """
-    # Inclusion and exclusion over which of the three worn keys are missing.
-    return sum((-1) ** i * comb(3, i) * (keys - i) ** length for i in range(4))
+    # Inclusion and exclusion over which of the worn keys are missing.
+    return sum((-1) ** i * comb(worn, i) * (keys - i) ** length for i in range(worn + 1))
 
 
 @question('counting', level='medium')
-def parcels_to_wrong_doors(parcels=span(6, 9), fragile=span(2, 5)):
-    """A postman has $<parcels>$ parcels for the $<parcels>$ houses of a street, one addressed to
-    each house; exactly $<fragile>$ of the parcels are fragile. He leaves one parcel at every house
-    without reading the addresses. In how many ways can he do so if no fragile parcel gets to the
-    house it is addressed to, while the other parcels may be right or wrong?
+def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(2, 5)):
+    """A postman has $<parcels>$ parcels for a street of $<houses>$ houses, no two of them addressed
+    to the same house; exactly $<fragile>$ of the parcels are fragile. Without reading the
+    addresses, he leaves all the parcels at houses of the street, no two at the same house. In how
+    many ways can he do so if no fragile parcel gets to the house it is addressed to, while the
+    other parcels may be right or wrong?
 
-    邮递员有 $<parcels>$ 个包裹，分别寄往一条街上的 $<parcels>$ 座房子，每座房子一个；
-    其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，在每座房子放下一个包裹。
+    邮递员有 $<parcels>$ 个包裹要送到一条有 $<houses>$ 座房子的街上，
+    任意两个包裹的收件房子都不相同；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
+    把所有包裹放到这条街的房子前，任意两个包裹都不放在同一座房子前。
     如果没有一个易碎包裹送到它应寄往的房子，而其他包裹送对送错都可以，那么共有多少种放法？
     """
     # Inclusion and exclusion over the fragile parcels that come to the right house.
-    right = range(fragile + 1)
-    return sum((-1) ** i * comb(fragile, i) * factorial(parcels - i) for i in right)
+    return sum(
+        (-1) ** right * comb(fragile, right) * perm(houses - right, parcels - right)
+        for right in range(fragile + 1)
+    )
 
 
 @question('counting', level='hard')
-def change_at_the_turnstile(exact=span(5, 8), double=span(4, 7), till=span(1, 3)):
+def change_at_the_turnstile(exact=span(5, 10), double=span(4, 8), till=span(1, 3)):
     """Entry to a garden costs one crown. In the queue stand $<exact>$ visitors with a one-crown
     coin each, and $<double>$ visitors with a two-crown coin each, who must at once be given back a
     one-crown coin from the till. The till, into which the visitors pay, holds <count(till,
@@ -160,7 +164,7 @@ def change_at_the_turnstile(exact=span(5, 8), double=span(4, 7), till=span(1, 3)
 
 
 @question('counting', level='hard')
-def row_that_falls_twice(length=span(6, 7), first=span(1, 4), second=span(2, 6)):
+def row_that_falls_twice(length=span(6, 9), first=span(1, 6), second=span(3, 8)):
     r"""The numbers from $1$ to $<length>$ are written in a row, each once, as $a_1, a_2, \dots,
     a_<length>$, so that $a_<first> > a_<first + 1>$ and $a_<second> > a_<second + 1>$, while at all
     other places $a_i < a_{i+1}$. How many such rows are there?
@@ -176,24 +180,25 @@ def row_that_falls_twice(length=span(6, 7), first=span(1, 4), second=span(2, 6))
 
 
 @question('counting', level='hard')
-def games_of_the_festival(games=span(3, 5), evenings=span(6, 9)):
-    """A club owns $<games>$ different board games and plans a festival of $<evenings>$ evenings,
-    with one game on every evening. Each of the games must be played at least once, and none on two
-    evenings in succession. How many plans are there, which say what game is played on which
-    evening?
+def games_of_the_festival(games=span(4, 7), new=span(2, 4), evenings=span(6, 10)):
+    """A club owns $<games>$ different board games, of which $<new>$ are new, and plans a festival
+    of $<evenings>$ evenings, with one game on every evening. Each of the new games must be played
+    at least once, while old ones may be left out, and no game may be played on two evenings in
+    succession. How many plans are there, which say what game is played on which evening?
 
-    某俱乐部有 $<games>$ 种不同的桌游，计划举办一个为期 $<evenings>$ 个晚上的游戏节，每晚玩一种。
-    每种桌游至少要玩一次，且任何一种都不能在相邻的两个晚上玩。安排每晚玩哪种桌游的方案共有多少种？
+    某俱乐部有 $<games>$ 种不同的桌游，其中 $<new>$ 种是新的。
+    俱乐部计划举办一个为期 $<evenings>$ 个晚上的游戏节，每晚玩一种桌游。每种新桌游至少要玩一次，
+    旧桌游可以不玩，而任何一种桌游都不能在相邻的两个晚上玩。安排每晚玩哪种桌游的方案共有多少种？
     """
-    # Plans without repeats from g games are g(g - 1)^(n - 1); exclude those that miss games.
+    # Plans without repeats from g games are g(g - 1)^(n - 1); exclude those that miss new games.
     return sum(
-        (-1) ** out * comb(games, out) * (games - out) * (games - out - 1) ** (evenings - 1)
-        for out in range(games)
+        (-1) ** out * comb(new, out) * (games - out) * (games - out - 1) ** (evenings - 1)
+        for out in range(new + 1)
     )
 
 
 @question('counting', level='hard')
-def towers_seen_from_both_ends(towers=span(6, 7), left=span(2, 4), right=span(2, 4)):
+def towers_seen_from_both_ends(towers=span(6, 10), left=span(2, 5), right=span(2, 5)):
     """In a row from west to east stand $<towers>$ towers of different heights. A tower hides all
     lower ones behind it. Looking along the row, one sees exactly $<left>$ towers from its west end
     and exactly $<right>$ from its east end. In how many orders can the towers stand?

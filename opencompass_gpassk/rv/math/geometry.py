@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 from math import isqrt
 
 from opencompass_gpassk.rv.question import one_of, question, require, rising, span
 
 # Triangles with whole sides and area, and without an angle of 120 degrees or more.
 HERON = [
-    *[(5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29), (6, 8, 10), (9, 12, 15)],
-    *[(4, 13, 15), (13, 14, 15), (11, 13, 20), (13, 20, 21), (12, 17, 25), (17, 25, 28)],
+    *[(4, 13, 15), (5, 12, 13), (5, 29, 30), (6, 8, 10), (7, 24, 25), (8, 15, 17), (8, 26, 30)],
+    *[(9, 12, 15), (10, 17, 21), (10, 24, 26), (11, 13, 20), (11, 25, 30), (12, 16, 20)],
+    *[(12, 17, 25), (13, 14, 15), (13, 20, 21), (15, 20, 25), (17, 25, 26), (17, 25, 28)],
+    *[(18, 24, 30), (20, 21, 29)],
 ]
 
 
@@ -50,7 +53,7 @@ def circle_round_rectangle(width=span(8, 40, 2), height=span(8, 40, 2)):
     """
     require(width > height)
     # A diagonal of the rectangle is a diameter of the circle.
-    return pi_times((width**2 + height**2) // 4) - width * height
+    return rf'{(width**2 + height**2) // 4}\pi - {width * height}'
 
 
 @question('geometry', level=2)
@@ -81,7 +84,8 @@ def all_angles_but_one(corners=span(8, 40), missing=span(15, 165)):
 
 @question('geometry', level=3)
 def turned_about_hypotenuse(
-    legs=one_of((3, 4), (5, 12), (8, 15), (7, 24), (20, 21)), scale=span(1, '48 // legs[1]')
+    legs=one_of((3, 4), (5, 12), (8, 15), (7, 24), (20, 21), (12, 35), (9, 40), (28, 45)),
+    scale=span(1, '120 // legs[1]'),
 ):
     r"""A right triangle with legs of $<scale * legs[0]>$ and $<scale * legs[1]>$ is turned through
     a full revolution about its hypotenuse. What is the volume of the solid that it sweeps out? Give
@@ -93,23 +97,22 @@ def turned_about_hypotenuse(
     a, b = legs
     require(scale * a > 4)
     # Two cones share a base, whose radius is the height on the hypotenuse; this is their axis.
-    axis = isqrt(a * a + b * b)
-    return pi_times(Fraction(scale**3 * (a * b) ** 2, 3 * axis))
+    hypotenuse = isqrt(a * a + b * b)
+    return pi_times(Fraction(scale**3 * (a * b) ** 2, 3 * hypotenuse))
 
 
 @question('geometry', level=4)
-def chord_cut_in_ratio(radius=span(10, 25), away=span(2, 20)):
-    """A point $P$ lies at a distance of $<away>$ from the centre of a circle with radius
-    $<radius>$. A chord of the circle passes through $P$, and $P$ divides it in the ratio $1 : 2$.
-    How long is the chord? Answer with an integer or in simplest radical form.
+def chord_cut_in_ratio(away=span(4, 20), gap=span(1, 8)):
+    """A point $P$ lies at a distance of $<away>$ from the centre of a circle with radius $<away + 2
+    * gap>$. A chord of the circle passes through $P$, and $P$ divides it in the ratio $1 : 2$. How
+    long is the chord? Answer with an integer or in simplest radical form.
 
-    点 $P$ 到圆心的距离为 $<away>$，圆的半径为 $<radius>$。
+    点 $P$ 到圆心的距离为 $<away>$，圆的半径为 $<away + 2 * gap>$。
     过 $P$ 的一条弦被点 $P$ 分成 $1 : 2$ 的两段。这条弦的长是多少？答案写成整数或最简根式。
     """
-    # In between, the chord can be drawn and is no diameter.
-    require(radius < 3 * away < 3 * radius and (radius - away) % 2 == 0)
+    require(gap < away)  # such a chord can be drawn, and is no diameter
     # The parts x and 2x of a chord through P have the product radius^2 - away^2.
-    return 3 * root((radius**2 - away**2) // 2)
+    return 3 * root(2 * gap * (away + gap))
 
 
 @question('geometry', level=4)
@@ -133,7 +136,7 @@ def median_meets_bisector(
 def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
     """A rectangular sheet of paper, $<width>$ long and $<height>$ wide, is folded once, flat, so
     that two opposite corners come to lie on each other. What is the area of the part where the
-    paper now lies double? Answer with a common fraction in lowest terms.
+    paper now LIES? Answer with a common fraction in lowest terms.
 
     一张长 $<width>$、宽 $<height>$ 的长方形纸片折叠一次并压平，使一组相对的顶点重合。
     折叠后重叠部分（有两层纸的部分）的面积是多少？答案写成最简分数。
@@ -145,7 +148,7 @@ def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
 
 
 @question('geometry', level=5)
-def three_distances(distances=one_of(*HERON)):
+def three_distances(distances=one_of(*(order for sides in HERON for order in permutations(sides)))):
     r"""A point $P$ inside an equilateral triangle $ABC$ has the distances $PA = <distances[0]>$,
     $PB = <distances[1]>$ and $PC = <distances[2]>$ from its corners. Find the area of triangle
     $ABC$ in the form $a + b\sqrt{3}$ with rational numbers $a$ and $b$.
@@ -177,7 +180,7 @@ def hexagon_of_two_lengths(a=span(2, 15), b=span(2, 15)):
 
 
 @question('geometry', level=5)
-def four_equal_faces(x=rising(2, 9), y=rising(2, 9), z=rising(2, 9)):
+def four_equal_faces(x=rising(2, 11), y=rising(2, 11), z=rising(2, 11)):
     r"""Each of the four faces of a tetrahedron is a triangle with sides of length $\sqrt{<x*x +
     y*y>}$, $\sqrt{<x*x + z*z>}$ and $\sqrt{<y*y + z*z>}$. Find the volume of the tetrahedron as an
     integer or a common fraction in lowest terms.

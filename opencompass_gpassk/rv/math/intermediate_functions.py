@@ -5,15 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-from opencompass_gpassk.rv.question import distinct, one_of, question, require, span
+from opencompass_gpassk.rv.question import distinct, one_of, question, require, rising, span
+
+SMALL = distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7))
 
 
 @question('intermediate algebra', level=2)
-def hole_in_graph(
-    hole=distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7)),
-    p=distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7)),
-    q=distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7)),
-):
+def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
     r"""The graph of $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q,
     hole * q])>}$ has exactly one hole: a single point that is missing from an otherwise unbroken
     piece of the curve. Give the coordinates of the hole as an ordered pair.
@@ -34,7 +32,7 @@ def ellipse_foci(
     q=distinct(2, 9),
     h=one_of(-3, -2, 2, 3),
     k=one_of(-3, -2, 2, 3),
-    n=span(2, 6),
+    n=span(2, 9),
 ):
     """Find the distance between the two foci of the ellipse $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 *
     q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ in simplest radical form.
@@ -85,24 +83,24 @@ def product_of_two_logs(
     r"""Find the real number $x > 1$ that satisfies $\log_{<b>} x \cdot \log_{<c>} x = <p>
     \log_{<b>} x + <q> \log_{<c>} x$.
 
-    求满足 $\log_{<b>} x \cdot \log_{<c>} x = <p> \log_{<b>} x + <q> \log_{<c>} x$ 且 $x > 1$ 的实
-    数 $x$。
+    求大于 $1$ 的实数 $x$，
+    使得 $\log_{<b>} x \cdot \log_{<c>} x = <p> \log_{<b>} x + <q> \log_{<c>} x$。
     """
-    require(p != q and c**p * b**q < 10**5)
+    require(p != q and c**p * b**q >= 100)
     # With log x = L it is L / (log b log c) = p / log b + q / log c: L = p log c + q log b.
     return c**p * b**q
 
 
 @question('intermediate algebra', level=4)
-def powers_over_products(base=span(3, 6), last=span(7, 12)):
-    r"""Find $\sum_{k=1}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$ as
-    an integer or a common fraction in lowest terms.
+def powers_over_products(base=span(3, 6), first=span(1, 4), last=span(6, 9)):
+    r"""Find $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k +
+    1)}$ as an integer or a common fraction in lowest terms.
 
-    求 $\sum_{k=1}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$ 的值，
-    答案写成整数或最简分数。
+    求 $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$ 的
+    值，答案写成整数或最简分数。
     """
     # The k-th term is b^(k+1)/(k+1) - b^k/k, so that only two ends are left.
-    return Fraction(base ** (last + 1), last + 1) - base
+    return Fraction(base ** (last + 1), last + 1) - Fraction(base**first, first)
 
 
 @question('intermediate algebra', level=5)
@@ -125,8 +123,9 @@ def tilted_ellipse(
 
 @question('intermediate algebra', level=5)
 def two_largest_of_five(large=span(9, 20), small=span(-3, 7)):
-    """Five real numbers have the sum $<2 * large + 3 * small>$, and their squares have the sum $<2
-    * large**2 + 3 * small**2>$. What is the greatest possible sum of two of the five numbers?
+    """The sum of five real numbers is $<2 * large + 3 * small>$, and the sum of their squares is
+    $<2 * large**2 + 3 * small**2>$. What is the greatest possible value of the sum of two of the
+    five numbers?
 
     五个实数的和为 $<2 * large + 3 * small>$，它们的平方和为 $<2 * large**2 + 3 * small**2>$。
     其中两个数之和的最大可能值是多少？
@@ -153,7 +152,7 @@ def threefold_argument(a=span(2, 9), b=span(2, 9), t=span(2, 6)):
 
 
 @question('intermediate algebra', level=5)
-def focal_triangle(u=distinct(1, 6), v=distinct(1, 6), scale=span(1, 5)):
+def focal_triangle(u=rising(1, 8), v=rising(1, 8), scale=span(1, 5)):
     """A chord of a parabola passes through the focus, which divides it into pieces of length
     $<scale * u * u>$ and $<scale * v * v>$. Find the area of the triangle whose corners are the two
     ends of the chord and the parabola's vertex, as a common fraction in lowest terms.
@@ -164,5 +163,5 @@ def focal_triangle(u=distinct(1, 6), v=distinct(1, 6), scale=span(1, 5)):
     # With the pieces m and n, the vertex is mn/(m + n) away from the focus; across the axis, the
     # ends are 2 sqrt(mn) apart.
     found = Fraction(scale**2 * (u * v) ** 3, u * u + v * v)
-    require(u < v and 4 < scale * v * v < 100 and found.denominator > 1)
+    require(4 < scale * v * v < 100 and found.denominator > 1)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import either_sign, one_of, question, require, span
+from opencompass_gpassk.rv.wording import polynomial
 
 
 @question('intermediate algebra', level=2)
@@ -46,11 +47,9 @@ def remainder_by_the_product(r=span(-9, 9), s=span(-9, 9), slope=span(-9, 9), sh
     多项式 $P(x)$ 除以 $x <+-r>$ 余 $<slope * r + shift>$，除以 $x <+-s>$ 余 $<slope * s + shift>$。
     求 $P(x)$ 除以 $(x <+-r>)(x <+-s>)$ 所得的余式，答案写成 $x$ 的多项式。
     """
-    import sympy
-
     require(0 not in (r, s, r - s) and abs(slope) > 1 and abs(shift) > 1)
     # The remainder is the line through (r, P(r)) and (s, P(s)).
-    return slope * sympy.Symbol('x') + shift
+    return polynomial([slope, shift])
 
 
 @question('intermediate algebra', level=3)
@@ -112,7 +111,7 @@ def mirrored_quartic(outer=either_sign(3, 18), inner=span(-1, 1)):
 
 
 @question('intermediate algebra', level=5)
-def possible_integer_roots(a=span(1, 5), gap=span(2, 4), u=span(6, 30), slope=span(1, 12)):
+def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=span(1, 12)):
     """A polynomial $P(x)$ with integer coefficients satisfies $P(<a>) = <u>$ and $P(<a + gap>) = <u
     + gap * slope>$. List all integers that are a root of at least one such polynomial, separated by
     commas.
@@ -167,10 +166,10 @@ def fifth_roots_product(a=span(-5, 5), b=span(-5, 5)):
 @question('intermediate algebra', level=5)
 def two_roots_add_up(s=span(-7, 7), t=span(-7, 7), p=span(-7, 7), q=span(-7, 7)):
     """Two of the four complex roots of $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])>
-    + k$, counted with multiplicity, have the sum $<s>$. Find the number $k$.
+    + k$, counted with multiplicity, add up to $<s>$. Find the number $k$.
 
-    多项式 $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])> + k$ 有四个复数根（重根按重
-    数计），其中某两个根的和为 $<s>$。求常数 $k$。
+    多项式 $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])> + k$ 的四个复数根（重根按重
+    数计）中，有两个根的和为 $<s>$。求常数 $k$。
     """
     require(0 not in (s, s + t, p + q + s * t, s * q + t * p, p * q) and s != t)
     # It is (x^2 - sx + p)(x^2 - tx + q), where the coefficients determine t, p and q.

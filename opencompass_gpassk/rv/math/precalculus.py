@@ -5,7 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-from opencompass_gpassk.rv.question import distinct, one_of, question, require, several, span
+from opencompass_gpassk.rv.question import (
+    distinct,
+    either_sign,
+    one_of,
+    question,
+    require,
+    several,
+    span,
+)
 
 NONZERO = [number for number in range(-9, 10) if number]
 
@@ -55,10 +63,11 @@ def inverse_from_matrix(
     a=one_of(*NONZERO), b=one_of(*NONZERO), c=one_of(*NONZERO), d=one_of(*NONZERO)
 ):
     r"""Let $M = \begin{pmatrix} <a> & <b> \\ <c> & <d> \end{pmatrix}$, and let $I$ be the identity
-    matrix. Real numbers $p$ and $q$ fulfil $M^{-1} = pI + qM$. Find the ordered pair $(p, q)$.
+    matrix. The real numbers $p$ and $q$ satisfy $M^{-1} = pI + qM$. Find the ordered pair $(p, q)$,
+    each of the two as an integer or a common fraction in lowest terms.
 
     设 $M = \begin{pmatrix} <a> & <b> \\ <c> & <d> \end{pmatrix}$，$I$ 是单位矩阵。实数 $p$、
-    $q$ 满足 $M^{-1} = pI + qM$。求有序数对 $(p, q)$。
+    $q$ 满足 $M^{-1} = pI + qM$。求有序数对 $(p, q)$，其中每个数写成整数或最简分数。
     """
     # M^2 = tM - nI with the trace t and the determinant n, so that M(tI - M) = nI.
     determinant = a * d - b * c
@@ -67,7 +76,7 @@ def inverse_from_matrix(
 
 
 @question('precalculus', level=3)
-def sine_cosine_cubes(above=span(1, 9), below=span(2, 8)):
+def sine_cosine_cubes(above=span(1, 16), below=span(2, 12)):
     r"""A real number $x$ satisfies $\sin x + \cos x = <Fraction(above, below)>$. Find the value of
     $\sin^3 x + \cos^3 x$ as a common fraction in lowest terms.
 
@@ -90,13 +99,15 @@ def length_of_combination(a=span(3, 12), b=span(3, 12), plus=span(3, 20)):
     求 $|2\mathbf{a} - \mathbf{b}|$，答案写成整数或最简根式。
     """
     require(abs(a - b) < plus < a + b and a * a + b * b != plus * plus)
+    square = 6 * a * a + 3 * b * b - 2 * plus * plus
+    require(square >= 100)
     # |a + b|^2 gives 2 a . b, and |2a - b|^2 = 4|a|^2 - 4 a . b + |b|^2.
-    return root(6 * a * a + 3 * b * b - 2 * plus * plus)
+    return root(square)
 
 
 @question('precalculus', level=4)
 def tangents_in_ratio(a=distinct(1, 9), b=distinct(1, 9), c=distinct(1, 9)):
-    r"""The angles of triangle $ABC$ fulfil $\tan A : \tan B : \tan C = <a> : <b> : <c>$. Find
+    r"""The angles of triangle $ABC$ satisfy $\tan A : \tan B : \tan C = <a> : <b> : <c>$. Find
     $\cos^2 A$ as a common fraction in lowest terms.
 
     三角形 $ABC$ 的三个内角满足 $\tan A : \tan B : \tan C = <a> : <b> : <c>$。求 $\cos^2 A$，
@@ -177,29 +188,30 @@ def shell_of_segments(
 
 
 @question('precalculus', level=5)
-def tower_from_three_angles(bc=span(10, 95, 5), ab=span(10, 'min(95, 3 * bc - 5)', 5)):
+def tower_from_three_angles(
+    ways=one_of((3, 2), (3, 4), (3, 5), (5, 3), (6, 5), (9, 7), (12, 7)), scale=span(3, 12)
+):
     r"""A tower stands upright beside a straight road, on level ground. From three points $A$, $B$
-    and $C$ of the road, in this order, with $AB = <ab>$ metres and $BC = <bc>$ metres, its top
-    appears at angles of $30^\circ$, $45^\circ$ and $60^\circ$ above the horizontal, respectively.
-    How many metres high is the tower? Answer with an integer or in simplest radical form.
+    and $C$ of the road, in this order, with $AB = <scale * ways[0]>$ metres and $BC = <scale *
+    ways[1]>$ metres, its top appears at angles of $30^\circ$, $45^\circ$ and $60^\circ$ above the
+    horizontal, respectively. How many metres high is the tower? Answer in simplest radical form.
 
-    一座塔直立在平地上一条笔直公路的旁边。公路上依次有 $A$、$B$、$C$ 三点，$AB = <ab>$ 米，
-    $BC = <bc>$ 米。在 $A$、$B$、$C$ 处望塔顶的仰角分别为 $30^\circ$、$45^\circ$、$60^\circ$。
-    塔高多少米？答案写成整数或最简根式。
+    一座塔直立在平地上一条笔直公路的旁边。公路上依次有 $A$、$B$、$C$ 三点，
+    $AB = <scale * ways[0]>$ 米，$BC = <scale * ways[1]>$ 米。在 $A$、$B$、
+    $C$ 处望塔顶的仰角分别为 $30^\circ$、$45^\circ$、$60^\circ$。塔高多少米？答案写成最简根式。
     """
+    u, v = ways  # that make the square of the height whole, and keep the tower off the road
     # In terms of the height h the foot is h sqrt(3), h and h / sqrt(3) away. By Stewart's theorem,
-    # 3 h^2 bc + h^2 ab / 3 = (ab + bc)(h^2 + ab bc).
-    square, left = divmod(3 * (ab + bc) * ab * bc, 6 * bc - 2 * ab)
-    require(left == 0 and (2 * square + ab**2) ** 2 < 12 * square * ab**2)  # it is off the road
-    return root(square)
+    # 3 h^2 v + h^2 u / 3 = (u + v)(h^2 + uv).
+    return scale * root(3 * (u + v) * u * v // (6 * v - 2 * u))
 
 
 @question('precalculus', level=5)
-def sine_meets_cosine(a=span(5, 20), b=span(2, 15)):
+def sine_meets_cosine(a=span(5, 30), b=span(2, 25)):
     r"""How many different real numbers $x$ with $0 \le x < 2\pi$ satisfy the equation $\sin <a>x =
     \cos <b>x$?
 
-    满足方程 $\sin <a>x = \cos <b>x$ 且 $0 \le x < 2\pi$ 的不同实数 $x$ 有多少个？
+    在 $0 \le x < 2\pi$ 的范围内，满足方程 $\sin <a>x = \cos <b>x$ 的不同实数 $x$ 有多少个？
     """
     require(b < a)
     # ax + bx or ax - bx is a quarter turn, up to full turns; what is both counts once.
@@ -209,7 +221,7 @@ def sine_meets_cosine(a=span(5, 20), b=span(2, 15)):
 
 
 @question('precalculus', level=5)
-def farthest_on_unit_circle(p=one_of(-6, -5, -4, -3, -2, 2, 3, 4, 5, 6), m=span(2, 7)):
+def farthest_on_unit_circle(p=either_sign(2, 7), m=span(2, 9)):
     """Among all complex numbers $z$ with $|z| = 1$, what is the greatest value of $|z^2 <+p>z -
     <m>|$? Give it exactly, in simplest radical form where it is irrational.
 
@@ -218,4 +230,4 @@ def farthest_on_unit_circle(p=one_of(-6, -5, -4, -3, -2, 2, 3, 4, 5, 6), m=span(
     """
     # |z^2 + pz - m|^2 is (1 + m)^2 + p^2 + 2p(1 - m)c - 4mc^2, c being the real part of z.
     require(abs(p) * (m - 1) < 4 * m)  # the vertex is between -1 and 1
-    return root((1 + m) ** 2 + p * p + Fraction((p * (1 - m)) ** 2, 4 * m))
+    return (m + 1) * root(1 + Fraction(p * p, 4 * m))
