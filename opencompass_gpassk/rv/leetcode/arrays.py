@@ -22,7 +22,7 @@ def sum_of_block_sums(numbers=several(7, distinct(2, 24))):
     consecutive numbers of the row (the whole row is a block, too), write down the sum of its
     numbers. What is the total of all sums written down?
 
-    将数<listed(numbers)>按此顺序排成一行。
+    将数 <listed(numbers)> 按此顺序排成一行。
     对这一行中由两个或两个以上相邻的数组成的每一段（整行也算一段），写下该段各数之和。
     所有写下的和的总和是多少？
     """
@@ -36,8 +36,8 @@ def well_on_the_road(farms=several(7, distinct(2, 99))):
     respectively. A well is to be dug somewhere on the road. What is the least possible sum, in
     kilometres, of the seven distances between the well and the farms?
 
-    一条笔直的公路旁有七个农场，到公路起点的距离分别为<listed(farms)>千米。要在公路上某处打一口井。
-    这口井到七个农场的距离之和最小是多少千米？
+    一条笔直的公路旁有七个农场，到公路起点的距离分别为 <listed(farms)> 千米。
+    要在公路上某处打一口井。这口井到七个农场的距离之和最小是多少千米？
     """
     # The sum of distances is least at a median.
     middle = sorted(farms)[3]
@@ -53,7 +53,7 @@ def greatest_triple_product(
     """What is the largest product of three different numbers among <listed((negative + positive)[i]
     for i in order)>?
 
-    从<listed((negative + positive)[i] for i in order)>中取三个不同的数，它们的乘积最大是多少？
+    从 <listed((negative + positive)[i] for i in order)> 中取三个不同的数，它们的乘积最大是多少？
     """
     # It has the largest number, with the two next ones or with the two least ones.
     low = sorted(negative + positive)
@@ -100,8 +100,8 @@ def xor_of_every_pair(numbers=several(6, distinct(4, 63))):
     numbers $a$ and $b$ among <listed(numbers)>? Answer in base ten.
 
     对非负整数 $a$ 和 $b$，记 $a \oplus b$ 为这样的数：
-    它的二进制表示恰在 $a$ 与 $b$ 的二进制表示不同的那些数位上为 $1$；例如 $6 \oplus 3 = 5$。
-    从<listed(numbers)>中取两个不同的数 $a$ 和 $b$（不计次序），共有 $15$ 种取法。
+    它的二进制数字恰好在 $a$ 与 $b$ 的二进制数字不同的那些数位上为 $1$；例如 $6 \oplus 3 = 5$。
+    从 <listed(numbers)> 中取两个不同的数 $a$ 和 $b$（不计次序），共有 $15$ 种取法。
     所有这些 $a \oplus b$ 的和是多少？答案用十进制表示。
     """
     # A binary place counts once for each pair of a number with a 1 there and one with a 0.
@@ -139,7 +139,7 @@ def best_arc_of_the_ring(numbers=several(8, either_sign(2, 15))):
     last one is followed by the first. What is the largest possible sum of one or more consecutive
     numbers on the circle, each taken at most once?
 
-    将八个数<listed(numbers)>按此顺序写在一个圆周上，最后一个数之后又是第一个数。
+    将八个数 <listed(numbers)> 按此顺序写在一个圆周上，最后一个数之后又是第一个数。
     在圆周上取一个或若干个相邻的数，每个数至多取一次，它们的和最大是多少？
     """
     # An arc across the ends leaves out a block of the row, which should then be the least.

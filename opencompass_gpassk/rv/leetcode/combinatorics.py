@@ -134,9 +134,9 @@ def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(
     other parcels may be right or wrong?
 
     邮递员有 $<parcels>$ 个包裹要送到一条有 $<houses>$ 座房子的街上，
-    任意两个包裹的收件房子都不相同；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
-    把所有包裹放到这条街的房子前，任意两个包裹都不放在同一座房子前。
-    如果没有一个易碎包裹送到它应寄往的房子，而其他包裹送对送错都可以，那么共有多少种放法？
+    任意两个包裹都不寄往同一座房子；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
+    把所有包裹送到这条街的房子，每座房子至多送一个。如果没有一个易碎包裹送到它应寄往的房子，
+    而其他包裹送对送错都可以，那么共有多少种放法？
     """
     # Inclusion and exclusion over the fragile parcels that come to the right house.
     return sum(
@@ -151,7 +151,8 @@ def change_at_the_turnstile(exact=span(5, 10), double=span(4, 8), till=span(1, 3
     coin each, and $<double>$ visitors with a two-crown coin each, who must at once be given back a
     one-crown coin from the till. The till, into which the visitors pay, holds <count(till,
     'one-crown coin')> and no other coins at the start. Visitors with equal coins are not told
-    apart. How many orders of the queue are there in which everybody can be given change?
+    apart. How many orders of the queue are there in which everyone who is owed change can be given
+    it at once?
 
     一座花园的门票为一克朗。排队的游客中有 $<exact>$ 人每人持一枚一克朗硬币，
     有 $<double>$ 人每人持一枚两克朗硬币，后者付款时必须立即从钱箱中找回一枚一克朗硬币。

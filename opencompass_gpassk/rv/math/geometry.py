@@ -7,6 +7,7 @@ from itertools import permutations
 from math import isqrt
 
 from opencompass_gpassk.rv.question import one_of, question, require, rising, span
+from opencompass_gpassk.rv.wording import root
 
 # Triangles with whole sides and area, and without an angle of 120 degrees or more.
 HERON = [
@@ -15,18 +16,6 @@ HERON = [
     *[(12, 17, 25), (13, 14, 15), (13, 20, 21), (15, 20, 25), (17, 25, 26), (17, 25, 28)],
     *[(18, 24, 30), (20, 21, 29)],
 ]
-
-
-def pi_times(factor):
-    import sympy
-
-    return factor * sympy.pi
-
-
-def root(square):
-    import sympy
-
-    return sympy.sqrt(square)
 
 
 @question('geometry', level=1)
@@ -63,7 +52,7 @@ def shadow_of_post(lamp=span(4, 12), post=span(2, 9), away=span(3, 20)):
     long is the shadow of the post on the ground? Answer with a common fraction in lowest terms.
 
     一盏路灯离水平地面 $<lamp>$ 米。一根高 $<post>$ 米的柱子直立在地面上，
-    与路灯正下方的地面点相距 $<away>$ 米。柱子在地面上的影子长多少米？答案写成最简分数。
+    与地面上路灯正下方的点相距 $<away>$ 米。柱子在地面上的影子长多少米？答案写成最简分数。
     """
     require(post < lamp and away * post % (lamp - post))
     # The triangles above the post and behind it are similar.
@@ -94,11 +83,13 @@ def turned_about_hypotenuse(
     一个直角三角形的两条直角边长为 $<scale * legs[0]>$ 和 $<scale * legs[1]>$，将它绕斜边旋转一周，
     所得立体的体积是多少？答案用含 $\pi$ 的式子精确表示。
     """
+    import sympy
+
     a, b = legs
     require(scale * a > 4)
     # Two cones share a base, whose radius is the height on the hypotenuse; this is their axis.
     hypotenuse = isqrt(a * a + b * b)
-    return pi_times(Fraction(scale**3 * (a * b) ** 2, 3 * hypotenuse))
+    return Fraction(scale**3 * (a * b) ** 2, 3 * hypotenuse) * sympy.pi
 
 
 @question('geometry', level=4)
@@ -135,11 +126,11 @@ def median_meets_bisector(
 @question('geometry', level=4)
 def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
     """A rectangular sheet of paper, $<width>$ long and $<height>$ wide, is folded once, flat, so
-    that two opposite corners come to lie on each other. What is the area of the part where the
-    paper now LIES? Answer with a common fraction in lowest terms.
+    that two opposite corners come to lie on each other. What is the area of the part where there
+    are now two layers of paper? Answer with a common fraction in lowest terms.
 
     一张长 $<width>$、宽 $<height>$ 的长方形纸片折叠一次并压平，使一组相对的顶点重合。
-    折叠后重叠部分（有两层纸的部分）的面积是多少？答案写成最简分数。
+    折叠后有两层纸的重叠部分的面积是多少？答案写成最简分数。
     """
     # The doubled triangle has one side t on a long edge, with t^2 = (width - t)^2 + height^2.
     found = Fraction((width**2 + height**2) * height, 4 * width)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isqrt
 
 from opencompass_gpassk.rv.question import distinct, one_of, question, require, rising, span
+from opencompass_gpassk.rv.wording import root
 
 SMALL = distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7))
 
@@ -18,8 +19,8 @@ def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
 
     函
     数 $y = \frac{<polynomial([1, -hole - p, hole * p])>}
-    {<polynomial([1, -hole - q, hole * q])>}$ 的图象恰有一个空心点，即曲线在该点处缺少一个点，
-    而在其附近是连续不断的。写出这个空心点的坐标，答案写成有序数对。
+    {<polynomial([1, -hole - q, hole * q])>}$ 的图象恰有一个空心点：曲线在该处缺少一个点，
+    而在其附近没有断开。求这个空心点的坐标，答案写成有序数对。
     """
     require(hole + p and hole + q and (hole - p) % (hole - q))
     # The fraction is (x - hole)(x - p) / (x - hole)(x - q).
@@ -41,12 +42,10 @@ def ellipse_foci(
     圆 $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ 的两
     个焦点之间的距离，答案写成最简根式。
     """
-    import sympy
-
     focal = n * abs(p - q)
     require(p * h * h + q * k * k - p * q * n < -9 and isqrt(focal) ** 2 != focal)
     # It is p(x - h)^2 + q(y - k)^2 = pqn: the half-axes squared are qn and pn.
-    return 2 * sympy.sqrt(focal)
+    return 2 * root(focal)
 
 
 @question('intermediate algebra', level=3)

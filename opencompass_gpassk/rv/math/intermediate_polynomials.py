@@ -16,9 +16,9 @@ def one_remainder_for_another(
     is $<r**3 + k * r**2 + b * r + c>$. Find the remainder when the same polynomial is divided by $x
     <+-s>$.
 
-    $x^3 + kx^2 <+b>x <+c>$（其中 $k$ 为常数）
+    多项式 $x^3 + kx^2 <+b>x <+c>$（$k$ 为常数）
     除以 $x <+-r>$ 所得的余数是 $<r**3 + k * r**2 + b * r + c>$。
-    求这个多项式除以 $x <+-s>$ 所得的余数。
+    求该多项式除以 $x <+-s>$ 所得的余数。
     """
     require(0 not in (r, s, r - s) and abs(b) > 1 and c != 0)
     # P(s) is the remainder on division by x - s.
@@ -117,7 +117,7 @@ def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=sp
     commas.
 
     整系数多项式 $P(x)$ 满足 $P(<a>) = <u>$，$P(<a + gap>) = <u + gap * slope>$。
-    哪些整数可以是某个这样的多项式的根？全部列出，用逗号隔开。
+    求所有至少是一个这样的多项式的根的整数，用逗号隔开。
     """
     b, v = a + gap, u + gap * slope
     # P(x) = (x - r)Q(x): a - r divides P(a), b - r divides P(b), and a - b divides Q(a) - Q(b).

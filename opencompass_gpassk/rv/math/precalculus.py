@@ -14,14 +14,9 @@ from opencompass_gpassk.rv.question import (
     several,
     span,
 )
+from opencompass_gpassk.rv.wording import root
 
 NONZERO = [number for number in range(-9, 10) if number]
-
-
-def root(square):
-    import sympy
-
-    return sympy.sqrt(square)
 
 
 def dot(u, v):
@@ -64,7 +59,7 @@ def inverse_from_matrix(
 ):
     r"""Let $M = \begin{pmatrix} <a> & <b> \\ <c> & <d> \end{pmatrix}$, and let $I$ be the identity
     matrix. The real numbers $p$ and $q$ satisfy $M^{-1} = pI + qM$. Find the ordered pair $(p, q)$,
-    each of the two as an integer or a common fraction in lowest terms.
+    and write each number as an integer or a common fraction in lowest terms.
 
     设 $M = \begin{pmatrix} <a> & <b> \\ <c> & <d> \end{pmatrix}$，$I$ 是单位矩阵。实数 $p$、
     $q$ 满足 $M^{-1} = pI + qM$。求有序数对 $(p, q)$，其中每个数写成整数或最简分数。
@@ -170,14 +165,14 @@ def shell_of_segments(
     r"""The outline of a shell is drawn as a chain of infinitely many straight segments. The first
     segment is $<start>$ cm long, and each later one is $\frac{1}{<m>}$ as long as the one before
     it. At each joint, the drawing pen changes its direction by the same acute angle $\alpha$,
-    always to the left, and $\cos \alpha = <Fraction(above, below)>$. How many square centimetres
-    has the square whose side reaches from the start of the chain to the point to which it
-    converges? Answer with a common fraction in lowest terms.
+    always to the left, and $\cos \alpha = <Fraction(above, below)>$. What is the area, in square
+    centimetres, of the square whose side reaches from the start of the chain to the point to which
+    it converges? Answer with a common fraction in lowest terms.
 
     一个贝壳的轮廓由无穷多条依次相连的线段画成。第一条线段长 $<start>$ 厘米，
     以后每一条的长度都是前一条的 $\frac{1}{<m>}$。在每个连接点处，
     画笔的方向总是向左偏转同一个锐角 $\alpha$，且 $\cos \alpha = <Fraction(above, below)>$。
-    以折线的起点与它所收敛到的点之间的线段为边作一个正方形，这个正方形的面积是多少平方厘米？
+    以这条折线的起点与它所趋近的极限点之间的线段为边作正方形，该正方形的面积是多少平方厘米？
     答案写成最简分数。
     """
     # In the complex plane, the way is the geometric series of z/m with z = cos x + i sin x, and
