@@ -50,8 +50,8 @@ def greatest_triple_product(
     positive=several(4, distinct(2, 17)),
     order=several(7, distinct(0, 6)),
 ):
-    """What is the largest product of three different numbers among <listed((negative + positive)[i]
-    for i in order)>?
+    """What is the largest product of three different numbers among
+    <listed((negative + positive)[i] for i in order)>?
 
     从 <listed((negative + positive)[i] for i in order)> 中取三个不同的数，它们的乘积最大是多少？
     """
@@ -177,8 +177,9 @@ def place_among_products(rows=span(7, 10), columns=span(12, 16), place=span(50, 
 @question('arrays', level='hard')
 def five_from_ten_sums(numbers=several(5, distinct(2, 39))):
     """Somebody has thought of five different positive integers and written down, in non-decreasing
-    order, the sums of all ten pairs of them: <listed(sorted(a + b for a, b in combinations(numbers,
-    2)))>. Which are the five integers? List them in increasing order, separated by commas.
+    order, the sums of all ten pairs of them:
+    <listed(sorted(a + b for a, b in combinations(numbers, 2)))>. Which are the five integers? List
+    them in increasing order, separated by commas.
 
     某人想好了五个不同的正整数，并把其中每两个数的和（共十个）从小到大依次写下：
     <listed(sorted(a + b for a, b in combinations(numbers, 2)))>。这五个正整数是哪些？

@@ -149,10 +149,10 @@ def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(
 def change_at_the_turnstile(exact=span(5, 10), double=span(4, 8), till=span(1, 3)):
     """Entry to a garden costs one crown. In the queue stand $<exact>$ visitors with a one-crown
     coin each, and $<double>$ visitors with a two-crown coin each, who must at once be given back a
-    one-crown coin from the till. The till, into which the visitors pay, holds <count(till,
-    'one-crown coin')> and no other coins at the start. Visitors with equal coins are not told
-    apart. How many orders of the queue are there in which everyone who is owed change can be given
-    it at once?
+    one-crown coin from the till. The till, into which the visitors pay, holds
+    <count(till, 'one-crown coin')> and no other coins at the start. Visitors with equal coins are
+    not told apart. How many orders of the queue are there in which everyone who is owed change can
+    be given it at once?
 
     一座花园的门票为一克朗。排队的游客中有 $<exact>$ 人每人持一枚一克朗硬币，
     有 $<double>$ 人每人持一枚两克朗硬币，后者付款时必须立即从钱箱中找回一枚一克朗硬币。

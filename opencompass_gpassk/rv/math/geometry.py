@@ -61,8 +61,8 @@ def shadow_of_post(lamp=span(4, 12), post=span(2, 9), away=span(3, 20)):
 
 @question('geometry', level=3)
 def all_angles_but_one(corners=span(8, 40), missing=span(15, 165)):
-    r"""All the interior angles of a convex polygon, except for one of them, add up to $<180 *
-    (corners - 2) - missing>^\circ$. How many diagonals does the polygon have?
+    r"""All the interior angles of a convex polygon, except for one of them, add up to
+    $<180 * (corners - 2) - missing>^\circ$. How many diagonals does the polygon have?
 
     一个凸多边形除去一个内角，其余各内角之和为 $<180 * (corners - 2) - missing>^\circ$。
     这个多边形有多少条对角线？
@@ -94,9 +94,9 @@ def turned_about_hypotenuse(
 
 @question('geometry', level=4)
 def chord_cut_in_ratio(away=span(4, 20), gap=span(1, 8)):
-    """A point $P$ lies at a distance of $<away>$ from the centre of a circle with radius $<away + 2
-    * gap>$. A chord of the circle passes through $P$, and $P$ divides it in the ratio $1 : 2$. How
-    long is the chord? Answer with an integer or in simplest radical form.
+    """A point $P$ lies at a distance of $<away>$ from the centre of a circle with radius
+    $<away + 2 * gap>$. A chord of the circle passes through $P$, and $P$ divides it in the ratio $1
+    : 2$. How long is the chord? Answer with an integer or in simplest radical form.
 
     点 $P$ 到圆心的距离为 $<away>$，圆的半径为 $<away + 2 * gap>$。
     过 $P$ 的一条弦被点 $P$ 分成 $1 : 2$ 的两段。这条弦的长是多少？答案写成整数或最简根式。
@@ -172,9 +172,9 @@ def hexagon_of_two_lengths(a=span(2, 15), b=span(2, 15)):
 
 @question('geometry', level=5)
 def four_equal_faces(x=rising(2, 11), y=rising(2, 11), z=rising(2, 11)):
-    r"""Each of the four faces of a tetrahedron is a triangle with sides of length $\sqrt{<x*x +
-    y*y>}$, $\sqrt{<x*x + z*z>}$ and $\sqrt{<y*y + z*z>}$. Find the volume of the tetrahedron as an
-    integer or a common fraction in lowest terms.
+    r"""Each of the four faces of a tetrahedron is a triangle with sides of length
+    $\sqrt{<x*x + y*y>}$, $\sqrt{<x*x + z*z>}$ and $\sqrt{<y*y + z*z>}$. Find the volume of the
+    tetrahedron as an integer or a common fraction in lowest terms.
 
     一个四面体的四个面都是边长为 $\sqrt{<x*x + y*y>}$、$\sqrt{<x*x + z*z>}$、
     $\sqrt{<y*y + z*z>}$ 的三角形。求这个四面体的体积，答案写成整数或最简分数。

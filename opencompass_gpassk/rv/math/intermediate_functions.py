@@ -13,14 +13,14 @@ SMALL = distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7))
 
 @question('intermediate algebra', level=2)
 def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
-    r"""The graph of $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q,
-    hole * q])>}$ has exactly one hole: a single point that is missing from an otherwise unbroken
-    piece of the curve. Give the coordinates of the hole as an ordered pair.
+    r"""The graph of $y =
+    \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$ has
+    exactly one hole: a single point that is missing from an otherwise unbroken piece of the curve.
+    Give the coordinates of the hole as an ordered pair.
 
-    函
-    数 $y = \frac{<polynomial([1, -hole - p, hole * p])>}
-    {<polynomial([1, -hole - q, hole * q])>}$ 的图象恰有一个空心点：曲线在该处缺少一个点，
-    而在其附近没有断开。求这个空心点的坐标，答案写成有序数对。
+    下列函数的图象恰有一个空心点（曲线在该处缺少一个点，而在其附近没有断开）：
+    $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$。
+    求这个空心点的坐标，答案写成有序数对。
     """
     require(hole + p and hole + q and (hole - p) % (hole - q))
     # The fraction is (x - hole)(x - p) / (x - hole)(x - q).
@@ -35,12 +35,11 @@ def ellipse_foci(
     k=one_of(-3, -2, 2, 3),
     n=span(2, 9),
 ):
-    """Find the distance between the two foci of the ellipse $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 *
-    q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ in simplest radical form.
+    """Find the distance between the two foci of the ellipse $<p>x^2 + <q>y^2 <+-2 * p * h>x
+    <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ in simplest radical form.
 
-    求椭
-    圆 $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ 的两
-    个焦点之间的距离，答案写成最简根式。
+    求下列椭圆的两个焦点之间的距离，答案写成最简根式：
+    $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$。
     """
     focal = n * abs(p - q)
     require(p * h * h + q * k * k - p * q * n < -9 and isqrt(focal) ** 2 != focal)
@@ -95,8 +94,8 @@ def powers_over_products(base=span(3, 6), first=span(1, 4), last=span(6, 9)):
     r"""Find $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k +
     1)}$ as an integer or a common fraction in lowest terms.
 
-    求 $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$ 的
-    值，答案写成整数或最简分数。
+    求下列和式的值，答案写成整数或最简分数：
+    $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$。
     """
     # The k-th term is b^(k+1)/(k+1) - b^k/k, so that only two ends are left.
     return Fraction(base ** (last + 1), last + 1) - Fraction(base**first, first)

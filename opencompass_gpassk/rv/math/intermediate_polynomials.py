@@ -86,9 +86,9 @@ def roots_seen_from_a_point(a=span(-9, 9), b=span(-9, 9), c=span(-9, 9), t=span(
     + \frac{1}{<t> - r_4}$ as a common fraction in lowest terms.
 
     设 $r_1$、$r_2$、$r_3$、
-    $r_4$ 是多项式 $<polynomial([1, a, 0, b, c])>$ 的全部复数根（重根按重数计）。
-    求 $\frac{1}{<t> - r_1} + \frac{1}{<t> - r_2} + \frac{1}{<t> - r_3} + \frac{1}{<t> - r_4}$ 的
-    值，答案写成最简分数。
+    $r_4$ 是多项式 $<polynomial([1, a, 0, b, c])>$ 的全部复数根（重根按重数计）。求下式的值，
+    答案写成最简分数：
+    $\frac{1}{<t> - r_1} + \frac{1}{<t> - r_2} + \frac{1}{<t> - r_3} + \frac{1}{<t> - r_4}$。
     """
     value = t**4 + a * t**3 + b * t + c
     require(a * b * c * value != 0)
@@ -100,11 +100,11 @@ def roots_seen_from_a_point(a=span(-9, 9), b=span(-9, 9), c=span(-9, 9), t=span(
 
 @question('intermediate algebra', level=4)
 def mirrored_quartic(outer=either_sign(3, 18), inner=span(-1, 1)):
-    """Find the sum of the cubes of all real solutions of $<polynomial([1, -outer - inner, outer *
-    inner + 2, -outer - inner, 1])> = 0$.
+    """Find the sum of the cubes of all real solutions of
+    $<polynomial([1, -outer - inner, outer * inner + 2, -outer - inner, 1])> = 0$.
 
-    求方程 $<polynomial([1, -outer - inner, outer * inner + 2, -outer - inner, 1])> = 0$ 的所有实数
-    解的立方和。
+    求下列方程的所有实数解的立方和：
+    $<polynomial([1, -outer - inner, outer * inner + 2, -outer - inner, 1])> = 0$。
     """
     # With t = x + 1/x it is (t - outer)(t - inner) = 0; x is real where |t| >= 2.
     return outer**3 - 3 * outer
@@ -112,12 +112,12 @@ def mirrored_quartic(outer=either_sign(3, 18), inner=span(-1, 1)):
 
 @question('intermediate algebra', level=5)
 def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=span(1, 12)):
-    """A polynomial $P(x)$ with integer coefficients satisfies $P(<a>) = <u>$ and $P(<a + gap>) = <u
-    + gap * slope>$. List all integers that are a root of at least one such polynomial, separated by
-    commas.
+    """A polynomial $P(x)$ with integer coefficients satisfies $P(<a>) = <u>$ and $P(<a + gap>) =
+    <u + gap * slope>$. List all integers that are a root of at least one such polynomial, separated
+    by commas.
 
     整系数多项式 $P(x)$ 满足 $P(<a>) = <u>$，$P(<a + gap>) = <u + gap * slope>$。
-    求所有至少是一个这样的多项式的根的整数，用逗号隔开。
+    有些整数可以是某个这样的多项式的根，列出所有这样的整数，用逗号隔开。
     """
     b, v = a + gap, u + gap * slope
     # P(x) = (x - r)Q(x): a - r divides P(a), b - r divides P(b), and a - b divides Q(a) - Q(b).
@@ -130,8 +130,9 @@ def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=sp
 
 @question('intermediate algebra', level=5)
 def fifth_powers_of_three(e1=span(1, 4), e2=span(-4, 3), e3=span(-3, 5)):
-    """Complex numbers $x$, $y$ and $z$ satisfy $x + y + z = <e1>$, $x^2 + y^2 + z^2 = <e1**2 - 2 *
-    e2>$ and $x^3 + y^3 + z^3 = <e1**3 - 3 * e1 * e2 + 3 * e3>$. Find $x^5 + y^5 + z^5$.
+    """Complex numbers $x$, $y$ and $z$ satisfy $x + y + z = <e1>$, $x^2 + y^2 + z^2 =
+    <e1**2 - 2 * e2>$ and $x^3 + y^3 + z^3 = <e1**3 - 3 * e1 * e2 + 3 * e3>$. Find $x^5 + y^5 +
+    z^5$.
 
     复数 $x$、$y$、$z$ 满足 $x + y + z = <e1>$，$x^2 + y^2 + z^2 = <e1**2 - 2 * e2>$，
     $x^3 + y^3 + z^3 = <e1**3 - 3 * e1 * e2 + 3 * e3>$。求 $x^5 + y^5 + z^5$。
@@ -168,8 +169,9 @@ def two_roots_add_up(s=span(-7, 7), t=span(-7, 7), p=span(-7, 7), q=span(-7, 7))
     """Two of the four complex roots of $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])>
     + k$, counted with multiplicity, add up to $<s>$. Find the number $k$.
 
-    多项式 $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])> + k$ 的四个复数根（重根按重
-    数计）中，有两个根的和为 $<s>$。求常数 $k$。
+    按重数计算，
+    多项式 $<polynomial([1, -s - t, p + q + s * t, -s * q - t * p, 0])> + k$ 有四个复数根，
+    其中某两个根的和为 $<s>$。求常数 $k$。
     """
     require(0 not in (s, s + t, p + q + s * t, s * q + t * p, p * q) and s != t)
     # It is (x^2 - sx + p)(x^2 - tx + q), where the coefficients determine t, p and q.

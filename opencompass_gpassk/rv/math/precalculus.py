@@ -40,9 +40,9 @@ def factor_along_vector(v=several(3, one_of(*NONZERO)), w=several(3, one_of(*NON
 
 @question('precalculus', level=2)
 def polar_points_apart(angle=span(10, 85), r=span(3, 12), s=span(3, 12), between=one_of(60, 120)):
-    r"""Two points have the polar coordinates $(<r>, <angle>^\circ)$ and $(<s>, <angle +
-    between>^\circ)$, the distance from the pole first. Find the distance between them in simplest
-    radical form.
+    r"""Two points have the polar coordinates $(<r>, <angle>^\circ)$ and $(<s>,
+    <angle + between>^\circ)$, the distance from the pole first. Find the distance between them in
+    simplest radical form.
 
     两点的极坐标为 $(<r>, <angle>^\circ)$ 和 $(<s>, <angle + between>^\circ)$（前一个数是极径）。
     求这两点之间的距离，答案写成最简根式。
@@ -187,9 +187,10 @@ def tower_from_three_angles(
     ways=one_of((3, 2), (3, 4), (3, 5), (5, 3), (6, 5), (9, 7), (12, 7)), scale=span(3, 12)
 ):
     r"""A tower stands upright beside a straight road, on level ground. From three points $A$, $B$
-    and $C$ of the road, in this order, with $AB = <scale * ways[0]>$ metres and $BC = <scale *
-    ways[1]>$ metres, its top appears at angles of $30^\circ$, $45^\circ$ and $60^\circ$ above the
-    horizontal, respectively. How many metres high is the tower? Answer in simplest radical form.
+    and $C$ of the road, in this order, with $AB = <scale * ways[0]>$ metres and $BC =
+    <scale * ways[1]>$ metres, its top appears at angles of $30^\circ$, $45^\circ$ and $60^\circ$
+    above the horizontal, respectively. How many metres high is the tower? Answer in simplest
+    radical form.
 
     一座塔直立在平地上一条笔直公路的旁边。公路上依次有 $A$、$B$、$C$ 三点，
     $AB = <scale * ways[0]>$ 米，$BC = <scale * ways[1]>$ 米。在 $A$、$B$、
@@ -223,6 +224,7 @@ def farthest_on_unit_circle(p=either_sign(2, 7), m=span(2, 9)):
     在所有满足 $|z| = 1$ 的复数 $z$ 中，$|z^2 <+p>z - <m>|$ 的最大值是多少？给出精确值，
     若为无理数则写成最简根式。
     """
-    # |z^2 + pz - m|^2 is (1 + m)^2 + p^2 + 2p(1 - m)c - 4mc^2, c being the real part of z.
-    require(abs(p) * (m - 1) < 4 * m)  # the vertex is between -1 and 1
+    # |z^2 + pz - m|^2 is (1 + m)^2 + p^2 + 2p(1 - m)c - 4mc^2, c being the real part of z. At the
+    # vertex, which must be between -1 and 1, this is (1 + m)^2 (1 + p^2 / 4m).
+    require(abs(p) * (m - 1) < 4 * m)
     return (m + 1) * root(1 + Fraction(p * p, 4 * m))
