@@ -85,47 +85,14 @@ def median_meets_bisector(text, answer):
         return abs(ab * t * uy / 2 - mpmath.mpf(answer.numerator) / answer.denominator) < EXACT
 
 
-def left_of(polygon, start, end):
-    """Cut off what is on the right of the line from start to end."""
-
-    def side(point):
-        return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (
-            point[0] - start[0]
-        )
-
-    kept = []
-    for i, here in enumerate(polygon):
-        there = polygon[i - 1]
-        s, t = side(there), side(here)
-        if s * t < 0:
-            part = Fraction(s) / (s - t)
-            kept.append(tuple(u + part * (v - u) for u, v in zip(there, here, strict=True)))
-        if t >= 0:
-            kept.append(here)
-    return kept
-
-
-def shoelace(polygon):
-    turns = (polygon[i - 1][0] * p[1] - polygon[i - 1][1] * p[0] for i, p in enumerate(polygon))
-    return Fraction(sum(turns)) / 2
-
-
 @reader
 def fold_corner_to_corner(text, answer):
-    w, h = map(Fraction, numbers(text))
-    sheet = [(0, 0), (w, 0), (w, h), (0, h)]
-    on, off = (w / 2, h / 2), (w / 2 - h, h / 2 + w)  # of the crease, square to the diagonal
-    stays, turns = left_of(sheet, on, off), left_of(sheet, off, on)
-
-    def mirrored(x, y):
-        t = 2 * ((x - w / 2) * w + (y - h / 2) * h) / (w * w + h * h)
-        return x - t * w, y - t * h
-
-    double = stays
-    moved = [mirrored(*corner) for corner in reversed(turns)]
-    for i, corner in enumerate(moved):
-        double = left_of(double, moved[i - 1], corner)
-    return answer == shoelace(double)
+    # The paper is double in the triangle of the crease's ends, E and F on the long edges, and the
+    # corner O that the opposite one falls on. E = (x, 0) is equally far from O and (long, wide); on
+    # the base OE, the triangle is as high as the sheet is wide.
+    long, wide = sorted(numbers(text), reverse=True)
+    x = 2 * answer / wide
+    return x**2 == (long - x) ** 2 + wide**2
 
 
 @reader

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import isqrt
 
 import mpmath
 
@@ -81,17 +81,13 @@ def powers_over_products(text, answer):
 
 @reader
 def tilted_ellipse(text, answer):
-    # In polar coordinates the form is rr times (a + c)/2 + (a - c)/2 cos 2t + b/2 sin 2t, which is
-    # extreme where 2t is the direction of (a - c, b), or opposite.
+    # Along its axes, the ellipse is r^2 = n / (eigenvalue of the form's matrix).
     a, _, b, c, _, n, _, _ = numbers(text)
     with mpmath.workdps(50):
-        double = mpmath.atan2(b, a - c)
-        values = []
-        for t in (double / 2, (double + mpmath.pi) / 2):
-            x, y = mpmath.cos(t), mpmath.sin(t)
-            values.append(n / (a * x * x + b * x * y + c * y * y))
-        positive = min(values) > 0
-        return positive and abs(sum(values) * answer.denominator - answer.numerator) < EXACT
+        form = mpmath.matrix([[a, mpmath.mpf(b) / 2], [mpmath.mpf(b) / 2, c]])
+        eigenvalues = list(mpmath.eigsy(form, eigvals_only=True))
+        both = sum(n / value for value in eigenvalues)
+        return min(eigenvalues) > 0 and abs(both * answer.denominator - answer.numerator) < EXACT
 
 
 @reader
@@ -116,24 +112,10 @@ def threefold_argument(text, answer):
 
 @reader
 def focal_triangle(text, answer):
-    # On y^2 = 4px with the directrix x = -p, the ends are at x = m - p and x = n - p.
-    m, n = sorted(numbers(text))
-
-    def ends(p):
-        xs = [m - p, n - p]
-        return xs, [2 * (p * xs[0]).sqrt(), -2 * (p * xs[1]).sqrt()]
-
-    def turn(p):
-        """Tell on which side of the line from the focus (p, 0) to one end the other is."""
-        (x, u), (y, v) = ends(p)
-        return (x - p) * v - (u - p) * y
-
-    with localcontext() as context:
-        context.prec = 50
-        low, high = Decimal(m) / 2, Decimal(m)
-        for _ in range(150):
-            middle = (low + high) / 2
-            low, high = (middle, high) if turn(low) * turn(middle) > 0 else (low, middle)
-        (x, u), (y, v) = ends(low)
-        area = abs(x * v - u * y) / 2
-        return abs(area * answer.denominator - answer.numerator) < Decimal('1e-35')
+    # The points (pt^2, 2pt) and (p/t^2, -2p/t) of y^2 = 4px are p + pt^2 and p + p/t^2 away from
+    # the focus (p, 0), which is on the line through them.
+    m, n = numbers(text)
+    t = Fraction(isqrt(m * n), n)
+    p = m / (1 + t**2)
+    x, u, y, v = p * t**2, 2 * p * t, p / t**2, -2 * p / t
+    return (p + x, p + y) == (m, n) and 2 * answer == abs(x * v - u * y)

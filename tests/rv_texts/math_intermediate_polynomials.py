@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
-from math import prod
+from itertools import combinations, pairwise
+from math import comb
 
 import mpmath
 
@@ -89,26 +89,17 @@ def root_products_squared(text, answer):
 
 @reader
 def quartic_on_a_line(text, answer):
-    lead = numbers(text)[1]
-    table = [[int(value) for value in re.findall(r'P\(\d\) = (-?\d+)', text)]]
-    while len(table) < 4:
-        table.append([b - a for a, b in pairwise(table[-1])])
-    table.append([24 * lead])
-
-    def following(ends):
-        for level in range(3, -1, -1):
-            ends[level] += ends[level + 1]
-        return ends[0]
-
-    def preceding(starts):
-        for level in range(3, -1, -1):
-            starts[level] -= starts[level + 1]
-        return starts[0]
-
-    ends, starts = [row[-1] for row in table], [row[0] for row in table]
-    at_6 = [following(ends) for _ in range(2)][-1]
-    at_minus_1 = [preceding(starts) for _ in range(2)][-1]
-    return answer == at_6 + at_minus_1
+    # Newton's series in binomials of x - 1, with the differences of the values; the fourth is 4!
+    # times the leading coefficient.
+    _, lead, *points, _, _ = numbers(text)
+    row, differences = points[1::2], []
+    while row:
+        differences.append(row[0])
+        row = [b - a for a, b in pairwise(row)]
+    differences.append(24 * lead)
+    at_6 = sum(comb(5, k) * d for k, d in enumerate(differences))
+    at_minus_1 = sum((-1) ** k * (k + 1) * d for k, d in enumerate(differences))
+    return points[::2] == [1, 2, 3, 4] and answer == at_6 + at_minus_1
 
 
 @reader
@@ -130,55 +121,25 @@ def mirrored_quartic(text, answer):
 
 @reader
 def possible_integer_roots(text, answer):
-    a, at_a, b, at_b = numbers(text)
-
-    def parabola_is_whole(r):
-        """Tell whether the parabola through the three points has integer coefficients."""
-        points = [(a, at_a), (b, at_b), (r, 0)]
-        denominators = [prod(x - y for y, _ in points if y != x) for x, _ in points]
-        others = [[y for y, _ in points if y != x] for x, _ in points]
-        whole = prod(denominators)
-        weights = [v * whole // d for (_, v), d in zip(points, denominators, strict=True)]
-        coefficients = [
-            sum(weights),
-            -sum(w * sum(o) for w, o in zip(weights, others, strict=True)),
-            sum(w * prod(o) for w, o in zip(weights, others, strict=True)),
-        ]
-        return all(c % whole == 0 for c in coefficients)
-
+    # Newton's parabola through (a, u), (b, v) and (r, 0) has integer coefficients, or none has.
+    a, u, b, v = numbers(text)
+    slope = Fraction(v - u, b - a)
     tried = (r for r in range(-100, 120) if r not in (a, b))
-    return sorted(answer) == [r for r in tried if parabola_is_whole(r)]
-
-
-def cycles(permutation):
-    """Return the lengths of a permutation's cycles."""
-    left, lengths = set(range(len(permutation))), []
-    while left:
-        start = here = min(left)
-        length = 0
-        while length == 0 or here != start:
-            left.discard(here)
-            here, length = permutation[here], length + 1
-        lengths.append(length)
-    return lengths
-
-
-CYCLES = {n: [cycles(p) for p in permutations(range(n))] for n in (4, 5)}
+    bends = ((r, (Fraction(-v, r - b) - slope) / (r - a)) for r in tried)
+    roots = [r for r, bend in bends if bend.denominator == slope.denominator == 1]
+    return sorted(answer) == roots
 
 
 @reader
 def fifth_powers_of_three(text, answer):
+    # The trace of a matrix's fifth power, with the given traces of the first three.
     p1, _, _, _, p2, _, _, _, p3, *_ = numbers(text)
-
-    def elementary(n, sums):
-        """Sum signed products of power sums over all permutations: n! e_n."""
-        return sum((-1) ** (n - len(c)) * prod(sums[i] for i in c) for c in CYCLES[n])
-
-    # Three numbers have no four or five different ones to multiply: e_4 = e_5 = 0.
-    sums = {1: p1, 2: p2, 3: p3, 4: 0, 5: 0}
-    sums[4] = Fraction(elementary(4, sums), 6)
-    sums[5] = answer
-    return elementary(4, sums) == 0 and elementary(5, sums) == 0
+    e2, e3 = Fraction(p1**2 - p2, 2), Fraction(p1**3 - 3 * p1 * p2 + 2 * p3, 6)
+    powers = [companion([1, -p1, e2, -e3])]
+    while len(powers) < 5:
+        powers.append(times(powers[-1], powers[0]))
+    traces = [sum(power[i][i] for i in range(3)) for power in powers]
+    return [*traces[:3], traces[4]] == [p1, p2, p3, answer]
 
 
 @reader
