@@ -24,22 +24,41 @@ READERS = rv_texts.load()
 SYMMETRIC = {
     'ChalkSharedByTwo': 3,  # the colours
     'CheapDiagonals': 1,  # east and north, mirrored in the diagonal
+    'CircleRoundRectangle': 1,
     'CubesBetweenViews': 1,  # the views, from the front and from the side
     'DippedTowers': 1,  # the front and the back row
     'DivisibleByJustOne': 1,  # the divisors
+    'FocalTriangle': 1,
+    'FoldCornerToCorner': 1,
+    'FourEqualFaces': 3,
+    'HexagonOfTwoLengths': 1,
+    'InverseFromMatrix': 2,
     'MirroredBox': 1,  # length and width
     'PailsAtTheWell': 1,  # the pails
     'PayingWithChange': 1,  # the coins
+    'PlaceAmongProducts': 1,
+    'PlankedFootbridge': 1,
+    'PolarPointsApart': 2,
+    'QuarticOnALine': 2,
     'ScatterbrainedGuest': 1,  # the guests asked for
+    'SkewLinesApart': 1,
     'SpinForBothColours': 1,  # the colours waited for
     'SquaresOnDots': 1,  # rows and columns
     'SumOfCommonDivisors': 1,  # the numbers
+    'TangentsInRatio': 1,
+    'ThreeDistances': 3,
     'ThreeLockedPairs': 3,
+    'TiltedEllipse': 1,
+    'TowersSeenFromBothEnds': 1,
+    'TurnedAboutHypotenuse': 1,
     'TwoSocksAlike': 3,  # the colours
 }
 # The Chinese statements of these name the numbers in another order.
-ANOTHER_ORDER = {
+ANOTHER_ORDER: set[str] = {
+    'MiddlesOfTriples',
+    'RemainderByTheProduct',
     'StrikesOfTheTownClock',
+    'XorOfEveryPair',
 }
 
 each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)

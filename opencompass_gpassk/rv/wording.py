@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ['count', 'latex', 'listed', 'listed_in_chinese', 'ordinal', 'polynomial', 'signed']
+__all__ = [
+    *('count', 'latex', 'listed', 'listed_in_chinese', 'ordinal', 'polynomial', 'root', 'signed'),
+]
 
 
 def latex(value: Any) -> str:
@@ -35,6 +37,13 @@ def latex(value: Any) -> str:
     if not isinstance(value, sympy.Basic) or value.has(sympy.Float):
         raise TypeError(f'{value!r} is a {type(value).__name__}; answers are exact')
     return str(sympy.latex(value))
+
+
+def root(square: int | Fraction) -> Any:
+    """Return the square root in simplest radical form."""
+    import sympy
+
+    return sympy.sqrt(square)
 
 
 def signed(value: Any) -> str:
