@@ -31,7 +31,7 @@ subset = dict(
         'CouponsForCocoa',
         'OneClerkFiveClients',
         'OpenCardsShared',
-        'DividingBoth',
+        'SumOfCommonDivisors',
     ],
 )
 datasets = [*rvbench_greedy_datasets, *rvbench_datasets]

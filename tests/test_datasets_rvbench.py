@@ -56,7 +56,7 @@ def test_seed_and_size_change_the_data_version() -> None:
 def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
     """Under its own name."""
     file = tmp_path / 'official.jsonl'
-    file.write_text(''.join(map(write_line, generate('all', 2, names=['StepsToAPower', *NAMES]))))
+    file.write_text(''.join(map(write_line, generate('all', 2, names=['SecondsToAPower', *NAMES]))))
     found = rows(path=str(file), prompt='4-shot')
     assert len(found) == 9
     assert {row['benchmark'] for row in found} == {'official'}
