@@ -21,9 +21,36 @@ DRAWS = int(os.environ.get('GPASSK_RV_DRAWS', '40'))  # of each question, read i
 QUESTIONS = questions()
 READERS = rv_texts.load()
 # Question → how many pairs of places may be exchanged, since the answer is the same then.
-SYMMETRIC = {'ThreeLockedPairs': 3}
+SYMMETRIC = {
+    'ThreeLockedPairs': 3,
+    'BlocksOfOneColour': 1,
+    'BoxesOfTiles': 1,
+    'CandlesOnAWreath': 1,
+    'FencedBed': 1,
+    'FerriesAtOnePier': 1,
+    'GreetingsAcrossTeams': 3,
+    'JuryOfBothGuilds': 1,
+    'LampsInStep': 1,
+    'LeastSumOfRoots': 1,
+    'MealWithOrWithoutDessert': 1,
+    'PaintedOnTheTable': 1,
+    'PearsInBoxes': 1,
+    'PercentOfTens': 1,
+    'RemainderCarried': 1,
+    'RootOfFourFactors': 6,
+    'SumInOtherBase': 3,
+    'TermsFromBothEnds': 1,
+    'TimesBeforePlus': 1,
+    'TrainOnTheMove': 1,
+}
 # The Chinese statements of these name the numbers in another order.
-ANOTHER_ORDER: set[str] = set()
+ANOTHER_ORDER: set[str] = {
+    'CoprimeSum',
+    'CubicTermOfPower',
+    'PartOfTheWay',
+    'PercentOfTens',
+    'SquareRootsOfOne',
+}
 
 each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)
 

@@ -15,11 +15,8 @@ TINY = Decimal(10) ** -40
 @reader
 def place_of_a_term(text, answer):
     first, second, third, term = numbers(text)
-    step = third - second
-    place, value = 1, first
-    while value < term:
-        place, value = place + 1, value + step
-    return first + step == second and value == term and answer == place
+    terms = range(first, term + 1, third - second)
+    return first + third == 2 * second and terms[-1] == term and answer == len(terms)
 
 
 @reader

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
@@ -106,16 +107,17 @@ def blocks_of_one_colour(text, answer):
 
 @reader
 def candles_on_a_wreath(text, answer):
+    # An arrangement repeats a shortest piece around the wreath. Counted by this piece: of those
+    # that repeat no shorter one, as many are the same by turning as the piece has places.
     red, white = numbers(text)
-    places = red + white
-    seen, different = set(), 0
-    for reds in combinations(range(places), red):
-        wreath = sum(1 << place for place in reds)
-        if wreath not in seen:
-            different += 1
-            for turn in range(places):
-                seen.add((wreath << turn | wreath >> (places - turn)) & ((1 << places) - 1))
-    return answer == different
+
+    def pieces(red, white):
+        repeats = [k for k in range(2, red + 1) if red % k == white % k == 0]
+        shorter = sum(pieces(red // k, white // k) for k in repeats)
+        return math.comb(red + white, red) - shorter
+
+    repeats = [k for k in range(1, red + 1) if red % k == white % k == 0]
+    return answer == sum(pieces(red // k, white // k) * k // (red + white) for k in repeats)
 
 
 @reader

@@ -11,7 +11,8 @@ from rv_texts import numbers, reader
 def remainder_carried(text, answer):
     divisor, rest, factor, plus, last = numbers(text)
     possible = [n for n in range(1, 5 * divisor) if n % divisor == rest]
-    return all((factor * n + plus) % last == answer for n in possible)
+    found = {(factor * n + plus) % last for n in possible}
+    return divisor == last and found == {answer}
 
 
 @reader
@@ -33,7 +34,8 @@ def marchers_in_rows(text, answer):
     read = numbers(text)
     pairs = list(zip(read[::2], read[1::2], strict=True))
     possible = range(1, math.prod(row for row, _ in pairs) + 1)
-    return answer == next(n for n in possible if all(n % row == over for row, over in pairs))
+    fitting = (n for n in possible if all(n % row == over for row, over in pairs))
+    return answer == next(fitting, None)
 
 
 @reader

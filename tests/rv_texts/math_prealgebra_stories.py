@@ -48,9 +48,9 @@ def boxes_of_tiles(text, answer):
 def beetle_on_the_flagpole(text, answer):
     height, day, up, down = numbers(text)
     at = up
-    while at < height:
+    while at < height and up > down:
         day, at = day + 1, at - down + up
-    return answer == day
+    return at >= height and answer == day
 
 
 @reader

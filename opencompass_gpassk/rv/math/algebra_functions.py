@@ -60,7 +60,7 @@ def dearer_boat_tours(price=span(12, 40), guests=span(150, 600), lost=span(3, 12
     is added to the price, it loses $<lost>$ guests a day. The price must be a whole number of
     dollars. What is the greatest possible income a day from the tickets, in dollars?
 
-    游船票价为每张 $<price>$ 元时，每天有 $<guests>$ 名游客。票价每提高 $1$ 元，
+    游船票价为每张 $<price>$ 元时，每天有 $<guests>$ 名游客。票价每提高一元，
     每天就减少 $<lost>$ 名游客。票价必须是整数元。每天的门票收入最多是多少元？
     """
     require(price * lost + 6 * lost < guests)
@@ -94,8 +94,9 @@ def equation_with_swapped_argument(
     $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ for all $x \ne 0$. Find $f(<at>)$ as
     a common fraction in lowest terms.
 
-    函数 $f$ 对除 $0$ 以外的所有实数有定义，且对所有 $x \ne 0$ 有
-    $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$。求 $f(<at>)$，答案写成最简分数。
+    函数 $f$ 对除 $0$ 以外的所有实数有定义，且
+    $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ 对所有 $x \ne 0$ 成立。
+    求 $f(<at>)$，答案写成最简分数。
     """
     require(at**2 != swap)
     # Putting swap / x for x gives a second equation for the same two unknowns.

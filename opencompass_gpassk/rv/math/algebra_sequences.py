@@ -67,7 +67,7 @@ def root_within_root(n=rising(3, 24), m=rising(3, 24)):
 
 
 @question('algebra', level=3)
-def pumps_at_one_basin(p=rising(1, 5), q=rising(1, 5), scale=span(2, 6)):
+def pumps_at_one_basin(p=rising(1, 6), q=rising(1, 6), scale=span(2, 9)):
     """Two pumps working together fill a basin in $<scale * p * q>$ minutes. Alone, the weaker pump
     would need $<scale * (q*q - p*p)>$ minutes longer than the stronger one. How many minutes would
     the stronger pump need alone?
@@ -82,9 +82,9 @@ def pumps_at_one_basin(p=rising(1, 5), q=rising(1, 5), scale=span(2, 6)):
 
 @question('algebra', level=4)
 def sums_in_stretches(u=distinct(1, 6), v=distinct(1, 6), scale=span(2, 9)):
-    """All terms of a geometric sequence are positive real numbers. Its first $10$ terms have the
-    sum $<scale * v*v>$, and its first $30$ terms have the sum $<scale * (v*v + u*v + u*u)>$. What
-    is the sum of its first $20$ terms?
+    """All terms of a geometric sequence are positive real numbers. The sum of its first $10$
+    terms is $<scale * v*v>$, and the sum of its first $30$ terms is
+    $<scale * (v*v + u*v + u*u)>$. What is the sum of its first $20$ terms?
 
     一个等比数列的各项都是正实数，前 $10$ 项的和是 $<scale * v*v>$，
     前 $30$ 项的和是 $<scale * (v*v + u*v + u*u)>$。求它的前 $20$ 项的和。
@@ -106,22 +106,21 @@ def root_of_four_factors(n=span(21, 89), d=span(2, 7)):
 @question('algebra', level=5)
 def drone_along_barges(
     legs=one_of((3, 4), (5, 12), (8, 15), (7, 24), (20, 21), (12, 35)),
+    i=span(0, 1),
     scale=span(3, 40),
-    i=distinct(0, 1),
-    j=distinct(0, 1),
 ):
     """A string of barges, $<scale * legs[i]>$ metres from end to end, is towed along a straight
     canal at a constant speed. A drone films it at a constant greater speed, the same both ways: it
     flies level from the stern of the last barge to the bow of the first one and, without a pause,
-    back to the stern of the last. During this flight the barges move on by $<scale * legs[j]>$
+    back to the stern of the last. During this flight the barges move on by $<scale * legs[1 - i]>$
     metres. How many metres does the drone fly?
 
     一列首尾相连、全长 $<scale * legs[i]>$ 米的驳船，以不变的速度沿笔直的运河被拖着前进。
     一架无人机以更快的、往返相同的不变速度水平飞行拍摄：从最后一艘驳船的船尾飞到第一艘驳船的船头，
-    不停顿地再飞回最后一艘驳船的船尾。在这段飞行中，驳船前进了 $<scale * legs[j]>$ 米。
+    不停顿地再飞回最后一艘驳船的船尾。在这段飞行中，驳船前进了 $<scale * legs[1 - i]>$ 米。
     无人机一共飞了多少米？
     """
-    length, advance = scale * legs[i], scale * legs[j]
+    length, advance = scale * legs[i], scale * legs[1 - i]
     require(30 <= length <= 300 and 30 <= advance <= 500)
     # With speed ratio k, L/(k-1) + L/(k+1) = d; the drone flies kd = L + sqrt(L^2 + d^2).
     return length + math.isqrt(length**2 + advance**2)
@@ -135,8 +134,9 @@ def fractions_of_cubes(a=span(3, 9), b=span(20, 60)):
     $<a>$ to $<b>$. Write it as a common fraction in lowest terms.
 
     乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1} \cdots
-    \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，从 $<a>$ 到 $<b>$ 的每个整数 $n$ 都有一个因子
-    $\frac{n^3 - 1}{n^3 + 1}$。把这个乘积写成最简分数。
+    \frac{<b>^3 - 1}{<b>^3 + 1}$
+    的每个因数都形如 $\frac{n^3 - 1}{n^3 + 1}$，其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。
+    把这个乘积写成最简分数。
     """
     # Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope.
     return Fraction(a * (a - 1), b * (b + 1)) * Fraction(b * b + b + 1, a * a - a + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from opencompass_gpassk.rv.question import one_of, question, require, span
+from opencompass_gpassk.rv.question import distinct, one_of, question, require, span
 
 
 @question('counting and probability', level=1)
@@ -21,14 +21,13 @@ def meal_with_or_without_dessert(soups=span(3, 9), mains=span(5, 20), desserts=s
 
 
 @question('counting and probability', level=2)
-def greetings_across_teams(a=span(6, 20), b=span(6, 20), c=span(6, 20)):
+def greetings_across_teams(a=distinct(6, 20), b=distinct(6, 20), c=distinct(6, 20)):
     """Three teams of $<a>$, $<b>$ and $<c>$ players meet. Everybody shakes hands once with each
     player of the other two teams, but with nobody of their own. How many handshakes are there?
 
     三支球队分别有 $<a>$ 名、$<b>$ 名和 $<c>$ 名队员。每名队员与另外两队的每名队员各握手一次，
     但不与本队的人握手。一共握手多少次？
     """
-    require(a != b and b != c and c != a)
     return a * b + b * c + c * a
 
 
@@ -38,15 +37,15 @@ def jury_of_both_guilds(painters=span(4, 12), potters=span(4, 12)):
     both. In how many ways can this be done if the jury must include at least one painter and at
     least one potter?
 
-    从 $<painters>$ 名画家和 $<potters>$ 名陶艺家中选出 $3$ 人组成评委会，没有人既是画家又是陶艺家。
-    如果评委会中至少要有一名画家和一名陶艺家，一共有多少种选法？
+    由 $3$ 人组成的评委会要从 $<painters>$ 名画家和 $<potters>$ 名陶艺家中选出，
+    没有人既是画家又是陶艺家。如果评委会中至少要有一名画家和一名陶艺家，一共有多少种选法？
     """
     # All choices, less those from one side alone.
     return math.comb(painters + potters, 3) - math.comb(painters, 3) - math.comb(potters, 3)
 
 
 @question('counting and probability', level=3)
-def highest_of_three_spins(sectors=span(7, 14), highest=span(4, 12)):
+def highest_of_three_spins(sectors=span(7, 20), highest=span(4, 'sectors - 1')):
     """A fair wheel of fortune has $<sectors>$ equal sectors, numbered from $1$ to $<sectors>$. It
     is spun three times. What is the probability that the highest of the three numbers is exactly
     $<highest>$? Answer with a common fraction in lowest terms.
@@ -54,7 +53,6 @@ def highest_of_three_spins(sectors=span(7, 14), highest=span(4, 12)):
     一个均匀的幸运转盘分成 $<sectors>$ 个相等的扇形，编号为 $1$ 到 $<sectors>$。转动转盘三次，
     三个号码中最大的恰好是 $<highest>$ 的概率是多少？答案写成最简分数。
     """
-    require(highest < sectors)
     # The highest is k if all are at most k, but not all at most k - 1.
     chance = Fraction(highest**3 - (highest - 1) ** 3, sectors**3)
     require(chance.denominator > 99)
@@ -62,19 +60,20 @@ def highest_of_three_spins(sectors=span(7, 14), highest=span(4, 12)):
 
 
 @question('counting and probability', level=3)
-def cubic_term_of_power(a=span(2, 6), sign=one_of('-', '+'), b=span(2, 6)):
-    r"""What is the coefficient of $x^3$ when $\left(<a>x^2 <sign> \frac{<b>}{x}\right)^6$ is
+def cubic_term_of_power(a=span(2, 9), sign=one_of('-', '+'), b=span(2, 9)):
+    r"""What is the coefficient of $x^3$ when $\left(<a>x^3 <sign> \frac{<b>}{x}\right)^5$ is
     multiplied out and like terms are combined?
 
-    把 $\left(<a>x^2 <sign> \frac{<b>}{x}\right)^6$ 展开并合并同类项，$x^3$ 的系数是多少？
+    把 $\left(<a>x^3 <sign> \frac{<b>}{x}\right)^5$ 展开并合并同类项，$x^3$ 的系数是多少？
     """
     require(math.gcd(a, b) == 1)
-    # The cubic term takes three factors of each kind.
-    return math.comb(6, 3) * a**3 * b**3 * (-1 if sign == '-' else 1)
+    # The cubic term takes two factors of the first kind and three of the second.
+    coefficient = math.comb(5, 2) * a**2 * b**3
+    return -coefficient if sign == '-' else coefficient
 
 
 @question('counting and probability', level=4)
-def lanterns_on_a_ring(hooks=span(13, 28), gap=span(2, 5)):
+def lanterns_on_a_ring(hooks=span(13, 36), gap=span(2, 5)):
     """$<hooks>$ numbered hooks are placed in a circle. In how many ways can $3$ identical lanterns
     be hung on three of the hooks if, all around the circle, at least $<gap>$ free hooks must
     separate any two lanterns?
@@ -133,7 +132,7 @@ def ferries_at_one_pier(
 
 
 @question('counting and probability', level=5)
-def blocks_of_one_colour(green=span(3, 9), yellow=span(3, 9)):
+def blocks_of_one_colour(green=span(3, 12), yellow=span(3, 12)):
     """$<green>$ green and $<yellow>$ yellow flags are hung in a row in random order. A block is a
     group of neighbouring flags of one colour that is as long as possible; it may be a single flag.
     What is the expected number of blocks? Answer with a common fraction in lowest terms.
@@ -142,7 +141,6 @@ def blocks_of_one_colour(green=span(3, 9), yellow=span(3, 9)):
     称为一段；单独一面旗也可以成为一段。段数的数学期望是多少？答案写成最简分数。
     """
     flags = green + yellow
-    require(flags <= 12)
     # A new block begins at the first flag and wherever neighbours differ; expectations add up.
     differ = Fraction(2 * green * yellow, flags * (flags - 1))
     blocks = 1 + (flags - 1) * differ
@@ -151,7 +149,7 @@ def blocks_of_one_colour(green=span(3, 9), yellow=span(3, 9)):
 
 
 @question('counting and probability', level=5)
-def candles_on_a_wreath(red=span(3, 7), white=span(3, 10)):
+def candles_on_a_wreath(red=span(3, 16), white=span(3, 16)):
     """$<red>$ identical red candles and $<white>$ identical white candles are set at equal
     distances around a wreath that lies on a table. Two arrangements count as the same if one
     becomes the other by turning the wreath; it cannot be flipped over. How many different
@@ -164,14 +162,14 @@ def candles_on_a_wreath(red=span(3, 7), white=span(3, 10)):
     from sympy import divisors, totient
 
     places, common = red + white, math.gcd(red, white)
-    require(red <= white <= 14 - red and common > 1)
+    require(7 <= places <= 22 and common > 1)
     # Burnside: phi(d) of the turns keep only arrangements that repeat one d-th of the wreath.
     kept = (totient(d) * math.comb(places // d, red // d) for d in divisors(common))
     return int(sum(kept)) // places
 
 
 @question('counting and probability', level=5)
-def until_two_hits_in_a_row(below=span(3, 11), above=span(1, 'below - 1')):
+def until_two_hits_in_a_row(below=span(3, 20), above=span(1, 'below - 1')):
     """Each arrow of an archer hits the target with probability $<Fraction(above, below)>$,
     independently of the others. She shoots until she has hit the target with two arrows in a row.
     What is the expected number of arrows that she shoots? Answer with a common fraction in lowest

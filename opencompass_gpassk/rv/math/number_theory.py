@@ -106,8 +106,8 @@ def closest_with_same_lcm(
     common=span(4, 30),
     product=one_of(30, 42, 60, 66, 70, 78, 84, 90, 105, 110, 120, 126, 132, 140, 150, 156, 165),
 ):
-    """Two positive integers have the greatest common divisor $<common>$ and the least common
-    multiple $<common * product>$. What is the smallest possible value of their sum?
+    """The greatest common divisor of two positive integers is $<common>$, and their least common
+    multiple is $<common * product>$. What is the smallest possible value of their sum?
 
     两个正整数的最大公因数是 $<common>$，最小公倍数是 $<common * product>$。
     它们的和的最小可能值是多少？

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import either_sign, one_of, question, require, span
@@ -89,8 +88,8 @@ def late_repeating(lead=span(1, 9), period=span(12, 98)):
 
 @question('prealgebra', level=4)
 def least_largest_of_five(median=span(10, 20), more=span(3, 8)):
-    """Five different positive integers have the median $<median>$ and the mean $<median + more>$.
-    What is the least possible value of the largest of them?
+    """The median of five different positive integers is $<median>$, and their mean is
+    $<median + more>$. What is the least possible value of the largest of them?
 
     五个互不相同的正整数的中位数是 $<median>$，平均数是 $<median + more>$。
     其中最大的数最小可能是多少？
@@ -101,22 +100,25 @@ def least_largest_of_five(median=span(10, 20), more=span(3, 8)):
 
 
 @question('prealgebra', level=4)
-def terminating_ones(n=span(150, 700)):
-    r"""How many of the $<n - 1>$ fractions
-    $\frac{1}{<n>}, \frac{2}{<n>}, \frac{3}{<n>}, \dots, \frac{<n - 1>}{<n>}$ are equal to a decimal
-    with finitely many digits?
+def terminating_ones(
+    part=one_of(16, 20, 25, 32, 40, 50, 64, 80, 100, 125, 128, 160),
+    rest=one_of(3, 7, 9, 11, 13, 17, 19, 21, 23, 27),
+):
+    r"""How many of the $<part * rest - 1>$ fractions $\frac{1}{<part * rest>},
+    \frac{2}{<part * rest>}, \frac{3}{<part * rest>}, \dots,
+    \frac{<part * rest - 1>}{<part * rest>}$ are equal to a decimal with finitely many digits?
 
-    在 $<n - 1>$ 个分数 $\frac{1}{<n>}, \frac{2}{<n>}, \frac{3}{<n>}, \dots, \frac{<n - 1>}{<n>}$
-    中，有多少个可以化成有限小数？
+    在 $<part * rest - 1>$ 个分数 $\frac{1}{<part * rest>}, \frac{2}{<part * rest>},
+    \frac{3}{<part * rest>}, \dots, \frac{<part * rest - 1>}{<part * rest>}$ 中，
+    有多少个可以化成有限小数？
     """
-    # k/n terminates if n's part prime to 10 divides k, which it does n/part - 1 times below n.
-    divided = math.gcd(n, 10**9)
-    require(10 <= divided < n)
-    return divided - 1
+    require(150 <= part * rest <= 1200)
+    # A fraction terminates if the rest, which is prime to 10, divides its numerator.
+    return part - 1
 
 
 @question('prealgebra', level=5)
-def chain_of_products(a=span(2, 9), d=span(2, 7)):
+def chain_of_products(a=span(2, 12), d=span(2, 8)):
     r"""The sum
     $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>} +
     \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ has ten
