@@ -94,8 +94,8 @@ def equation_with_swapped_argument(
     $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ for all $x \ne 0$. Find $f(<at>)$ as
     a common fraction in lowest terms.
 
-    函数 $f$ 对除 $0$ 以外的所有实数有定义，且
-    $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ 对所有 $x \ne 0$ 成立。
+    函数 $f$ 对除 $0$ 以外的所有实数有定义，
+    且 $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ 对所有 $x \ne 0$ 成立。
     求 $f(<at>)$，答案写成最简分数。
     """
     require(at**2 != swap)
@@ -129,8 +129,8 @@ def squares_of_nested_roots(low=span(-9, 2), high=span(1, 9), value=span(9, 60))
     """Let $f(x) = <polynomial([1, -low - high, low * high + value])>$. Find the sum of the squares
     of all real numbers $x$ for which $f(f(x)) = <value>$.
 
-    设 $f(x) = <polynomial([1, -low - high, low * high + value])>$。求所有满足
-    $f(f(x)) = <value>$ 的实数 $x$ 的平方和。
+    设 $f(x) = <polynomial([1, -low - high, low * high + value])>$。
+    求所有满足 $f(f(x)) = <value>$ 的实数 $x$ 的平方和。
     """
     b, c = -low - high, low * high + value
     # f(y) = value for y = low, which is under the minimum of f, where no real x leads, and high.
@@ -145,9 +145,8 @@ def least_sum_of_roots(p=span(-9, 9), a=span(1, 9), q=span(-9, 9), b=span(1, 9))
     $\sqrt{<polynomial([1, -2*p, p*p + a*a])>} + \sqrt{<polynomial([1, -2*q, q*q + b*b])>}$ for real
     $x$? Answer in simplest radical form.
 
-    当 $x$ 取遍所有实数时，求
-    $\sqrt{<polynomial([1, -2*p, p*p + a*a])>} + \sqrt{<polynomial([1, -2*q, q*q + b*b])>}$
-    的最小值，答案写成最简根式。
+    求 $\sqrt{<polynomial([1, -2*p, p*p + a*a])>} + \sqrt{<polynomial([1, -2*q, q*q + b*b])>}$
+    （$x$ 为实数）的最小值，答案写成最简根式。
     """
     import sympy
 

@@ -72,9 +72,9 @@ def pumps_at_one_basin(p=rising(1, 6), q=rising(1, 6), scale=span(2, 9)):
     would need $<scale * (q*q - p*p)>$ minutes longer than the stronger one. How many minutes would
     the stronger pump need alone?
 
-    两台水泵一起工作，$<scale * p * q>$ 分钟可以注满一个水池。如果单独工作，
-    较弱的水泵注满水池所用的时间比较强的多 $<scale * (q*q - p*p)>$ 分钟。
-    较强的水泵单独注满水池需要多少分钟？
+    两台水泵一起工作，$<scale * p * q>$ 分钟可以注满一个水池。
+    单独工作时，小水泵注满水池要比大水泵多用 $<scale * (q*q - p*p)>$ 分钟。
+    大水泵单独注满水池需要多少分钟？
     """
     # The pumps take scale * p * (p + q) and scale * q * (p + q) minutes.
     return scale * p * (p + q)
@@ -115,9 +115,10 @@ def drone_along_barges(
     back to the stern of the last. During this flight the barges move on by $<scale * legs[1 - i]>$
     metres. How many metres does the drone fly?
 
-    一列首尾相连、全长 $<scale * legs[i]>$ 米的驳船，以不变的速度沿笔直的运河被拖着前进。
-    一架无人机以更快的、往返相同的不变速度水平飞行拍摄：从最后一艘驳船的船尾飞到第一艘驳船的船头，
-    不停顿地再飞回最后一艘驳船的船尾。在这段飞行中，驳船前进了 $<scale * legs[1 - i]>$ 米。
+    一列首尾相连、全长 $<scale * legs[i]>$ 米的驳船，沿笔直的运河被匀速拖行。
+    一架无人机水平飞行拍摄，往返速度相同且保持不变，比驳船快：
+    它从最后一艘驳船的船尾飞到第一艘的船头，然后立即飞回最后一艘的船尾。
+    在这段飞行中，驳船前进了 $<scale * legs[1 - i]>$ 米。
     无人机一共飞了多少米？
     """
     length, advance = scale * legs[i], scale * legs[1 - i]
@@ -133,10 +134,9 @@ def fractions_of_cubes(a=span(3, 9), b=span(20, 60)):
     \frac{<b>^3 - 1}{<b>^3 + 1}$ has one factor $\frac{n^3 - 1}{n^3 + 1}$ for each integer $n$ from
     $<a>$ to $<b>$. Write it as a common fraction in lowest terms.
 
-    乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1} \cdots
-    \frac{<b>^3 - 1}{<b>^3 + 1}$
-    的每个因数都形如 $\frac{n^3 - 1}{n^3 + 1}$，其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。
-    把这个乘积写成最简分数。
+    在乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1}
+    \cdots \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，每个因数都形如 $\frac{n^3 - 1}{n^3 + 1}$，
+    其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。把这个乘积写成最简分数。
     """
     # Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope.
     return Fraction(a * (a - 1), b * (b + 1)) * Fraction(b * b + b + 1, a * a - a + 1)

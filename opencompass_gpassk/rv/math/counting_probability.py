@@ -97,7 +97,7 @@ def second_from_the_same_bag(a=span(2, 8), b=span(2, 8), c=span(2, 8), d=span(2,
 
     一个袋中有 $<a>$ 个红球和 $<b>$ 个绿球，另一个袋中有 $<c>$ 个红球和 $<d>$ 个绿球。
     掷一枚均匀硬币决定用哪个袋子，然后从这个袋中不放回地先后取出两个球。已知第一个是红球，
-    第二个也是红球的概率是多少？答案写成最简分数。
+    求第二个也是红球的概率，答案写成最简分数。
     """
     # P(second red | first red) is P(both red) / P(first red), each over both bags.
     m, n = a + b, c + d
@@ -137,8 +137,8 @@ def blocks_of_one_colour(green=span(3, 12), yellow=span(3, 12)):
     group of neighbouring flags of one colour that is as long as possible; it may be a single flag.
     What is the expected number of blocks? Answer with a common fraction in lowest terms.
 
-    把 $<green>$ 面绿旗和 $<yellow>$ 面黄旗按随机顺序挂成一排。相邻的同色旗尽可能多地连在一起，
-    称为一段；单独一面旗也可以成为一段。段数的数学期望是多少？答案写成最简分数。
+    把 $<green>$ 面绿旗和 $<yellow>$ 面黄旗按随机顺序挂成一排。
+    相邻的同色旗连成的、不能再延长的一组称为一段，一段可以只有一面旗。段数的数学期望是多少？答案写成最简分数。
     """
     flags = green + yellow
     # A new block begins at the first flag and wherever neighbours differ; expectations add up.

@@ -50,7 +50,7 @@ def sum_in_other_base(
     which it is written. Give the digits of the sum in base $<base>$, without an index.
 
     计算 $<a><b><c>_{<base>} + <d><e><f>_{<base>}$，其中数的下标表示它所用的进位制。
-    请写出和的 $<base>$ 进制数字，不带下标。
+    用 $<base>$ 进制写出和的各位数字，不写下标。
     """
     rest, digits = (a + d) * base**2 + (b + e) * base + (c + f), ''
     while rest:
@@ -110,7 +110,7 @@ def closest_with_same_lcm(
     multiple is $<common * product>$. What is the smallest possible value of their sum?
 
     两个正整数的最大公因数是 $<common>$，最小公倍数是 $<common * product>$。
-    它们的和的最小可能值是多少？
+    它们的和最小是多少？
     """
     # Divided by their greatest common divisor, the two are coprime factors of this product.
     factors = [(d, product // d) for d in range(1, product + 1) if product % d == 0]
@@ -139,7 +139,8 @@ def sum_of_decimals(
     把分数 $\frac{<above>}{<below>}$ 写成小数，小数点后前 $<places>$ 位数字的和是多少？
     """
     # Lowest terms, denominator coprime to 10: the digits repeat from the first one on.
-    period, rest = [], above
+    period: list[int] = []
+    rest = above
     while not period or rest != above:
         digit, rest = divmod(10 * rest, below)
         period.append(digit)
@@ -183,7 +184,7 @@ def squares_from_quadratic(b=span(7, 21, step=2), c=span(50, 250)):
     """There are only a few positive integers $n$ that make $n^2 + <b>n + <c>$ the square of an
     integer. What do they add up to?
 
-    只有少数几个正整数 $n$ 使 $n^2 + <b>n + <c>$ 是整数的平方。这些 $n$ 的和是多少？
+    只有少数几个正整数 $n$ 使 $n^2 + <b>n + <c>$ 是完全平方数。这些 $n$ 的和是多少？
     """
     # n^2 + bn + c = m^2 means (2m - 2n - b)(2m + 2n + b) = 4c - b^2. As b is odd, this is 3 modulo
     # 4, and so every pair of factors gives an integer n.

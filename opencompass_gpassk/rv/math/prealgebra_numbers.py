@@ -20,7 +20,7 @@ def times_before_plus(summand=span(2, 20), factor=span(2, 9), other=span(2, 9)):
 def percent_of_tens(percent=span(10, 90, step=10), whole=span(20, 200, step=10)):
     r"""What is $<percent>\%$ of $<whole>$?
 
-    求 $<whole>$ 的 $<percent>\%$ 是多少。
+    $<whole>$ 的 $<percent>\%$ 是多少？
     """
     return percent * whole // 100
 
@@ -55,8 +55,9 @@ def part_of_the_way(
     $<Fraction(a, b)>$ to $<Fraction(c, d)>$. Which number is at $P$? Answer with a common fraction
     in lowest terms.
 
-    数轴上的点 $P$ 在从 $<Fraction(a, b)>$ 到 $<Fraction(c, d)>$ 的路上，
-    从起点算起占全程的 $<Fraction(part, parts)>$。点 $P$ 表示的数是多少？答案写成最简分数。
+    数轴上，点 $P$ 在表示 $<Fraction(a, b)>$ 和 $<Fraction(c, d)>$ 的两点之间，
+    它到前一点的距离是这两点间距离的 $<Fraction(part, parts)>$。
+    点 $P$ 表示的数是多少？答案写成最简分数。
     """
     start, end, share = Fraction(a, b), Fraction(c, d), Fraction(part, parts)
     require(start < end <= 1)
@@ -125,9 +126,9 @@ def chain_of_products(a=span(2, 12), d=span(2, 8)):
     terms; in each, the second factor of the denominator exceeds the first by $<d>$ and is the first
     factor of the next term. Give its value as a common fraction in lowest terms.
 
-    和式 $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>} +
-    \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$
-    共有十项；每一项的分母中，第二个因数比第一个大 $<d>$，并且是下一项的第一个因数。
+    和式 $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>}
+    + \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ 共有十项；
+    每一项的分母中，第二个因数比第一个大 $<d>$，并且是下一项的第一个因数。
     求这个和，写成最简分数。
     """
     # 1/(a(a+d)) is (1/a - 1/(a+d))/d, so that of ten such terms only two ends are left.

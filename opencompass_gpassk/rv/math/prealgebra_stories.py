@@ -46,7 +46,7 @@ def train_on_the_move(
     how many minutes is it moving?
 
     一列火车 $<hour>{:}<minute>$ 出发，当天 $<last_hour>{:}<last_minute>$ 到达（$24$ 小时制）。
-    途中它在各站一共停了 $<standing>$ 分钟。它行驶了多少分钟？
+    途中它在各站一共停了 $<standing>$ 分钟。火车行驶了多少分钟？
     """
     return 60 * (last_hour - hour) + last_minute - minute - standing
 
@@ -59,7 +59,7 @@ def boxes_of_tiles(
     whose sides are $<side>$ cm long. The tiles are sold in full boxes of $<packed>$. What is the
     smallest number of boxes that is enough?
 
-    一间房的地面是长 $<length>$ 米、宽 $<width>$ 米的长方形，
+    一间房的地面是两边分别长 $<length>$ 米和 $<width>$ 米的长方形，
     要用边长为 $<side>$ 厘米的正方形地砖铺满。地砖整盒出售，每盒 $<packed>$ 块。至少要买多少盒？
     """
     tiles = (100 * length // side) * (100 * width // side)
@@ -72,8 +72,8 @@ def beetle_on_the_flagpole(height=span(35, 95), up=span(5, 9), down=span(2, 6)):
     Every day it climbs $<up>$ feet, and every night it slides back $<down>$ feet. On which day does
     it first reach the top? Give the number of that day.
 
-    一根旗杆高 $<height>$ 尺。一只甲虫在第 $1$ 天早晨从旗杆底部开始往上爬，
-    每个白天爬上 $<up>$ 尺，每个夜晚滑下 $<down>$ 尺。它在第几天第一次到达杆顶？
+    一根旗杆高 $<height>$ 英尺。一只甲虫在第 $1$ 天早晨从旗杆底部开始往上爬，
+    每个白天爬上 $<up>$ 英尺，每个夜晚滑下 $<down>$ 英尺。它在第几天第一次到达杆顶？
     """
     require(down + 2 <= up)
     # The last climb is not followed by a slide; before it, each day and night gain up - down.
@@ -87,7 +87,7 @@ def typed_page_numbers(first=span(2, 8), last=span(114, 399)):
     used. Which number is on the last page?
 
     一份报告正文第一页的页码是 $<first>$，以后每页页码加 $1$。
-    印出全部页码一共用了 $<10 - first + 2*90 + 3*(last - 99)>$ 个数字。最后一页的页码是多少？
+    印出全部页码一共用了 $<10 - first + 2*90 + 3*(last - 99)>$ 个数码。最后一页的页码是多少？
     """
     # Pages up to 9 take a digit each, the 90 pages from 10 to 99 two each, the others three.
     return last
@@ -99,7 +99,7 @@ def sheet_in_strips(strips=span(3, 9), side=span(10, 30)):
     rectangular strips. The perimeters of the strips add up to $<2 * (strips + 1) * side>$ cm. What
     was the area of the sheet, in square centimetres?
 
-    沿平行于一条边的方向，把一张正方形纸剪成 $<strips>$ 个长方形纸条。
+    沿平行于一条边的方向，把一张正方形纸剪成 $<strips>$ 条长方形纸条。
     这些纸条的周长之和是 $<2 * (strips + 1) * side>$ 厘米。原来这张纸的面积是多少平方厘米？
     """
     # Each strip has two full sides of the square; their short ends make up two more.
