@@ -64,8 +64,11 @@ def divides_square_plus(text, answer):
 @reader
 def sum_of_decimals(text, answer):
     above, below, places = numbers(text)
-    decimals = str(10**places * (above % below) // below)  # zeros in front add nothing
-    return answer == sum(map(int, decimals))
+    rest, total = above % below, 0
+    for _ in range(places):  # long division
+        digit, rest = divmod(10 * rest, below)
+        total += digit
+    return answer == total
 
 
 @reader

@@ -37,7 +37,7 @@ def syrup_made_sweeter(
     """
     # The sugar missing in the weak syrup is the surplus of the strong one.
     missing, surplus = litres * (wanted - weak), strong - wanted
-    require(missing % surplus == 0)
+    require(surplus > 0 and missing % surplus == 0)
     return missing // surplus
 
 

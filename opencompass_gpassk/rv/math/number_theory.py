@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from opencompass_gpassk.rv.question import one_of, question, require, rising, span
-
-ROWS = (5, 7, 8, 9, 11)  # without a common divisor
+from opencompass_gpassk.rv.question import one_of, question, require, rising, several, span
 
 
 @question('number theory', level=1)
@@ -61,24 +59,22 @@ def sum_in_other_base(
 
 @question('number theory', level=3)
 def marchers_in_rows(
-    a=rising(of=ROWS),
-    b=rising(of=ROWS),
-    c=rising(of=ROWS),
-    over_a=span(2, 'a - 1'),
-    over_b=span(2, 'b - 1'),
-    over_c=span(2, 'c - 1'),
+    rows=several(3, rising(of=(5, 7, 8, 9, 11))),
+    a=span(2, 'rows[0] - 1'),
+    b=span(2, 'rows[1] - 1'),
+    c=span(2, 'rows[2] - 1'),
 ):
-    """When the musicians of a band line up in rows of $<a>$, $<over_a>$ of them are left over. In
-    rows of $<b>$, $<over_b>$ are left over, and in rows of $<c>$, $<over_c>$ are. What is the
+    """When the musicians of a band line up in rows of $<rows[0]>$, $<a>$ of them are left over. In
+    rows of $<rows[1]>$, $<b>$ are left over, and in rows of $<rows[2]>$, $<c>$ are. What is the
     smallest possible number of musicians?
 
-    一支乐队的乐手排队，每排 $<a>$ 人时剩下 $<over_a>$ 人，每排 $<b>$ 人时剩下 $<over_b>$ 人，
-    每排 $<c>$ 人时剩下 $<over_c>$ 人。乐手最少有多少人？
+    一支乐队的乐手排队，每排 $<rows[0]>$ 人时剩下 $<a>$ 人，每排 $<rows[1]>$ 人时剩下 $<b>$ 人，
+    每排 $<rows[2]>$ 人时剩下 $<c>$ 人。乐手最少有多少人？
     """
     from sympy.ntheory.modular import crt
 
     # Three remainders by coprime divisors fix a number up to the product of the divisors.
-    musicians = int(crt((a, b, c), (over_a, over_b, over_c))[0])
+    musicians = int(crt(rows, (a, b, c))[0])
     require(musicians > 60)
     return musicians
 
@@ -138,14 +134,8 @@ def sum_of_decimals(
 
     把分数 $\frac{<above>}{<below>}$ 写成小数，小数点后前 $<places>$ 位数字的和是多少？
     """
-    # Lowest terms, denominator coprime to 10: the digits repeat from the first one on.
-    period: list[int] = []
-    rest = above
-    while not period or rest != above:
-        digit, rest = divmod(10 * rest, below)
-        period.append(digit)
-    full, left = divmod(places, len(period))
-    return full * sum(period) + sum(period[:left])
+    # Shifted by so many places, they are the whole part; zeros in front add nothing.
+    return sum(int(digit) for digit in str(10**places * above // below))
 
 
 @question('number theory', level=4)
