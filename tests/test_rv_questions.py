@@ -22,41 +22,65 @@ QUESTIONS = questions()
 READERS = rv_texts.load()
 # Question → how many pairs of places may be exchanged, since the answer is the same then.
 SYMMETRIC = {
+    'BlocksOfOneColour': 1,
+    'BoxesOfTiles': 1,
+    'CandlesOnAWreath': 1,
     'ChalkSharedByTwo': 3,  # the colours
     'CheapDiagonals': 1,  # east and north, mirrored in the diagonal
     'CircleRoundRectangle': 1,
     'CubesBetweenViews': 1,  # the views, from the front and from the side
     'DippedTowers': 1,  # the front and the back row
     'DivisibleByJustOne': 1,  # the divisors
+    'FencedBed': 1,
+    'FerriesAtOnePier': 1,
     'FocalTriangle': 1,
     'FoldCornerToCorner': 1,
     'FourEqualFaces': 3,
+    'GreetingsAcrossTeams': 3,
     'HexagonOfTwoLengths': 1,
     'InverseFromMatrix': 2,
+    'JuryOfBothGuilds': 1,
+    'LampsInStep': 1,
+    'LeastSumOfRoots': 1,
+    'MealWithOrWithoutDessert': 1,
     'MirroredBox': 1,  # length and width
     'PailsAtTheWell': 1,  # the pails
+    'PaintedOnTheTable': 1,
     'PayingWithChange': 1,  # the coins
+    'PearsInBoxes': 1,
+    'PercentOfTens': 1,
     'PlaceAmongProducts': 1,
     'PlankedFootbridge': 1,
     'PolarPointsApart': 2,
     'QuarticOnALine': 2,
+    'RemainderCarried': 1,
+    'RootOfFourFactors': 6,
     'ScatterbrainedGuest': 1,  # the guests asked for
     'SkewLinesApart': 1,
     'SpinForBothColours': 1,  # the colours waited for
     'SquaresOnDots': 1,  # rows and columns
+    'SumInOtherBase': 3,
     'SumOfCommonDivisors': 1,  # the numbers
     'TangentsInRatio': 1,
+    'TermsFromBothEnds': 1,
     'ThreeDistances': 3,
     'ThreeLockedPairs': 3,
     'TiltedEllipse': 1,
+    'TimesBeforePlus': 1,
     'TowersSeenFromBothEnds': 1,
+    'TrainOnTheMove': 1,
     'TurnedAboutHypotenuse': 1,
     'TwoSocksAlike': 3,  # the colours
 }
 # The Chinese statements of these name the numbers in another order.
 ANOTHER_ORDER: set[str] = {
+    'CoprimeSum',
+    'CubicTermOfPower',
     'MiddlesOfTriples',
+    'PartOfTheWay',
+    'PercentOfTens',
     'RemainderByTheProduct',
+    'SquareRootsOfOne',
     'StrikesOfTheTownClock',
     'XorOfEveryPair',
 }
