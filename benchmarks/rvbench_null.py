@@ -9,7 +9,7 @@ OOR less chance should be 0, and one that knows a third of the originals by hear
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,9 @@ def size(version: Version) -> float:
     return max(map(largest, version.variables.values()))
 
 
-def percentile(question: Question) -> float:
-    """Return the place of the original among the versions of all seeds, from 0 to 1."""
-    drawn = [versions(question, PER_GROUP, seed) for seed in SEEDS]
+def percentile(question: Question, seeds: Iterable[int]) -> float:
+    """Return the place of the original's largest variable among the versions', from 0 to 1."""
+    drawn = [versions(question, PER_GROUP, seed) for seed in seeds]
     own = size(drawn[0][0])
     others = [size(version) for group in drawn for version in group[1:]]
     return float(np.mean([(other < own) + 0.5 * (other == own) for other in others]))
@@ -73,7 +73,7 @@ def simulated(groups: Sequence[Sequence[Version]], learnt: float, seed: int) -> 
 def main() -> None:
     """Print the tables."""
     found = questions()
-    places = [percentile(question) for question in found]
+    places = [percentile(question, SEEDS) for question in found]
     print(
         f'{len(found)} questions, {len(SEEDS)} seeds: largest variable of an original at the '
         f'{100 * np.mean(places):.1f}th percentile of its versions; '

@@ -101,7 +101,8 @@ def linear(factor: int, added: int, x: int) -> list[str]:
 
 
 @learnt('FifthNumberJoins')
-def fifth_number(before: int, after: int) -> list[str]:
+def fifth_number(before: int, change: int) -> list[str]:
+    after = before + change
     all_five, four = 5 * after, 4 * before
     return [
         rf'5\times{after}={all_five}',
