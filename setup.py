@@ -34,11 +34,17 @@ REQUIREMENTS = [
     'jinja2>=3.1',
     'latex2mathml>=3.77',
     'plotly>=6',
+    'psutil>=5.9',
     'scipy>=1.9',
     'tabulate>=0.9',
     'tqdm>=4.64',
 ]
 EXTRAS = {
+    'docs': [  # for Python 3.11 and later
+        'mkdocs>=1.6,<2',
+        'mkdocs-material>=9.6,<10',  # its end is announced for May 2027; Zensical is to follow it
+        'mkdocstrings[python]>=1,<2',
+    ],
     'report': ['matplotlib>=3.8'],
     'reasoneval': ['accelerate>=1.0'],
     'test': [

@@ -3,12 +3,12 @@
     python benchmarks/inference_api.py [--responses 11424] [--part 960]
 
 The stub is ``tests/judge_server.py`` in a separate process: each response is 2 kB and takes 500 ms.
-Every model goes through ``GPassKGenInferencer``, which saves each response; what is timed begins
-with the prompts and ends with the prediction file. Each row is measured in a fresh process after
-its imports. ``OpenAISDK`` is measured on a part of the responses and extrapolated: as
-OpenCompass's example configs have it (16 requests a second, 64 at once), and with 256 at once and
-its rate limit taken out. The ideal time is the number of responses times the latency, divided by
-256, the requests at once.
+``OpenAICompatible`` goes through ``GPassKGenInferencer``, which saves each response, ``OpenAISDK``
+through OpenCompass's own inferencer; what is timed begins with the prompts and ends with the
+prediction file. Each row is measured in a fresh process after its imports. ``OpenAISDK`` is
+measured on a part of the responses and extrapolated: as OpenCompass's example configs have it (16
+requests a second, 64 at once), and with 256 at once and its rate limit taken out. The ideal time is
+the number of responses times the latency, divided by 256, the requests at once.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def draw(name: str, url: str, responses: int) -> tuple[float, int, dict[str, Any
     """Draw responses; return the seconds, the number of lost responses, and the stub's counts."""
     from datasets import Dataset
     from opencompass.datasets.base import BaseDataset
+    from opencompass.openicl.icl_inferencer import GenInferencer
     from opencompass.openicl.icl_prompt_template import PromptTemplate
     from opencompass.openicl.icl_retriever import ZeroRetriever
 
@@ -107,7 +108,8 @@ def draw(name: str, url: str, responses: int) -> tuple[float, int, dict[str, Any
     with tempfile.TemporaryDirectory() as folder:
         model = build(name, url, Path(folder))
         at_once = 64 if name == 'example' else AT_ONCE
-        inferencer = GPassKGenInferencer(model, max_out_len=8192, batch_size=at_once)
+        kind = GPassKGenInferencer if name == 'ours' else GenInferencer
+        inferencer = kind(model, max_out_len=8192, batch_size=at_once)
         start = time.perf_counter()
         inferencer.inference(
             ZeroRetriever(rows),
@@ -118,7 +120,7 @@ def draw(name: str, url: str, responses: int) -> tuple[float, int, dict[str, Any
         seconds = time.perf_counter() - start
         records = json.loads((Path(folder) / 'problems.json').read_text()).values()
     with urllib.request.urlopen(url.replace('/v1', '/count')) as response:
-        return seconds, sum('lost' in record for record in records), json.load(response)
+        return seconds, sum(not record['prediction'] for record in records), json.load(response)
 
 
 def main() -> None:

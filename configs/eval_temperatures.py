@@ -1,4 +1,4 @@
-"""Is a model more stable at a lower temperature? The job of ``docs/tutorial.md``.
+"""Is a model more stable at a lower temperature? It made the responses of ``docs/tutorial.md``.
 
     opencompass configs/eval_temperatures.py
 

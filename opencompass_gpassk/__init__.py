@@ -14,23 +14,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from opencompass_gpassk.datasets.upgrade import upgraded
     from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
     from opencompass_gpassk.results.summary import summarize
 
+    upgrade: Any  # in a config a lazy object, of which build() makes the function
+
 __version__ = '0.1.0'
 
-__all__ = ['__version__', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'summarize']
+__all__ = [
+    '__version__',
+    'g_pass_at_k',
+    'mg_pass_at_k',
+    'pass_at_k',
+    'summarize',
+    'upgrade',
+    'upgraded',
+]
 
 PLACES = {
     'g_pass_at_k': 'metrics.gpassk',
     'mg_pass_at_k': 'metrics.gpassk',
     'pass_at_k': 'metrics.gpassk',
     'summarize': 'results.summary',
+    'upgrade': 'datasets.upgrade',
+    'upgraded': 'datasets.upgrade',
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public function at its first use, since numpy and scipy load slowly."""
+    """Import a public function at its first use, since what it needs loads slowly."""
     if name not in PLACES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     found = globals()[name] = getattr(import_module(f'{__name__}.{PLACES[name]}'), name)

@@ -23,6 +23,7 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.make_result import make_result, make_table
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 from opencompass_gpassk.results.versions import find_groups
+from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['GPassKEvaluator', 'ReasonEvalEvaluator']
@@ -136,31 +137,32 @@ class GPassKEvaluator(BaseEvaluator):
         protocol = replace(self.protocol, n=n, k=ks, groups=task.groups)
         if versions := find_groups(task.problems):
             protocol.check_versions(versions.size)
-        # Scores first, since they are stored; verdicts of OpenCompass's evaluators are not.
-        reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None
-        if reasoning and self._judges_here():
-            forget_scorer()  # the judge may need its memory
-        verdicts = self._judge(task)
-        table = make_table(
-            task.problems,
-            task.responses,
-            verdicts.judgements,
-            reasoning.scored if reasoning else None,
-            progress=True,
-        )
-        result = make_result(
-            table,
-            protocol,
-            task.responses,
-            **task.about,
-            judge=verdicts.signature,
-            judging=verdicts.description,
-            audit=verdicts.audit,
-            reasoning=reasoning,
-            intervals=self.intervals,
-            notes=[*verdicts.notes, *task.notes],
-        )
-        return task.keep(table, result, reasoning)
+        with progress_file(task.folder, 'evaluation'):
+            # Scores first, since they are stored; verdicts of OpenCompass's evaluators are not.
+            reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None
+            if reasoning and self._judges_here():
+                forget_scorer()  # the judge may need its memory
+            verdicts = self._judge(task)
+            table = make_table(
+                task.problems,
+                task.responses,
+                verdicts.judgements,
+                reasoning.scored if reasoning else None,
+                progress=True,
+            )
+            result = make_result(
+                table,
+                protocol,
+                task.responses,
+                **task.about,
+                judge=verdicts.signature,
+                judging=verdicts.description,
+                audit=verdicts.audit,
+                reasoning=reasoning,
+                intervals=self.intervals,
+                notes=[*verdicts.notes, *task.notes],
+            )
+            return task.keep(table, result, reasoning)
 
     def _judges_here(self) -> bool:
         """Tell whether judging loads a model into this process."""
@@ -209,9 +211,13 @@ class ReasonEvalEvaluator(BaseEvaluator):
         reasoning: The scorer: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. Set its GPUs with
             ``eval_cfg=dict(num_gpus=…)``.
-        groups, min_coverage, benchmark, intervals, cluster: As in :class:`GPassKEvaluator`.
+        groups: As in :class:`GPassKEvaluator`.
+        min_coverage: As in :class:`GPassKEvaluator`.
+        benchmark: As in :class:`GPassKEvaluator`.
         pred_postprocessor: As in any OpenCompass evaluator; steps are taken from the response
             before postprocessing.
+        intervals: As in :class:`GPassKEvaluator`.
+        cluster: As in :class:`GPassKEvaluator`.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -242,19 +248,20 @@ class ReasonEvalEvaluator(BaseEvaluator):
         ``k`` has no effect.
         """
         task = read_task(self, self.task_settings, original_dataset, score_kwargs)
-        reasoning = task.score_reasoning(self.reasoning)
-        unjudged = Judgement(Verdict.UNJUDGED, None, 'answers are not judged', NOBODY)
-        table = make_table(
-            task.problems, task.responses, [unjudged] * len(reasoning.scored), reasoning.scored
-        )
-        result = make_result(
-            table,
-            Protocol(n, groups=task.groups, judged=False),
-            task.responses,
-            **task.about,
-            judge=NOBODY,
-            reasoning=reasoning,
-            intervals=self.intervals,
-            notes=task.notes,
-        )
-        return task.keep(table, result, reasoning)
+        with progress_file(task.folder, 'evaluation'):
+            reasoning = task.score_reasoning(self.reasoning)
+            unjudged = Judgement(Verdict.UNJUDGED, None, 'answers are not judged', NOBODY)
+            table = make_table(
+                task.problems, task.responses, [unjudged] * len(reasoning.scored), reasoning.scored
+            )
+            result = make_result(
+                table,
+                Protocol(n, groups=task.groups, judged=False),
+                task.responses,
+                **task.about,
+                judge=NOBODY,
+                reasoning=reasoning,
+                intervals=self.intervals,
+                notes=task.notes,
+            )
+            return task.keep(table, result, reasoning)

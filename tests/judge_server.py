@@ -101,6 +101,7 @@ class JudgeServer:
         port: 0 for any.
 
     Attributes:
+        models: What ``/v1/models`` lists.
         calls: Requests that arrived.
         judged: How often each prompt got its reply.
         bodies: The last thousand requests as they were read.
@@ -140,6 +141,7 @@ class JudgeServer:
         self.dies_after = dies_after
         self.hang = hang
         self.respond = respond or (lambda body: None)
+        self.models: list[dict[str, Any]] = [{'id': 'judge', 'object': 'model'}]
         self.calls = 0
         self.judged: Counter[str] = Counter()
         self.bodies: deque[dict[str, Any]] = deque(maxlen=1000)
@@ -208,7 +210,7 @@ class JudgeServer:
                 connection.transport.abort()
 
     async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({'object': 'list', 'data': [{'id': 'judge', 'object': 'model'}]})
+        return web.json_response({'object': 'list', 'data': self.models})
 
     async def _count(self, request: web.Request) -> web.Response:
         return web.json_response(self.counts())

@@ -100,16 +100,15 @@ def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
-    """Mean and spread, or alpha and beta of the same distribution, give the same."""
-    by_moments = outlooks(capsys, '--mean', 0.5, '--spread', (1 / 12) ** 0.5, '-k', 4)
-    by_shape = outlooks(capsys, '--alpha', 1, '--beta', 1, '-k', 4)
-    for first, second in zip(by_moments, by_shape, strict=True):
-        assert first['figure'] == pytest.approx(second['figure'])
-        assert first['enough'] == second['enough']
-        assert first['observed'] is None
-    passes = {one['metric']: one['figure'] for one in by_shape}
+    """The Beta distribution of this mean and spread is the uniform one."""
+    found = outlooks(capsys, '--mean', 0.5, '--spread', (1 / 12) ** 0.5, '-k', 4)
+    assert all(one['observed'] is None for one in found)
+    passes = {one['metric']: one['figure'] for one in found}
     assert passes['G-Pass@4_1.0'] == pytest.approx(1 / 5)  # E[p^4] of uniform rates
     assert passes['G-Pass@4_0.5'] == pytest.approx(3 / 5)  # 2, 3 or 4 right, all as likely
+
+
+UNIFORM = ('--mean', '0.5', '--spread', '0.28867513')
 
 
 @pytest.mark.parametrize(
@@ -117,17 +116,15 @@ def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([], 'name a pilot run, or give --mean and --spread'),
         (['--mean', '0.5'], 'name a pilot run'),
-        (['--mean', '0.5', '--spread', '0.1', '--alpha', '1'], 'name a pilot run'),
         (['--mean', '0.5', '--spread', '0.6'], 'spread is 0.6'),
         (['--mean', 'nan', '--spread', '0.1'], 'mean is nan'),
-        (['--alpha', '0', '--beta', '1'], 'alpha is 0'),
-        (['--alpha', '1', '--beta', '1', '-k', '0'], 'k is 0'),
-        (['--alpha', '1', '--beta', '1', '-n', '99999'], 'n is 99999'),
-        (['--alpha', '1', '--beta', '1', '--problems', '0'], 'problems is 0'),
-        (['--alpha', '1', '--beta', '1', '--negligible', '2'], 'negligible is 2'),
-        (['--alpha', '1', '--beta', '1', '--level', '95'], 'level is 95'),
-        (['--alpha', '1', '--beta', '1', '--tau', '1.5'], 'tau is 1.5'),
-        (['--alpha', '1', '--beta', '1', '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
+        ([*UNIFORM, '-k', '0'], 'k is 0'),
+        ([*UNIFORM, '-n', '99999'], 'n is 99999'),
+        ([*UNIFORM, '--problems', '0'], 'problems is 0'),
+        ([*UNIFORM, '--negligible', '2'], 'negligible is 2'),
+        ([*UNIFORM, '--level', '95'], 'level is 95'),
+        ([*UNIFORM, '--tau', '1.5'], 'tau is 1.5'),
+        ([*UNIFORM, '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
         (['--looks', '32', '16'], 'looks are 32 16'),
         (['--looks', '16', '--level', '1'], 'level is 1'),
         (['--looks', '16', '32', '--mean', '0.5'], 'name a pilot run'),
@@ -154,7 +151,10 @@ def test_a_pilot_that_nobody_judged(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_one_answer_of_each_problem_is_no_pilot(
     pilot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Beside others it is skipped, alone it is an error; a pilot of n < k is told to be short."""
+    """Beside others it is passed over, alone it is an error; a pilot of n < k is told to be short.
+
+    A file of several responses of each problem that nobody judged is told of.
+    """
     problems = [Problem(f'p{i}') for i in range(10)]
     trials = [Trial(one.problem_id, 0, Verdict.CORRECT) for one in problems]
     greedy = pilot.with_name('a-greedy.trials.jsonl.gz')
@@ -162,10 +162,15 @@ def test_one_answer_of_each_problem_is_no_pilot(
     folder = pilot.parent.parent.parent
     assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
     told = capsys.readouterr()
-    assert told.err.startswith('skipped: ')
-    assert 'a-greedy.trials.jsonl.gz: one judged response of each problem' in told.err
+    assert told.err == ''
     assert 'a-greedy' not in told.out
     assert 'n = 8 < k = 16' in told.out
+    unjudged = [Trial('p0', i, Verdict.UNJUDGED) for i in (0, 1)]
+    failed = pilot.with_name('failed.trials.jsonl.gz')
+    write_trials(failed, TrialTable(problems[:1], unjudged), {})
+    assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
+    assert 'failed.trials.jsonl.gz: it has no judged trial' in capsys.readouterr().err
+    failed.unlink()
     assert main(['plan', str(greedy)]) == 1
     assert 'take a pilot of n = 2 or more' in capsys.readouterr().err
     write_trials(pilot, TrialTable(problems, trials), {})
@@ -177,7 +182,7 @@ def test_one_answer_of_each_problem_is_no_pilot(
 @pytest.mark.parametrize(
     ('rates', 'told', 'lacks'),
     [
-        (['--alpha', '1e9', '--beta', '1e-9'], 'Sampling causes no variance', 'nan'),
+        (['--mean', repr(1 - 1e-15), '--spread', '1e-9'], 'Sampling causes', 'nan'),
         (['--mean', '0.5', '--spread', '0.0001'], 'Even at n = 256 sampling', 'at any n'),
         (['--mean', '0.5', '--spread', '0.3'], 'for a population of problems like these', 'any n'),
     ],

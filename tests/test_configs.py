@@ -316,14 +316,14 @@ def test_the_papers_job_gives_every_model_the_same_length() -> None:
 
 
 def test_an_upgraded_data_set_keeps_its_own_evaluator_as_judge(tmp_path: Path) -> None:
-    """Three lines make OpenCompass's MATH-500 a data set that is sampled."""
+    """One call makes OpenCompass's MATH-500 a data set that is sampled."""
     greedy, upgraded = dumped(load(FOLDER / 'eval_mix.py'), tmp_path).datasets[:2]
     assert (greedy.n, greedy.infer_cfg.inferencer.sampling) == (1, 'greedy')
-    assert greedy.eval_cfg == upgraded.eval_cfg
+    assert greedy.eval_cfg == upgraded.eval_cfg  # and with it the benchmark
     assert (upgraded.n, upgraded.k) == (16, [4, 8])
     kind = 'opencompass_gpassk.inferencer.GPassKGenInferencer'
     assert upgraded.infer_cfg.inferencer.type == kind
-    assert upgraded.eval_cfg.evaluator.judge.type == 'opencompass.evaluator.MATHVerifyEvaluator'
+    assert upgraded.eval_cfg.evaluator.judge.type.endswith('.MATHVerifyEvaluator')
 
 
 def test_opencompass_finds_configs_by_name() -> None:
@@ -365,6 +365,23 @@ def test_other_sweeps_read_configs_from_the_package(tmp_path: Path) -> None:
     )
     read = dumped(load(tmp_path / 'mine.py'), tmp_path)
     assert [each.abbr for each in read.datasets] == ['gsm8k', 'MATH500-L5-n48']
+
+
+def test_the_config_for_data_of_ones_own_is_complete(tmp_path: Path) -> None:
+    """That of docs/own-data.md, with the path of a file that is there."""
+    page = (ROOT / 'docs/own-data.md').read_text('utf-8')
+    (text,) = re.findall(r'^```python\n(.*?)^```', page, re.DOTALL | re.MULTILINE)
+    file = tmp_path / 'mine.csv'
+    file.write_text('problem_text,solution\nWhat is the opposite of left?,right\n')
+    (tmp_path / 'mine.py').write_text(text.replace('/data/mine.csv', str(file)))
+    config = dumped(load(tmp_path / 'mine.py'), tmp_path)
+    (dataset,) = config.datasets
+    test = build_dataset_from_cfg(dataset).test
+    assert (len(test), test[0]['answer'], test[0]['benchmark']) == (16, 'right', 'mine')
+    assert ICL_EVALUATORS.get(dataset.eval_cfg.evaluator.type) is not None
+    assert ICL_INFERENCERS.get(dataset.infer_cfg.inferencer.type) is not None
+    assert (len(config.models), config.work_dir) == (1, 'outputs/mine')
+    assert config.summarizer.type == 'opencompass_gpassk.summarizer.GPassKSummarizer'
 
 
 def test_settings_import_nothing_heavy() -> None:

@@ -81,6 +81,8 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
     [
         ({'problem': 'x', 'answer': '1'}, 'field question .*problem, answer.*mean question?'),
         ({'question': 'x', 'target': '1'}, 'field answer .*question, target.*mean answer?'),
+        ({'Question': 'x', 'Gold': '1'}, 'field question and answer .*mean question.*mean answer'),
+        ({'q': 'x', 'a': '1'}, 'field question and answer .*--columns question=YOUR.* answer=YOUR'),
         ({'question': 'x', 'answer': ['1']}, 'field answer .*not a text'),
         ({'question': 'x', 'answer': '1', 'id': 'zwei'}, "field id: 'zwei' .*line 2"),
         ({'question': 'x\ud800', 'answer': '1'}, 'field question .*half a character'),

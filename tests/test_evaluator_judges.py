@@ -35,7 +35,7 @@ from eval_task import (
 from opencompass.datasets import CustomDataset
 from opencompass.datasets.livemathbench import livemathbench as upstream
 from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
-from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
@@ -107,6 +107,31 @@ def test_a_custom_data_set_of_opencompass_is_scored_by_its_own_evaluator(tmp_pat
         'verdict': 'correct',
         'source': 'AccEvaluator',
     }
+
+
+def with_language(text: str) -> tuple[str, str]:
+    """A postprocessor of the kind that PMMEval has: its evaluators want a pair."""
+    return text.split('{')[1].strip('}'), 'en'
+
+
+class PairEvaluator(BaseEvaluator):
+    """Scores pairs of an answer and a language."""
+
+    def score(self, predictions: list[tuple[str, str]], references: list[str]) -> dict[str, Any]:
+        """Compare the answers."""
+        pairs = zip(predictions, references, strict=True)
+        return {'details': [{'correct': answer == gold} for (answer, _), gold in pairs]}
+
+
+def test_an_evaluator_gets_what_its_postprocessor_made(tmp_path: Path) -> None:
+    """A pair, not the text of one."""
+    dataset = data_set(
+        Sums,
+        evaluator={'type': GPassKEvaluator, 'judge': {'type': PairEvaluator}},
+        eval_cfg={'pred_postprocessor': {'type': with_language}},
+    )
+    predict(tmp_path, dataset)
+    assert counts(evaluate(tmp_path, dataset)) == COUNTS
 
 
 def test_math_verify_evaluator_drops_no_row(tmp_path: Path) -> None:

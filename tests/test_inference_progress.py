@@ -46,7 +46,7 @@ def test_any_text_survives(tmp_path: Path) -> None:
     assert progress.path.read_bytes().count(b'\n') == len(TEXTS)
     restored = progress.restore(requests())
     assert [restored.records[i]['prediction'] for i in range(len(TEXTS))] == list(TEXTS)
-    assert (restored.unused, restored.moved, restored.torn) == ([], 0, 0)
+    assert (restored.unused, restored.moved) == ([], 0)
 
 
 def test_torn_last_line_is_dropped_alone(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_torn_last_line_is_dropped_alone(tmp_path: Path) -> None:
     for end in range(last + 1, len(whole) - 1):
         progress.path.write_bytes(whole[:end])
         restored = progress.restore(requests())
-        assert (sorted(restored.records), restored.torn) == ([0, 1, 2, 3, 4], 1)
+        assert (sorted(restored.records), restored.unused) == ([0, 1, 2, 3, 4], [])
 
 
 def test_rewritten_file_can_be_appended_to(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_rewritten_file_can_be_appended_to(tmp_path: Path) -> None:
     begin(progress, requests())
     progress.append([(requests()[5], record('new'))])
     restored = progress.restore(requests())
-    assert (len(restored.records), restored.torn) == (6, 0)
+    assert (len(restored.records), restored.unused) == (6, [])
     assert restored.records[5]['prediction'] == 'new'
 
 
@@ -80,7 +80,7 @@ def test_foreign_lines_are_dropped(line: str, tmp_path: Path) -> None:
     with progress.path.open('ab') as file:
         file.write(line.encode('latin-1') + b'\n')
     restored = progress.restore(requests())
-    assert (len(restored.records), restored.unused, restored.torn) == (6, [], 1)
+    assert (len(restored.records), restored.unused) == (6, [])
 
 
 def test_responses_of_other_settings_are_set_aside_and_found_again(tmp_path: Path) -> None:

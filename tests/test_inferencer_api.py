@@ -6,11 +6,13 @@ import copy
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import PAPER, run
+
+from opencompass_gpassk.inference import api_wrappers, openai_compatible
 
 
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
@@ -54,15 +56,15 @@ def test_request_has_the_protocol_and_its_own_seed(
     [
         ('OpenAI', True, 17),
         ('OpenAISDK', True, 17),
-        ('OpenAISDKStreaming', True, None),
+        ('OpenAISDKStreaming', True, 17),
         ('OpenAISDKRollout', True, 17),
         ('OpenAISDKResponse', True, 17),
     ],
 )
 def test_truncation_is_told_where_the_wrapper_lets_it_be_seen(
     name: str,
-    truncated: bool | None,
-    tokens: int | None,
+    truncated: bool,
+    tokens: int,
     server: Server,
     checkpoint: Path,
     tmp_path: Path,
@@ -128,11 +130,18 @@ def test_model_that_refuses_a_temperature_is_not_called_greedy(
     ('path', 'sent'), [('gpt-4o', {'temperature', 'top_p', 'seed'}), ('o3-mini', {'seed'})]
 )
 def test_openais_own_endpoint_is_known(
-    path: str, sent: set[str], server: Server, checkpoint: Path, tmp_path: Path, said: list[str]
+    path: str,
+    sent: set[str],
+    server: Server,
+    checkpoint: Path,
+    tmp_path: Path,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What it doesn't know isn't sent in the first place."""
+    monkeypatch.setattr(openai_compatible, 'OFFICIAL', ('127.0.0.1',))
     model = build('OpenAISDK', server, checkpoint)
-    model.openai_api_base, model.path = 'https://api.openai.com/v1', path
+    model.path = path
     run(model, tmp_path)
     assert {name for body in server.requests for name in body if name in {*PAPER, 'seed'}} == sent
     assert len(said) == len({*PAPER, 'seed'} - sent)
@@ -144,13 +153,112 @@ def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path
     assert sorted(server.keys.count(f'Bearer {key}') for key in 'abc') == [4, 4, 4]
 
 
+def test_a_key_without_quota_leaves_the_work_to_the_others(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """As OpenCompass's wrapper does; only the last one ends the run."""
+    spent = {'error': {'code': 'insufficient_quota', 'message': 'You exceeded your quota'}}
+    server.reply = lambda body: (429, spent) if server.keys[-1] == 'Bearer key-a' else None
+    records = run(build('OpenAI', server, checkpoint, key=['key-a', 'key-b']), tmp_path)
+    assert not any('lost' in record for record in records)
+
+
 def test_requests_run_beside_each_other(server: Server, checkpoint: Path, tmp_path: Path) -> None:
-    """batch_size requests are under way at once: four of them meet here."""
+    """As many as the wrapper has workers: four of them meet here."""
     meeting = threading.Barrier(4, timeout=20)
 
     def reply(body: dict[str, Any]) -> None:
         meeting.wait()
 
     server.reply = reply
-    records = run(build('OpenAISDK', server, checkpoint, max_workers=9), tmp_path, batch_size=4)
+    records = run(build('OpenAISDK', server, checkpoint, max_workers=4), tmp_path, batch_size=1)
     assert not any('lost' in record for record in records)
+
+
+@pytest.mark.parametrize('name', ['OpenAI', 'OpenAISDK'])
+def test_max_seq_len_shortens_responses(
+    name: str, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """A data set may ask for more tokens than the model has room for, as the wrappers allow."""
+    run(build(name, server, checkpoint), tmp_path, max_out_len=8192)
+    assert all(3000 < body['max_tokens'] < 4096 for body in server.requests)
+
+
+class Task:
+    """As OpenCompass's task, which holds the configs of model and data set."""
+
+    dataset_cfg: ClassVar[dict[str, Any]] = {'abbr': 'problems'}
+
+    def __init__(self, max_out_len: int | None) -> None:
+        self.max_out_len = max_out_len
+
+    def run(self, model: Any, folder: Path) -> None:
+        run(model, folder)
+
+
+@pytest.mark.parametrize(('of_model', 'told'), [(99, True), (12, False), (None, False)])
+def test_a_length_that_replaces_the_models_is_told(
+    of_model: int | None,
+    told: bool,
+    server: Server,
+    checkpoint: Path,
+    tmp_path: Path,
+    said: list[str],
+) -> None:
+    """A user who set a longer one would take cut responses for the model's own."""
+    Task(of_model).run(build('OpenAISDK', server, checkpoint), tmp_path)
+    assert any('12 tokens' in text and '99' in text for text in said) == told
+
+
+@pytest.mark.parametrize(
+    ('name', 'setting'),
+    [
+        ('OpenAI', {'url': '{}?api-version=1'}),
+        ('OpenAI', {'orgs': ['mine']}),
+        ('OpenAISDK', {'http_client_cfg': {'verify': False}}),
+    ],
+)
+def test_a_wrapper_with_http_settings_of_its_own_asks_by_itself(
+    name: str, setting: dict[str, Any], server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Such as Azure's address: our client doesn't know them, and existing configs go on working."""
+    model = build(name, server, checkpoint)
+    for key, value in setting.items():
+        setattr(model, key, value.format(model.url) if key == 'url' else value)
+    records = run(model, tmp_path)
+    assert not any('lost' in record for record in records)
+    assert len({body['seed'] for body in server.requests}) == 12
+    for body in server.requests:
+        assert {key: body[key] for key in PAPER} == PAPER
+    assert {record['truncated'] for record in records} == {None if name == 'OpenAI' else False}
+
+
+def test_a_wrapper_that_would_ask_for_ever_is_stopped(
+    server: Server, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenCompass's plain one repeats every request that is refused."""
+    monkeypatch.setattr(api_wrappers, 'LONGEST_PAUSE', 0.0)
+    server.reply = lambda body: (400, {'error': 'no'}) if '2+2' in str(body) else None
+    model = build('OpenAI', server, checkpoint)
+    model.orgs = ['mine']
+    records = run(model, tmp_path)
+    assert {record['problem_id'] for record in records if 'lost' in record} == {'p/2'}
+
+
+@pytest.mark.parametrize(('name', 'temperature'), [('OpenAI', 0.7), ('OpenAISDK', None)])
+def test_settings_that_the_protocol_leaves_to_the_wrapper_stay(
+    name: str, temperature: float | None, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Its usual temperature, and the end of its thoughts."""
+    server.reply = thoughtful
+    model = build(name, server, checkpoint, think_tag='[end]')
+    records = run(model, tmp_path, sampling='model')
+    assert {body.get('temperature') for body in server.requests} == {temperature}
+    assert {record['prediction'] for record in records} == {'hm[end]42'}
+
+
+def thoughtful(body: dict[str, Any]) -> Reply:
+    """Answer with thoughts apart."""
+    answer = Server.answer(body, text='42')
+    answer['choices'][0]['message']['reasoning_content'] = 'hm'
+    return 200, answer

@@ -3,51 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from chat_server import Server
+from opencompass.models import OpenAISDK
 from tiny import PAPER, run
-
-from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
 class Client:
-    """LMDeploy's API client; the real one puts what it doesn't name into ``kwargs``."""
+    """LMDeploy's API client, of which only the key is needed."""
 
     def __init__(self, address: str, key: str | None) -> None:
-        self.calls: list[dict[str, Any]] = []
-        self.broken = False
-
-    def completions_v1(
-        self,
-        model: str,
-        prompt: str,
-        temperature: float = 0.7,
-        max_tokens: int = 16,
-        max_completion_tokens: int = 16,
-        top_p: float = 1.0,
-        top_k: int = 40,
-        repetition_penalty: float = 1.0,
-        session_id: int = -1,
-        **kwargs: Any,
-    ) -> Iterator[Any]:
-        self.calls.append({**locals(), **kwargs})
-        if self.broken:
-            yield {'object': 'error', 'message': 'The session_id is occupied.'}
-            return
-        text = hashlib.sha256(f'{prompt}{kwargs.get("seed")}'.encode()).hexdigest()[:9]
-        yield {
-            'choices': [{'text': text, 'finish_reason': 'length'}],
-            'usage': {'completion_tokens': 12},
-        }
+        self.headers = {'Authorization': f'Bearer {key}'} if key else {}
 
 
 @pytest.fixture
-def turbomind(monkeypatch: pytest.MonkeyPatch) -> Any:
+def turbomind(server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     """OpenCompass's wrapper of LMDeploy's server with a stub of LMDeploy's client."""
     for name in ('lmdeploy', 'lmdeploy.serve', 'lmdeploy.serve.openai'):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
@@ -57,39 +35,56 @@ def turbomind(monkeypatch: pytest.MonkeyPatch) -> Any:
     from opencompass.models.turbomind_api import TurboMindAPIModel
 
     return TurboMindAPIModel(
-        model_name='m', gen_config={'random_seed': 42, 'top_k': 1, 'ignore_eos': True}
+        model_name='m',
+        api_addr=server.url.removesuffix('/v1/'),
+        api_key='sk-turbo',
+        end_str='<end>',
+        gen_config={'random_seed': 42, 'top_k': 1, 'ignore_eos': True},
     )
 
 
-def test_lmdeploys_server_gets_the_protocol(
-    turbomind: Any, tmp_path: Path, said: list[str]
-) -> None:
-    """Each request has its seed, though whether LMDeploy's client hands it on isn't certain."""
+def completion(body: dict[str, Any]) -> Any:
+    """Continue a text, as LMDeploy's server does without chat."""
+    text = hashlib.sha256(f'{body["prompt"]}{body.get("seed")}'.encode()).hexdigest()[:9]
+    choice = {'text': f'{text}<end> and so on', 'finish_reason': 'length'}
+    usage = {'completion_tokens': 12}
+    return 200, {'object': 'text_completion', 'choices': [choice], 'usage': usage}
+
+
+def test_lmdeploys_server_gets_the_protocol(turbomind: Any, server: Server, tmp_path: Path) -> None:
+    """Each request has its seed, and other settings of the wrapper stay."""
+    server.reply = completion
     before, own = dict(turbomind.__dict__), dict(turbomind.gen_config)
     records = run(turbomind, tmp_path, 'sampled', batch_size=3)
-    sampled = list(turbomind.chatbot.calls)
-    for call in sampled:
-        assert {key: call[key] for key in PAPER} == PAPER
-        assert call['ignore_eos'] is True
-    assert len({call['random_seed'] for call in sampled}) == 12
-    assert len({call['seed'] for call in sampled}) == 12
-    assert [text for text in said if 'seed' in text] == said[:1]
-    assert {(r['truncated'], r['num_tokens']) for r in records} == {(True, 12)}
-    turbomind.chatbot.calls.clear()
+    sampled = list(server.requests)
+    for body in sampled:
+        assert {key: body[key] for key in PAPER} == PAPER
+        assert body['ignore_eos'] is True
+    assert len({body['seed'] for body in sampled}) == len({r['prediction'] for r in records}) == 12
+    assert {(r['truncated'], r['num_tokens'], len(r['prediction'])) for r in records} == {
+        (True, 12, 9)
+    }
+    assert set(server.keys) == {'Bearer sk-turbo'}
+    server.requests.clear()
     run(turbomind, tmp_path, 'greedy', sampling='greedy')
-    for call in turbomind.chatbot.calls:
-        assert (call['temperature'], call['top_k'], call['repetition_penalty']) == (0.0, 1, 1.0)
-        assert 'random_seed' not in call
-    assert {c['max_tokens'] for c in sampled + turbomind.chatbot.calls} == {12}
+    for body in server.requests:
+        assert (body['temperature'], body['top_k'], body['repetition_penalty']) == (0.0, 1, 1.0)
+        assert not {'seed', 'random_seed'} & set(body)
+    assert {body['max_tokens'] for body in sampled + server.requests} == {12}
     assert turbomind.__dict__ == before
     assert turbomind.gen_config == own
 
 
-def test_error_of_lmdeploys_server_is_a_reason(turbomind: Any, tmp_path: Path) -> None:
-    """The client hands errors on as if they were answers."""
-    turbomind.chatbot.broken = True
-    with pytest.raises(InferenceStoppedError, match='session_id is occupied'):
-        run(turbomind, tmp_path)
+def test_error_of_lmdeploys_server_is_a_reason(
+    turbomind: Any, server: Server, tmp_path: Path
+) -> None:
+    """A prompt that is too long is lost alone, with the server's words."""
+    told = {'object': 'error', 'message': 'input length exceeds session_len', 'code': 400}
+    server.reply = lambda body: (400, told) if '2+2' in str(body) else completion(body)
+    records = run(turbomind, tmp_path)
+    lost = [record for record in records if 'lost' in record]
+    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
+    assert all('session_len' in record['lost'] for record in lost)
 
 
 def test_litellm_gets_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,3 +106,46 @@ def test_litellm_gets_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert {key: call[key] for key in PAPER} == PAPER
         assert (call['a'], call['max_tokens']) == (2, 12)
     assert model.__dict__ == before
+
+
+class Proxied(OpenAISDK):
+    """A class of a user's own, which asks in its own way."""
+
+    def _generate(self, input: Any, max_out_len: int, temperature: float) -> str:
+        return json.dumps({**self.extra_body, 'temperature': self.temperature})
+
+
+def test_a_class_of_ones_own_asks_in_its_own_way(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """It is derived from one of OpenCompass's, and gets the protocol through its settings."""
+    model = Proxied('m', key='none', openai_api_base=server.url, tokenizer_path=str(checkpoint))
+    sent = [json.loads(record['prediction']) for record in run(model, tmp_path)]
+    assert not server.requests
+    assert len({one['seed'] for one in sent}) == 12
+    for one in sent:
+        assert {key: one[key] for key in PAPER} == PAPER
+
+
+class Slow(Proxied):
+    """It answers the last problem when the responses to the others are saved."""
+
+    saved: Callable[[], int]
+
+    def _generate(self, input: Any, max_out_len: int, temperature: float) -> str:
+        for _ in range(200 if '3+3' in str(input) else 0):
+            if self.saved() == 9:
+                break
+            sleep(0.05)
+        return str(self.saved())
+
+
+def test_responses_of_a_slow_class_are_saved_as_they_arrive(
+    server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """A process that is killed loses no response that came."""
+    model = Slow('m', key='none', openai_api_base=server.url, tokenizer_path=str(checkpoint))
+    progress = tmp_path / 'tmp_problems.jsonl'
+    model.saved = lambda: progress.read_bytes().count(b'\n') if progress.exists() else 0
+    records = run(model, tmp_path, batch_size=12)
+    assert any(record['prediction'] == '9' for record in records)

@@ -234,3 +234,58 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     assert first == second
     low, high = first['figures']['G-Pass@4_1.0']['range']
     assert low <= first['figures']['G-Pass@4_1.0']['estimate'] <= high
+
+
+def test_without_labels_on_verdicts_nothing_is_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """People's own verdicts tell nothing of a judge; labels of one kind leave an error unknown."""
+    store = tmp_path / 'verdicts.sqlite'
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(store))
+    samples, labels, result = (tmp_path / name for name in ('s.jsonl', 'l.jsonl', 'a.json'))
+    rows = [
+        {
+            'problem': f'{p} = ?',
+            'answer': str(p),
+            'samples': [f'\\boxed{{{p + i}}}' for i in (0, 1)],
+        }
+        for p in range(8)
+    ]
+    samples.write_text('\n'.join(map(json.dumps, rows)))
+    score = ['score', str(samples), '-k', '2', '-o', str(result)]
+    assert main(score) == 0
+    assert main(['audit', str(result), '--draw', str(labels)]) == 0
+    told = [json.loads(line) for line in labels.read_text().splitlines()]
+    wrong = [{**row, 'human': 'incorrect'} for row in told if row['answer'] != row['gold']]
+    labels.write_text('\n'.join(map(json.dumps, wrong)))
+    assert main(['verdicts', 'import', str(labels), '--store', str(store)]) == 0
+    result.unlink()
+    assert main(score) == 0  # now with people's verdicts
+    before = result.read_bytes(), store.read_bytes()
+    capsys.readouterr()
+    assert main(['audit', str(result), 'recorded', 'human']) == 0
+    shown = capsys.readouterr()
+    assert 'no labels: nothing was estimated' in shown.err
+    assert 'figures under true verdicts' not in shown.out
+    assert (result.read_bytes(), store.read_bytes()) == before
+    monkeypatch.setenv('GPASSK_VERDICT_STORE', str(tmp_path / 'other.sqlite'))
+    result.unlink()
+    assert main(score) == 0
+    assert main(['audit', str(result), 'recorded', str(labels)]) == 0
+    shown = capsys.readouterr()
+    assert 'no labelled answer is right' in shown.err
+    assert 'no labelled answer is wrong' not in shown.err
+    assert 'figures under true verdicts' in shown.out
+    assert 'figures' in json.loads(result.read_text())['judge_error']
+    # A store without the audit takes it back.
+    other, new, exported = (
+        str(tmp_path / name) for name in ('other.sqlite', 'new.sqlite', 'export.jsonl')
+    )
+    assert main(['verdicts', 'import', str(labels), '--store', other]) == 0
+    assert main(['verdicts', 'export', other, '-o', exported]) == 0
+    assert main(['verdicts', 'import', exported, '--store', new]) == 0
+    for path, estimated in ((other, True), (new, False)):
+        monkeypatch.setenv('GPASSK_VERDICT_STORE', path)
+        result.unlink()
+        assert main(score) == 0
+        assert ('figures' in json.loads(result.read_text())['judge_error']) == estimated

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from opencompass.datasets.circular import CircularEvaluator
+from opencompass.openicl.icl_evaluator import CircularEvaluator as RotationEvaluator
 
 from opencompass_gpassk.judging.evaluators import judge_replica
 from opencompass_gpassk.judging.judge import JudgeError
@@ -37,6 +39,12 @@ class Stub:
             return {'accuracy': accuracy, 'details': kept}
         if self.report == 'accuracy alone':
             return {'accuracy': accuracy}
+        if self.report == 'a share by another name':
+            return {'Weighted Accuracy': accuracy, 'small-pass@1': accuracy / 100, 'score': 3}
+        if self.report == 'marks':
+            return {'score': accuracy / 100}
+        if self.report == 'shares that differ':
+            return {'em': accuracy, 'strict-em': 0, 'loose em': accuracy}
         if self.report == 'keys of another order':
             numbered = {str(i): {'correct': r} for i, r in enumerate(right)}
             return {'details': dict(sorted(numbered.items(), reverse=True))}
@@ -60,7 +68,10 @@ COLUMNS = {'predictions': ['1', '2', '3', '5'], 'references': ['1', 'drop', '3',
 
 @pytest.mark.parametrize(
     'report',
-    ['list', 'dict', 'accuracy alone', 'keys of another order', 'rows of another order'],
+    [
+        *('list', 'dict', 'accuracy alone', 'keys of another order', 'rows of another order'),
+        'a share by another name',
+    ],
 )
 def test_every_kind_of_report_gives_the_same_verdicts(report: str) -> None:
     """Missing details and other orders don't shift a verdict to another row."""
@@ -94,10 +105,23 @@ def test_an_evaluator_that_fails_on_everything_is_named_before_all_rows_were_tri
     assert len(asked) < 10
 
 
-def test_an_evaluator_without_correctness_is_named() -> None:
-    """A result that tells nothing of single responses is an error naming the evaluator."""
+@pytest.mark.parametrize('report', ['bleu', 'marks', 'shares that differ'])
+def test_an_evaluator_without_correctness_is_named(report: str) -> None:
+    """A result that tells nothing of single responses is an error naming the evaluator.
+
+    A score of 1 may be a mark out of 10.
+    """
     with pytest.raises(ValueError, match='Stub does not say'):
-        judge_replica(lambda row: Stub('bleu'), COLUMNS, 4)
+        judge_replica(lambda row: Stub(report), COLUMNS, 4)
+
+
+def test_rotations_of_options_are_judged_one_by_one() -> None:
+    """OpenCompass's evaluator fails on single rows that are not in the original order."""
+    judged = judge_replica(lambda row: CircularEvaluator(), COLUMNS, 4)
+    assert [verdict for verdict, _ in judged] == [RIGHT, WRONG, RIGHT, WRONG]
+    golds = [f'7--{gold}--BCDA' for gold in COLUMNS['references']]
+    rotated = {**COLUMNS, 'references': golds}
+    assert judge_replica(lambda row: RotationEvaluator(), rotated, 4) == judged
 
 
 def test_a_column_that_is_not_there_is_named() -> None:
@@ -133,6 +157,8 @@ class Told:
         ({'correct': 0.0}, WRONG),
         ({'correct': 'False'}, WRONG),
         ({'is_correct': 1}, RIGHT),
+        ({'acc': 0.0, 'failed': 1.0}, WRONG),
+        ({'correctness': True}, RIGHT),
         ({'rule_evaluation': {'correct': True}}, RIGHT),
         (cascade(True, 'B'), RIGHT),
         (cascade(False, 'A'), RIGHT),

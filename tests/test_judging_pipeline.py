@@ -151,8 +151,11 @@ def test_an_unreadable_reply_is_asked_for_once_more(store: VerdictStore) -> None
 def test_a_judge_that_no_reply_of_can_be_read_stops(store: VerdictStore) -> None:
     """Else a wrong prompt would leave all that the rules don't confirm unjudged, for good."""
     chatty = ScriptedJudge(lambda answer, times: Reply('Dear user,\n\x1b[2Jthe answer is right'))
-    with pytest.raises(JudgeError, match=r"no reply could be read.*Dear user, .*right.*'boxed'"):
+    with pytest.raises(
+        JudgeError, match=r"no reply could be read.*Dear user, .*right.*'boxed'"
+    ) as told:
         judged(LLM, chatty, candidates(*map(str, range(100))), store)
+    assert r'\boxed{yes} or \boxed{no}' in str(told.value)
     assert len(chatty.asked) == 2 * 16
     assert judged(LLM, up := right_if('7'), candidates('7', '8'), store)[0] == '+-'
     assert sorted(up.asked) == ['7', '8']

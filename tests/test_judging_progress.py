@@ -14,7 +14,7 @@ from opencompass_gpassk.formats import display
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
 
-LINE = re.compile(r'judging: .* (\d+)/40 \[\S+<\S+, .*answer.*?(?:, failures=(\d+))?\]')
+LINE = re.compile(r'judging: .* (\d+)/40 \[\S+<\S+, .*answer.*?(?:, failures=(\d+), lost=\d+)?\]')
 
 
 def lines(told: str) -> list[tuple[int, int]]:

@@ -333,10 +333,9 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
 
 
 def test_a_name_is_no_path(tmp_path: Path) -> None:
-    """The files lie beside the report, whatever the benchmark is called."""
-    (tmp_path / 'in').mkdir()
+    """The files lie in their folder, whatever the benchmark is called."""
     made = {'m': {'x': {**SAMPLED, 'benchmark': '../../x/y', 'taus': [1.0]}}}
-    paths = write_figures(tmp_path / 'in' / 'r', made)
+    paths = write_figures(tmp_path / 'in', made)
     assert {path.parent for path in paths} == {tmp_path / 'in'}
     assert len(paths) == 4  # of one threshold there is no slope
 

@@ -73,25 +73,24 @@ def test_the_report_is_written(tmp_path: Path) -> None:
         TaskState('m', 'x', State.FINISHED),
         TaskState('m', 'y', State.FAILED, 'inference', 'ValueError: <b>', 'logs/x.out'),
     ]
-    stem = tmp_path / 'summary' / 'gpassk_1'
-    paths = write_report(stem, RESULTS, states) + write_figures(stem, RESULTS)
+    write_report(tmp_path, RESULTS, states)
+    paths = write_figures(tmp_path / 'figures', RESULTS)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(f'gpassk.{kind}' for kind in ('md', 'tex', 'csv', 'json')),
+        'figures',
+    }
     assert [path.name for path in paths] == [
-        'gpassk_1.md',
-        'gpassk_1.tex',
-        'gpassk_1.csv',
-        'gpassk_1.json',
-        *(
-            f'gpassk_1_LiveMathBench-202412{name}.{kind}'
-            for name in ('', '_bars', '_slopes')
-            for kind in ('png', 'svg')
-        ),
+        f'LiveMathBench-202412{name}.{kind}'
+        for name in ('', '_bars', '_slopes')
+        for kind in ('png', 'svg')
     ]
-    markdown = paths[0].read_text('utf-8')
+    markdown = (tmp_path / 'gpassk.md').read_text('utf-8')
     assert '- m/y: failed in inference: ValueError: &lt;b&gt; (logs/x.out)' in markdown
     assert 'm/x: ' not in markdown
     assert '- m, x: package:0.1.0\\|data:LiveMathBench-202412:1\\|n:8' in markdown
-    assert [t['state'] for t in json.loads(paths[3].read_text())['tasks']] == ['finished', 'failed']
-    assert paths[4].read_bytes().startswith(b'\x89PNG')
+    tasks = json.loads((tmp_path / 'gpassk.json').read_text())['tasks']
+    assert [t['state'] for t in tasks] == ['finished', 'failed']
+    assert paths[0].read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.mark.filterwarnings('ignore:Glyph')  # the font of the tests may have no Chinese
@@ -103,7 +102,7 @@ def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     paths = write_figures(tmp_path / 'g', results)
     curves = [path.stem for path in paths if '_bars' not in path.stem and path.suffix == '.svg']
     curves = [stem for stem in curves if '_slopes' not in stem]
-    assert curves == ['g_高考', 'g_竞赛', 'g_a_b', 'g_a_b_9']
+    assert curves == ['高考', '竞赛', 'a_b', 'a_b_9']
     assert len(set(paths)) == len(paths) == 2 * 3 * len(names)
     assert all(path.exists() for path in paths)
 

@@ -101,11 +101,12 @@ def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
 
 def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     """The scorer, the threshold, and refusals with their counts."""
-    notes = reasoning_tables(RESULTS)[0].notes
+    table = reasoning_tables(RESULTS)[0]
+    notes = table.notes
     assert notes[0] == 'scored by GAIR/ReasonEval-7B'
     assert any('of a solution: the least of its steps' in note for note in notes)
     assert any(note.endswith('whose validity is below 0.25') for note in notes)
-    assert notes[-1] == (
+    assert table.warnings[-1] == (
         'm, n = 4, LiveMathBench-202412: 4 without scores: it has more tokens than the model takes '
         '(3); it has no steps (1)'
     )
@@ -115,7 +116,7 @@ def test_many_reasons_are_summed_up() -> None:
     """The most frequent ones by name, the rest in one."""
     refusals = {f'reason {i}': i for i in range(1, 7)}
     made = {'m': {'x': make_reasoned(ONE, refusals=refusals)}}
-    note = reasoning_tables(made)[0].notes[-1]
+    note = reasoning_tables(made)[0].warnings[-1]
     assert note.endswith(
         '21 without scores: reason 6 (6); reason 5 (5); reason 4 (4); other reasons (6)'
     )
@@ -133,7 +134,7 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
         [100, 50, 50, 75, 650 / 12, 100 / 6, 50, 25, 100 / 6, 50, 25, 100 / 6]
     )
     assert 'a validity of at least 0.25' in table.notes[0]
-    assert '1 of 6 right responses have no scores' in table.notes[1]
+    assert '1 of 6 right responses have no scores' in table.warnings[0]
 
 
 def test_every_threshold_is_in_the_markdown() -> None:
@@ -215,15 +216,15 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     assert row['scored'] == pytest.approx(200 / 3)
     assert row['FPR'] is row['validity right'] is None
     assert not [note for note in tables[0].notes if 'FPR' in note]
-    assert any('not LiveMathBench' in note for note in tables[0].notes)
-    assert 'sample: 1 of 3 responses are lost' in tables[0].notes
+    assert any('not LiveMathBench' in note for note in tables[0].warnings)
+    assert 'sample: 1 of 3 responses are lost' in tables[0].warnings
     solutions = rows(titled(tables, 'Reasoning of single solutions'), 'sample')
     assert [(row['answers'], row['solutions']) for row in solutions] == [('all', 2)]
     metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(results)))}
     assert metrics == {'validity', 'redundancy', 'scored'}
     pytest.importorskip('matplotlib')
     written = [path.name for path in write_figures(tmp_path / 'x', results)]
-    assert written == ['x_reasoning.png', 'x_reasoning.svg']
+    assert written == ['reasoning.png', 'reasoning.svg']
 
 
 def test_reasoning_alone_is_kept_out_of_what_others_measured() -> None:
@@ -253,11 +254,11 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         'b': {'x': make_reasoned(SAMPLES, (2,), settings='ffffffff', threshold=0.5)},
     }
     for table in (reasoning_tables(made)[0], sound_tables(made)[0]):
-        warning = next(note for note in table.notes if 'different scorers or settings' in note)
+        warning = next(note for note in table.warnings if 'different scorers or settings' in note)
         assert 'GAIR/ReasonEval-7B:1a2b3c4d and GAIR/ReasonEval-7B:ffffffff' in warning
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
     for table in (reasoning_tables(RESULTS)[0], sound_tables(RESULTS)[0]):
-        assert not [note for note in table.notes if 'different scorers' in note]
+        assert not [note for note in table.warnings if 'different scorers' in note]
 
 
 def test_two_data_sets_of_a_model_are_told_apart() -> None:
@@ -275,8 +276,8 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
         assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
         assert not [line for line in lines if '<b>' in line or '<i>' in line]
         assert '\u2028' not in to_text(table)
-    markdown, *_ = write_report(tmp_path / 'report', made)
-    assert '\n# b' not in markdown.read_text('utf-8')
+    write_report(tmp_path, made)
+    assert '\n# b' not in (tmp_path / 'gpassk.md').read_text('utf-8')
 
 
 def test_null_and_missing_parts_are_undefined() -> None:

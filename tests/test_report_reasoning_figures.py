@@ -156,7 +156,7 @@ def test_hostile_names_are_drawn(tmp_path: Path) -> None:
         warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
         paths = write_figures(tmp_path / 'g', results)
     pictures = [path for path in paths if path.suffix == '.png']
-    assert [path.name for path in pictures] == ['g_reasoning.png', 'g_accuracy_and_fpr.png']
+    assert [path.name for path in pictures] == ['reasoning.png', 'accuracy_and_fpr.png']
     for path in pictures:
         assert path.read_bytes().startswith(b'\x89PNG')
     axis = draw_boxes(reasoning_results(results)).axes[0]

@@ -165,7 +165,7 @@ def test_what_is_no_published_benchmark_is_called_so(benchmark: str, words: str)
     results = {'m': {'x': make_result(COUNTS, 8, (4,), benchmark=benchmark)}}
     (table, *_) = benchmark_tables(results)
     assert table.title.startswith(f'{benchmark}: ')
-    assert any(words in note for note in table.notes)
+    assert any(words in note for note in table.warnings)
 
 
 def test_warnings_name_whom_they_concern() -> None:
@@ -174,7 +174,7 @@ def test_warnings_name_whom_they_concern() -> None:
         'a': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy', 'copies'])},
         'b': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy'])},
     }
-    assert benchmark_tables(made)[0].notes == ['noisy', 'a: copies']
+    assert benchmark_tables(made)[0].warnings == ['noisy', 'a: copies']
 
 
 def test_results_of_different_data_are_not_compared_in_silence() -> None:
@@ -185,7 +185,7 @@ def test_results_of_different_data_are_not_compared_in_silence() -> None:
     }
     assert any(
         'different versions of the data: 202412:aaaa and' in n
-        for n in benchmark_tables(made)[0].notes
+        for n in benchmark_tables(made)[0].warnings
     )
 
 

@@ -127,7 +127,7 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row['overall-SP'] == 50.0
     assert row['overall GA@2'] == 100.0
-    assert any('1 of 2 questions lack their original' in note for note in table.notes)
+    assert any('1 of 2 questions lack their original' in note for note in table.warnings)
 
 
 @pytest.mark.parametrize(('version', 'ours'), [('1:seed42:5:0a1b', True), ('file:0a1b', False)])
@@ -135,7 +135,7 @@ def test_only_this_packages_questions_are_called_so(version: str, ours: bool) ->
     """The authors' own file may bear any name."""
     made = greedy(STEADY, 'RV-Bench')
     made['signature']['data'] = f'RV-Bench:{version}'
-    notes = [note for table in report_tables({'m': {'x': made}}) for note in table.notes]
+    notes = [note for table in report_tables({'m': {'x': made}}) for note in table.warnings]
     assert any('questions of this package' in note for note in notes) == ours
 
 
@@ -264,8 +264,8 @@ def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
     }
     assert len(colours) == 1
     names = [path.name for path in write_figures(tmp_path / 'x', RESULTS)]
-    assert 'x_accuracy_and_drop.png' in names
-    assert (tmp_path / 'x_accuracy_and_drop.png').read_bytes().startswith(b'\x89PNG')
+    assert 'accuracy_and_drop.png' in names
+    assert (tmp_path / 'x' / 'accuracy_and_drop.png').read_bytes().startswith(b'\x89PNG')
 
 
 def test_exports_hold_the_figures_of_versions() -> None:

@@ -88,6 +88,29 @@ def test_new_thresholds_are_computed_from_old_responses(
     assert 'G-Pass@4_0.25' in capsys.readouterr().out
 
 
+def test_it_says_what_changed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Settings that were asked for, and headline figures; what was not asked for stays."""
+
+    def told(*options: str) -> str:
+        assert main(['rescore', str(run), '--trust-config', *options]) == 0
+        lines = capsys.readouterr().err.splitlines()
+        return next(line for line in lines if line.startswith('demo/sums_en: rescored'))
+
+    assert told() == 'demo/sums_en: rescored; judge rule; no headline figure changed'
+    assert 'τ 0.25 instead of 0.5, 1' in told('--tau', '0.25')
+    assert 'instead of' not in told()
+    assert result(run)['taus'] == [0.25]
+    path = run / 'results' / 'demo' / 'sums_en.json'
+    key = f'accuracy ({N} runs average)'
+    path.write_text(json.dumps({**result(run), key: 12.25}))
+    assert f'average@{N} 12.2 → {result_of_counts():.1f}' in told()
+
+
+def result_of_counts() -> float:
+    """The accuracy that the counts make."""
+    return 100 * sum(COUNTS) / (N * len(COUNTS))
+
+
 def test_looks_are_kept(run: Path) -> None:
     """Responses don't tell how often they were looked at."""
     path = run / 'results/demo/sums_en.json'

@@ -61,9 +61,16 @@ def test_both_summaries_are_written(run: MadeRun, capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert 'sample: 4 problems, n = 8, k = 4' in out
     assert f'bad/{SAMPLED}: failed in inference: RuntimeError: no memory (logs/infer/bad' in out
-    written = {path.name for path in folder.iterdir()}
-    assert {'gpassk_T.md', 'gpassk_T.csv', 'gpassk_T.json', 'summary_T.txt'} <= written
-    assert 'gpassk_T.html' in written
+    assert out == (folder / 'latest' / 'gpassk.txt').read_text('utf-8')
+    assert max(map(len, (folder / 'summary_T.txt').read_text('utf-8').splitlines())) < 500
+    assert sorted(path.name for path in folder.iterdir()) == [
+        'latest',
+        *(f'summary_T.{kind}' for kind in ('csv', 'md', 'txt')),
+    ]
+    assert sorted(path.name for path in (folder / 'latest').iterdir()) == [
+        *(f'gpassk.{kind}' for kind in ('csv', 'json', 'md', 'tex', 'txt')),
+        'report.html',
+    ]
     assert [path.name for path in run.folder.parent.iterdir()] == [run.folder.name]
 
 
@@ -83,9 +90,48 @@ def test_it_works_when_everything_failed(
         ('gsm8k', '-'): ['failed'],
     }
     assert capsys.readouterr().out.count('RuntimeError: no memory') == 2
-    document = json.loads((folder / 'gpassk_T.json').read_text())
+    document = json.loads((folder / 'latest' / 'gpassk.json').read_text())
     assert document['results'] == []
     assert {task['reason'] for task in document['tasks']} == {'RuntimeError: no memory'}
+
+
+def test_an_earlier_summary_is_kept_under_its_time(run: MadeRun) -> None:
+    """The newest one is always ``latest``, also of three in a second."""
+    for _ in range(3):
+        folder = summarize(run)
+    kept = [path for path in folder.iterdir() if path.is_dir() and path.name != 'latest']
+    assert len(kept) == 2
+    assert all(path.name[:8].isdigit() for path in kept)
+    for path in (*kept, folder / 'latest'):
+        assert (path / 'gpassk.txt').exists()
+
+
+def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict, the table at the greatest k, three warnings, one or two commands, one path."""
+    told = [f'warning {i}' for i in range(5)]
+    counts = {'AMC_en': [8, 4], 'AMC_cn': [0, 8]}
+    made = make_result(counts, 8, (2, 4), benchmark='sample', warnings=told)
+    run.result('good', SAMPLED, made)
+    for name in (SAMPLED, GREEDY, 'gsm8k'):
+        run.predictions('bad', name)
+    run.result('bad', SAMPLED, make_result(counts, 8, (2, 4), benchmark='sample'))
+    run.result('bad', GREEDY, make_result(counts, 1, greedy=True, benchmark='sample'))
+    run.result('bad', 'gsm8k', {'accuracy': 5.0})
+    folder = summarize(run)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 40
+    assert 'sample: 4 problems, n = 8, k = 4' in lines
+    assert not [line for line in lines if 'k = 2' in line or 'by split' in line]
+    assert next(line for line in lines if 'gsm8k' in line).split()[-2:] == ['33.25', '5.00']
+    warned = [line for line in lines if line.startswith('  ! ')]
+    assert len(warned) == 3
+    assert 'warning 0' in warned[0]
+    assert any(line.endswith(' more in the report') for line in lines)
+    assert [line.split()[:2] for line in lines[lines.index('Next:') + 1 : -2]] == [
+        ['gpassk', 'compare'],
+        ['gpassk', 'plan'],
+    ]
+    assert lines[-1] == f'Report: {folder}/latest/report.html'
 
 
 def test_models_may_have_other_metrics(run: MadeRun) -> None:
@@ -126,7 +172,7 @@ def test_a_fault_of_the_first_summary_does_not_cost_the_second(
     monkeypatch.setattr('opencompass.summarizers.default.get_prompt_hash', lambda config: 1 / 0)
     folder = summarize(run)
     assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
-    assert (folder / 'gpassk_T.md').exists()
+    assert (folder / 'latest' / 'gpassk.md').exists()
 
 
 def test_opencompass_finds_it(
@@ -142,7 +188,7 @@ def test_opencompass_finds_it(
         monkeypatch.setattr(sys, 'argv', command)
         main()
         assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
-    assert len(list((run.folder / 'summary').glob('gpassk_*.json'))) >= 1
+    assert (run.folder / 'summary' / 'latest' / 'gpassk.json').exists()
 
 
 def test_intervals_and_the_best_are_shown_as_set(
@@ -155,12 +201,12 @@ def test_intervals_and_the_best_are_shown_as_set(
     assert '[low, high]: 95 % intervals, for a population of problems' in out
     (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
     assert row.count('*') == len(row.split()) - 2  # all but the name and the loss
-    assert '* most stable by G-Pass@2_1.0: good' in out
-    markdown = (folder / 'gpassk_T.md').read_text('utf-8')
+    assert 'most stable by G-Pass@2_1.0: good' in out
+    markdown = (folder / 'latest' / 'gpassk.md').read_text('utf-8')
     assert '| good | **' in markdown
     assert '| bad | **' not in markdown
-    assert '\\begin{tabular}' in (folder / 'gpassk_T.tex').read_text('utf-8')
-    assert (folder / 'gpassk_T_LiveMathBench-202412_samples.svg').exists()
+    assert '\\begin{tabular}' in (folder / 'latest' / 'gpassk.tex').read_text('utf-8')
+    assert (folder / 'latest' / 'figures' / 'LiveMathBench-202412_samples.svg').exists()
     summarize(sweep, intervals='±')
     assert '±: half the width' in capsys.readouterr().out
     with pytest.raises(ValueError, match="intervals is 'wide'"):
@@ -193,9 +239,9 @@ def test_bad_results_do_not_cost_the_others(tmp_path: Path) -> None:
             inner[last] = bad[model]['value']
         run.result(model, SAMPLED, result)
     folder = summarize(run)
-    written = json.loads((folder / 'gpassk_T.json').read_text())
+    written = json.loads((folder / 'latest' / 'gpassk.json').read_text())
     assert [result['model'] for result in written['results']] == ['good']
-    page = (folder / 'gpassk_T.html').read_text()
+    page = (folder / 'latest' / 'report.html').read_text()
     assert all(f'results/{model}/{SAMPLED}.json: not readable' in page for model in bad)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
 from opencompass_gpassk.results.schema import FIELDS
 from opencompass_gpassk.trials import Problem, Trial
 
-__all__ = ['PAGE', 'described', 'main']
+__all__ = ['PAGE', 'described', 'filled', 'main', 'table']
 
 PAGE = Path(__file__).parents[1] / 'docs/results.md'
 PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
@@ -23,20 +24,25 @@ PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
 def described(page: str) -> str:
     """Return the page with new tables, each between two comments that name it."""
     tables = {
-        'figures': _table(['figure', 'key', 'mean over', 'meaning'], _figures()),
-        'shares': _table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),
-        'fields': _table(
+        'figures': table(['figure', 'key', 'mean over', 'meaning'], _figures()),
+        'shares': table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),
+        'fields': table(
             ['field', 'holds', 'meaning'],
             ([f'`{path}`', one.kind.holds, one.about] for path, one in FIELDS.items()),
         ),
-        'problems': _table(['field', 'meaning'], _arguments(Problem)),
-        'trials': _table(['field', 'meaning'], _arguments(Trial)),
+        'problems': table(['field', 'meaning'], _arguments(Problem)),
+        'trials': table(['field', 'meaning'], _arguments(Trial)),
     }
-    for name, table in tables.items():
+    return filled(page, tables)
+
+
+def filled(page: str, tables: Mapping[str, str]) -> str:
+    """Return a page with each table between the two comments that name its place."""
+    for name, text in tables.items():
         place = re.compile(rf'(<!-- {name} -->\n).*?(<!-- end -->)', re.DOTALL)
-        page, found = place.subn(lambda match, text=table: match[1] + text + match[2], page)  # type: ignore[misc]
+        page, found = place.subn(lambda match, text=text: match[1] + text + match[2], page)  # type: ignore[misc]
         if found != 1:
-            raise ValueError(f'{PAGE.name}: there is no place for the table {name}')
+            raise ValueError(f'the page has no place for the table {name}')
     return page
 
 
@@ -70,9 +76,10 @@ def _arguments(record: type) -> Iterator[list[str]]:
         yield [f'`{name}`', ' '.join(about.replace('``', '`').split()).rstrip('.')]
 
 
-def _table(heads: list[str], rows: Iterable[list[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table in Markdown."""
     lines = [heads, ['---'] * len(heads), *rows]
-    return ''.join(f'| {" | ".join(line)} |\n' for line in lines)
+    return ''.join(f'| {" | ".join(map(str, line))} |\n' for line in lines)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 Usage: ``python -m tools.make_tutorial``
 
-The folder ``docs/tutorial`` has the responses of ``configs/eval_temperatures.py``.
+The folder ``docs/tutorial`` has the responses that a server replays in place of a model.
 A block of commands runs if the comment ``run`` is above it. The comments ``show: TITLE | LINES``
 below it say what of its output the page shows: the tables whose titles match a regular expression,
 each with its head and those of its other lines that match the second one.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ __all__ = ['PAGE', 'main', 'regenerated']
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / 'docs/tutorial.md'
+PORT = '8765'
 
 BLOCK = re.compile(
     r'<!-- run -->\n```bash\n(?P<command>.*?)```\n'
@@ -42,7 +44,8 @@ def regenerated(page: str) -> str:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / 'docs').symlink_to(ROOT / 'docs')
+        for shown in ('docs', 'tools'):
+            (folder / shown).symlink_to(ROOT / shown)
         page = BLOCK.sub(lambda block: _with_output(block, folder), page)
         claim = _claim(folder)
     return CLAIM.sub(lambda place: place[1] + claim + place[2], page)
@@ -52,8 +55,11 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
     ours = ('GPASSK_', 'OC_JUDGE_')
     environment = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
     environment['PATH'] = f'{Path(sys.executable).parent}:{environment["PATH"]}'
+    with socket.socket() as one:  # the page's port may be in use
+        one.bind(('127.0.0.1', 0))
+        command = block['command'].replace(PORT, str(one.getsockname()[1]))
     done = subprocess.run(
-        ['bash', '-euo', 'pipefail', '-c', block['command']],
+        ['bash', '-euo', 'pipefail', '-c', command],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -71,12 +77,14 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
 def _cut(table: str, shows: list[tuple[str, str]]) -> str:
     """Return what the page shows of a table, '' if nothing."""
     # A line that starts with spaces continues the one before.
-    title, *lines = re.split(r'\n(?!   )', table.strip())
+    lines = re.split(r'\n(?!   )', table.strip())
+    rule = next((i for i, line in enumerate(lines) if line.startswith('---')), 0)
     for wanted, chosen in shows:
-        if re.search(wanted, title.split('\n')[0]):
-            rule = next(i for i, line in enumerate(lines) if line.startswith('---'))
+        titles = [i for i, line in enumerate(lines[:rule]) if re.search(wanted, line)]
+        for title in titles:  # sentences may stand above it
             rest = [line for line in lines[rule + 1 :] if re.search(chosen, line)]
-            return '\n'.join([title, *lines[: rule + 1], *rest])
+            above = [line for line in lines[:title] if re.search(chosen, line)]
+            return '\n'.join([*above, *lines[title : rule + 1], *rest])
     return ''
 
 
@@ -85,7 +93,7 @@ def _claim(folder: Path) -> str:
     (compared,) = json.loads((folder / 'compared.json').read_text('utf-8'))['data_sets']
     found = {row['key']: row for row in compared['differences'] if not row['group']}
     every, some = found['G-Pass@8_1.0'], found['pass@8']
-    cool, hot = (_under_true_verdicts(folder / f'scored/t{t}/sample.json') for t in (0.5, 1.5))
+    cool, hot = (_under_true_verdicts(folder, f't{t}') for t in (0.5, 1.5))
     labels = len((folder / 'labels.jsonl').read_text('utf-8').splitlines())
     text = f"""
         **At temperature 0.5 the model is more stable than at 1.5.** It solves
@@ -113,7 +121,8 @@ def _claim(folder: Path) -> str:
     return '\n'.join(filled) + '\n'
 
 
-def _under_true_verdicts(path: Path) -> str:
+def _under_true_verdicts(folder: Path, model: str) -> str:
+    (path,) = folder.glob(f'measured/*/results/{model}/*.json')
     result: dict[str, Any] = json.loads(path.read_text('utf-8'))
     found = result['judge_error']['figures']['G-Pass@8_1.0']
     verdicts, both = ('{:.1f} to {:.1f}'.format(*found[of]) for of in ('range', 'with_sampling'))

@@ -171,7 +171,8 @@ def write_halves(out: Path) -> None:
 
 def keep(source: Path, target: Path) -> int:
     """Write the files that users look at, normalised; return how many."""
-    paths = [path for path in sorted(source.rglob('*')) if path.suffix in KEPT]
+    files = (path for path in sorted(source.rglob('*')) if path.suffix in KEPT)
+    paths = [path for path in files if 'logs' not in path.relative_to(source).parts]
     for path in paths:
         name, content = path.relative_to(source).as_posix(), path.read_bytes()
         if path.suffix == '.gz':

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.formats.display import short_line
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
     from opencompass_gpassk.results.figure_values import FigureValues
+    from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['add_parser', 'run']
 
@@ -43,11 +44,8 @@ LABELS = (50, 100, 200, 400, 800, 1600)  # of --plan
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'audit',
-        help='measure how well two sources of verdicts agree',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'audit', 'measure how well two sources of verdicts agree', DESCRIPTION, run
     )
     parser.add_argument(
         'run_folder',
@@ -90,7 +88,6 @@ def add_parser(subparsers: Any) -> None:
         help='only show how many labels make the uncertainty from wrong verdicts smaller than that '
         'from sampling',
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,8 +103,8 @@ def run(args: argparse.Namespace) -> int:
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
-    folder, by_model = read_run(args.run_folder, args.model, args.dataset, report=_note)
-    _note(f'run: {folder}')
+    folder, by_model = read_run(args.run_folder, args.model, args.dataset, report=note)
+    note(f'run: {folder}')
     samples = [
         draw_sample(model, trials, args.trials, args.seed) for model, trials in by_model.items()
     ]
@@ -127,12 +124,13 @@ def _names(args: argparse.Namespace) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
+    from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.report.tables.audit import blind_rows
 
     rows = blind_rows(samples, args.seed)
-    _write_lines(args.draw, rows)
+    write_lines(map(row_line, rows), args.draw)
     drawn = sum(len(sample.trials) for sample in samples)
-    _note(f'{args.draw} written: {len(rows)} different answers of {drawn} trials to label')
+    note(f'{args.draw} written: {len(rows)} different answers of {drawn} trials to label')
     return 0
 
 
@@ -143,6 +141,7 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
+    from opencompass_gpassk.formats.jsonlines import row_line
     from opencompass_gpassk.judging.audit import (
         Comparison,
         is_asked,
@@ -152,6 +151,7 @@ def _compare(
     from opencompass_gpassk.report.tables.audit import (
         audit_tables,
         disagreement_rows,
+        error_rates,
         figures_json,
         markdown_audit,
     )
@@ -159,9 +159,7 @@ def _compare(
 
     drawn = [one for sample in samples for one in sample.trials]
     # A judge comes last, so that errors of the other source appear before anything is paid.
-    said = {
-        name: opinions(name, drawn, every, store, _note) for name in sorted(names, key=is_asked)
-    }
+    said = {name: opinions(name, drawn, every, store, note) for name in sorted(names, key=is_asked)}
     found = [
         Comparison(
             sample,
@@ -171,15 +169,18 @@ def _compare(
         )
         for sample in samples
     ]
-    for table in audit_tables(found, names):
+    labels = labels_on_recorded(found, names)
+    errors = error_rates(labels, args.level)
+    tables = audit_tables(found, names, errors)
+    for table in tables:
         print(to_text(table))
     if args.output:
         paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
-        paths[0].write_text(figures_json(found, names, args.seed), encoding='ascii')
-        paths[1].write_text(markdown_audit(found, names), encoding='utf-8')
-        _write_lines(paths[2], disagreement_rows(found))
-        _note(f'{", ".join(map(str, paths))} written')
-    if labels := labels_on_recorded(found, names):
+        paths[0].write_text(figures_json(found, names, errors, args.seed), encoding='ascii')
+        paths[1].write_text(markdown_audit(tables, found, names), encoding='utf-8')
+        write_lines(map(row_line, disagreement_rows(found)), paths[2])
+        note(f'{", ".join(map(str, paths))} written')
+    if labels:
         _keep(args, labels, store)
     return 0
 
@@ -198,21 +199,44 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
         judge: judge_audit([row for row in labels if row[0].judge == judge])
         for judge in {trial.judge for trial, _, label in labels if label is not Verdict.UNJUDGED}
     }
+    audits = {judge: audit for judge, audit in audits.items() if _has_labels(audit)}
+    if not audits:
+        note(
+            'no labels: nothing was estimated. None is on a verdict of a rule or a judge; '
+            "people's own verdicts count as true"
+        )
+        return
     with VerdictStore(store) as kept:
         for judge, audit in audits.items():
             kept.keep_audit(judge, audit)
-    _note(f'the audit is kept in {store}')
+    note(f'the audit is kept in {store}')
     estimated: dict[str, dict[str, Any]] = {}
-    for model, data_set, path, result, values in _results(args):
-        if found := audits.get(str(result['signature'].get('judge'))):
-            stored = read_object(path)
-            stored['judge_error'] = judge_error(values, found, _intervals(result))
-            with written_whole(path) as part:
+    for found, values in _results(args):
+        if given := audits.get(str(found.result['signature'].get('judge'))):
+            stored = read_object(found.path)
+            stored['judge_error'] = judge_error(values, given, _intervals(found.result))
+            with written_whole(found.path) as part:
                 part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
-            _note(f'{path}: estimates under true verdicts added')
-            estimated.setdefault(model, {})[data_set] = stored
+            note(f'{found.path}: estimates under true verdicts added')
+            estimated.setdefault(found.model, {})[found.dataset] = stored
     for table in true_verdict_tables(estimated):
         print(to_text(table))
+
+
+def _has_labels(audit: Mapping[str, Any]) -> bool:
+    """Tell whether labels say anything of a judge's errors; print what they leave open."""
+    rows = audit['outcomes'].values()
+    right = sum(labels * share for _, labels, share in rows)
+    wrong = sum(labels * (1 - share) for _, labels, share in rows)
+    if not right and not wrong:
+        return False
+    for kind, labels, error in (('right', right, 'wrong'), ('wrong', wrong, 'right')):
+        if not labels:
+            note(
+                f'no labelled answer is {kind}: how often {kind} answers are called {error} is '
+                'unknown, and the estimates rest on a vague assumption about it; label more'
+            )
+    return True
 
 
 def _plan(args: argparse.Namespace) -> int:
@@ -222,47 +246,46 @@ def _plan(args: argparse.Namespace) -> int:
     from opencompass_gpassk.results.judge_error import most_sensitive, planned_ranges
 
     rows: list[PlanRow] = []
-    for model, data_set, _, result, values in _results(args):
+    for found, values in _results(args):
         if all(trial.answer is None for trial in values.table.trials):
             continue  # nothing can be labelled
         figure = most_sensitive(values.protocol)
-        labelled = (result.get('judge_error') or {}).get('labelled') or {}
-        low, high = _intervals(result).get(figure.key, (math.nan, math.nan))
+        labelled = (found.result.get('judge_error') or {}).get('labelled') or {}
+        low, high = _intervals(found.result).get(figure.key, (math.nan, math.nan))
         ranges = planned_ranges(values, LABELS, labelled)
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
-        rows.append((model, data_set, figure.heading, (high - low) / 2, halves))
+        rows.append((found.model, found.dataset, figure.heading, (high - low) / 2, halves))
     if not rows:
         raise ValueError(f'{args.run_folder}: no result that judges answers lies beside its trials')
     print(to_text(plan_table(rows)))
     return 0
 
 
-def _results(
-    args: argparse.Namespace,
-) -> Iterator[tuple[str, str, Path, dict[str, Any], FigureValues]]:
-    """Yield model, data set, file, result and recorded values of each judged result of the run."""
-    from opencompass_gpassk.formats.display import short_line
+def _results(args: argparse.Namespace) -> Iterator[tuple[Found, FigureValues]]:
+    """Yield each judged result of the run, with its recorded values."""
+    from opencompass_gpassk.compare.paired_results import read_side
     from opencompass_gpassk.results.figure_values import FigureValues
-    from opencompass_gpassk.results.join_results import has_verdicts, stored_protocol
-    from opencompass_gpassk.results.stored_results import TRIALS, read_result
+    from opencompass_gpassk.results.join_results import has_verdicts
+    from opencompass_gpassk.results.stored_results import find_results
     from opencompass_gpassk.runs.config import trials_files
-    from opencompass_gpassk.trials import read_trials
 
-    for (model, data_set), file in trials_files(args.run_folder)[1].items():
-        asked = (
-            (model in args.model or not args.model),
-            (data_set in args.dataset or not args.dataset),
-        )
-        path = file.with_name(file.name.removesuffix(TRIALS) + '.json')
-        if not all(asked) or not path.is_file():
-            continue
-        try:
-            result = read_result(path)
-            if has_verdicts(result):
-                values = FigureValues(read_trials(file)[0], stored_protocol(result))
-                yield model, data_set, path, result, values
-        except ValueError as error:
-            _note(short_line(str(error)))
+    folder, files = trials_files(args.run_folder)
+    named = {
+        file.resolve()
+        for (model, data_set), file in files.items()
+        if model in (args.model or [model]) and data_set in (args.dataset or [data_set])
+    }
+    sources = find_results([folder])
+    for fault in sources.faults:
+        note(short_line(fault))
+    for found in sources.results:
+        if found.trials and found.trials.resolve() in named and has_verdicts(found.result):
+            try:
+                side = read_side(found)
+            except ValueError as error:
+                note(short_line(str(error)))
+            else:
+                yield found, FigureValues(side.table, side.protocol)
 
 
 def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:
@@ -302,13 +325,3 @@ def _spare_labels(path: Path) -> None:
         labelled = True
     if labelled:
         raise ValueError(f'{path} already exists and may hold labels; name another file')
-
-
-def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    from opencompass_gpassk.formats.jsonlines import row_line
-
-    path.write_text(''.join(map(row_line, rows)), encoding='utf-8', newline='\n')
-
-
-def _note(message: str) -> None:
-    print(message, file=sys.stderr)

@@ -17,6 +17,8 @@ from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_l
 if TYPE_CHECKING:
     from opencompass_gpassk.answers.pool import Pair
 
+from opencompass_gpassk.commands import add_command
+
 __all__ = ['add_parser', 'run']
 
 # A prediction without a marked answer: up to this length it is the answer, else its last sentence.
@@ -37,11 +39,8 @@ false), false_negatives (verdict different, label true) and unknown.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'check',
-        help='compare predictions with gold answers by rule',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'check', 'compare predictions with gold answers by rule', DESCRIPTION, run
     )
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument(
@@ -60,7 +59,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--time-limit', type=float, default=5.0, help='seconds of CPU time for a pair (default: 5)'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

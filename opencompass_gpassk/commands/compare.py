@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction
+from opencompass_gpassk.commands import add_command, add_numbers
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.paired_results import Pair
@@ -54,11 +54,8 @@ verdicts decide, and on errors; 0 otherwise.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'compare',
-        help='compare two models on the same problems',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'compare', 'compare two models on the same problems', DESCRIPTION, run
     )
     parser.add_argument('a', metavar='A', type=Path, help='a run or a result, such as the baseline')
     parser.add_argument(
@@ -80,13 +77,11 @@ def add_parser(subparsers: Any) -> None:
         action='store_true',
         help='with --fail-if-worse: B may lack data sets and problems of A',
     )
-    parser.add_argument(
+    add_numbers(
+        parser,
         '--looks',
-        action=NumbersAction,
-        number=int,
-        default=[],
-        metavar='N',
-        help='the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
+        int,
+        'the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
         'write it after A and B',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
@@ -107,7 +102,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--seed', type=int, default=0, help='random seed of the flips (default: 0)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
     parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import add_command
+
 __all__ = ['add_parser', 'configs_folder', 'run']
 
 DESCRIPTION = """\
@@ -18,14 +20,14 @@ Print the folder of this package's configs, for OpenCompass's option --config-di
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'configs',
-        help='print the folder of the configs, for opencompass --config-dir',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'print the folder of the configs, for opencompass --config-dir',
+        DESCRIPTION,
+        run,
     )
     parser.add_argument('--list', action='store_true', help='print the configs in it instead')
-    parser.set_defaults(run=run)
 
 
 def configs_folder() -> Path:

@@ -26,12 +26,16 @@ def build_parser() -> argparse.ArgumentParser:
     modules = {info.name for info in pkgutil.iter_modules(commands.__path__)} - {'main'}
     for module in sorted(modules):
         importlib.import_module(f'{commands.__name__}.{module}').add_parser(subparsers)
+    for command in subparsers.choices.values():
+        command.set_defaults(misuse=command.error)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on an error or an unfinished run, 2 on misuse."""
-    args = build_parser().parse_args(argv)
+    args, unknown = build_parser().parse_known_args(argv)
+    if unknown:  # with the usage of the command, which parse_args would not show
+        args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not encode every character
             stream.reconfigure(errors='backslashreplace')

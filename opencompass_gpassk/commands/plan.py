@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction
+from opencompass_gpassk.commands import add_command, add_numbers
 
 if TYPE_CHECKING:
     from opencompass_gpassk.compare.plan import Outlook, Pilot
@@ -22,7 +22,7 @@ a little better or worse: this part shrinks as n grows. Other problems would be 
 easier: this part only shrinks as the number of problems grows.
 
 The rates of the problems (the chance that one sample is right) come from a pilot run, or are
-assumed: give their mean and standard deviation, or the alpha and beta of their Beta distribution.
+assumed: give their mean and standard deviation.
 
 With --looks, models are compared at each of several n, and the data decide whether to go on. It
 shows the level to test at each time, so that the chance of a false claim at any of them is at most
@@ -32,11 +32,8 @@ shows the level to test at each time, so that the chance of a false claim at any
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'plan',
-        help='plan how many problems and samples a figure needs',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'plan', 'plan how many problems and samples a figure needs', DESCRIPTION, run
     )
     parser.add_argument(
         'pilot',
@@ -49,38 +46,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
-    parser.add_argument('--alpha', type=float, help='alpha of the Beta distribution of the rates')
-    parser.add_argument('--beta', type=float, help='beta of that distribution')
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
-    parser.add_argument(
-        '--tau',
-        action=NumbersAction,
-        number=float,
-        default=[0.5, 1.0],
-        metavar='TAU',
-        help='thresholds (default: 0.5 1)',
-    )
-    parser.add_argument(
-        '-n',
-        action=NumbersAction,
-        number=int,
-        metavar='N',
-        help='samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)',
-    )
-    parser.add_argument(
-        '--looks',
-        action=NumbersAction,
-        number=int,
-        metavar='N',
-        help='samples at each look, such as 16 32 48',
-    )
-    parser.add_argument(
+    add_numbers(parser, '--tau', float, 'thresholds (default: 0.5 1)', default=[0.5, 1.0])
+    add_numbers(parser, '-n', int, 'samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)')
+    add_numbers(parser, '--looks', int, 'samples at each look, such as 16 32 48')
+    add_numbers(
+        parser,
         '--problems',
-        action=NumbersAction,
-        number=int,
-        metavar='P',
+        int,
+        'numbers of problems (default: 45 119 238 500 1000)',
         default=[45, 119, 238, 500, 1000],
-        help='numbers of problems (default: 45 119 238 500 1000)',
     )
     parser.add_argument(
         '--negligible',
@@ -93,7 +68,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--json', action='store_true', help='print a JSON line for the looks, and for each metric'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,8 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
     samples = args.n or args.looks
     grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
-    given = {name: getattr(args, name) for name in ('mean', 'spread', 'alpha', 'beta')}
-    assumes = any(value is not None for value in given.values())
+    assumes = args.mean is not None or args.spread is not None
     if args.pilot is not None and assumes:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
     if args.looks:
@@ -113,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         pilots = _pilots(args.pilot)
         outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
     elif assumes or not args.looks:
-        outlooks = assumed(grid, **given)
+        outlooks = assumed(grid, args.mean, args.spread)
     if args.json:
         for outlook in outlooks:
             print(json.dumps(outlook.as_dict()))
@@ -146,21 +119,23 @@ def _print_looks(args: argparse.Namespace) -> None:
 
 
 def _pilots(path: Path) -> list[Pilot]:
-    """Return the pilots in a file or folder, and print which files are skipped."""
-    from opencompass_gpassk.compare.plan import read_pilot
+    """Return the pilots in a file or folder, and print which sampled ones are skipped."""
+    from opencompass_gpassk.compare.plan import SingleResponsesError, read_pilot
     from opencompass_gpassk.formats.display import short_line
     from opencompass_gpassk.runs.config import trials_files
 
-    pilots, skipped = [], []
+    pilots: list[Pilot] = []
+    skipped: list[ValueError] = []
     for (model, data_set), file in trials_files(path)[1].items():
         try:
             pilots.append(read_pilot(file, f'{model} on {data_set}'))
         except ValueError as error:
-            skipped.append(short_line(str(error)))
+            skipped.append(error)
     if not pilots:
-        raise ValueError('\n'.join(skipped))
-    for reason in skipped:
-        print(f'skipped: {reason}', file=sys.stderr)
+        raise ValueError('\n'.join(short_line(str(one)) for one in skipped))
+    for one in skipped:
+        if not isinstance(one, SingleResponsesError):  # greedy answers beside samples are usual
+            print(f'skipped: {short_line(str(one))}', file=sys.stderr)
     return pilots
 
 

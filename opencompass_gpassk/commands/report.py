@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output
 
 __all__ = ['add_parser', 'run']
 
@@ -24,11 +24,12 @@ to show.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'report',
-        help='write the results of any number of runs as one HTML page',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'write the results of any number of runs as one HTML page',
+        DESCRIPTION,
+        run,
     )
     parser.add_argument(
         'paths',
@@ -40,7 +41,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '-o', '--output', type=Path, default=Path('report.html'), help='default: report.html'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

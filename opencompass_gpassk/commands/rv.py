@@ -6,11 +6,10 @@ import argparse
 import hashlib
 import inspect
 import secrets
-import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_parser']
 
@@ -32,11 +31,8 @@ SHOWN = 3
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'rv',
-        help='list, show and write questions with random variables',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'rv', 'list, show and write questions with random variables', DESCRIPTION
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     listing = actions.add_parser('list', help='names, subjects and levels')
@@ -108,7 +104,6 @@ def run_show(args: argparse.Namespace) -> int:
 def run_generate(args: argparse.Namespace) -> int:
     """Write all rows, or none on an error."""
     from opencompass_gpassk.datasets.rv_files import write_line
-    from opencompass_gpassk.formats.stored_files import written_whole
     from opencompass_gpassk.rv.generation import generate
 
     if args.per_group < 2:
@@ -116,16 +111,12 @@ def run_generate(args: argparse.Namespace) -> int:
     check_output(args.output)
     languages = ['cn', 'en'] if args.language == 'both' else [args.language]
     rows = list(generate(args.source, args.per_group, args.seed, args.name, languages))
-    text = ''.join(map(write_line, rows))
-    if args.output is None:
-        print(text, end='')
-    else:
-        with written_whole(args.output) as part:
-            part.write_text(text, encoding='ascii', newline='\n')
+    lines = [write_line(row) for row in rows]
+    write_lines(lines, args.output)
     originals = sum(row.original for row in rows)
-    print(
+    digest = hashlib.sha256(''.join(lines).encode()).hexdigest()
+    note(
         f'{args.output or "standard output"}: {len(rows) - originals} versions, {originals} '
-        f'originals, seed {args.seed}, SHA-256 {hashlib.sha256(text.encode()).hexdigest()}',
-        file=sys.stderr,
+        f'originals, seed {args.seed}, SHA-256 {digest}'
     )
     return 0

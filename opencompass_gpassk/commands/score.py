@@ -6,12 +6,18 @@ import argparse
 import dataclasses
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import NumbersAction, add_undecided_argument, check_output
+from opencompass_gpassk.commands import (
+    add_command,
+    add_numbers,
+    add_undecided_argument,
+    check_output,
+    note,
+)
+from opencompass_gpassk.formats.display import counted
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Candidate
@@ -46,27 +52,17 @@ as they are reached, until the result is there.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'score',
-        help='score responses from other programs',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'score', 'score responses from other programs', DESCRIPTION, run
     )
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
-    parser.add_argument(
+    add_numbers(
+        parser,
         '-k',
-        action=NumbersAction,
-        number=int,
-        metavar='K',
-        help='k of G-Pass@k, after SAMPLES; those above n are left out (default: 4 8 16)',
+        int,
+        'k of G-Pass@k, after SAMPLES; those above n are left out (default: 4 8 16)',
     )
-    parser.add_argument(
-        '--tau',
-        action=NumbersAction,
-        number=float,
-        metavar='TAU',
-        help='thresholds (default: 0 .25 .5 .75 1)',
-    )
+    add_numbers(parser, '--tau', float, 'thresholds (default: 0 .25 .5 .75 1)')
     parser.add_argument(
         '-o',
         '--output',
@@ -107,7 +103,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--skip-bad', action='store_true', help='leave out malformed rows or data sets'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -129,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
         sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
         model = sampled.model or args.model or 'samples'
         whose = f'{model}, ' if sampled.model else ''
-        _note(f'{whose}{sampled.name}: {len(sampled.responses)} responses')
+        note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         results.setdefault(model, {})[sampled.name] = _score(
             sampled, args, settings, path, _store(args, settings, folder)
         )
@@ -149,30 +144,26 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
     from opencompass_gpassk.runs.sample_files import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
-        sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=_note)
+        sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=note)
         yield sampled, args.output, args.output.parent if args.output else Path()
         return
     found = recorded_data_sets(Path(args.samples))
-    _note(f'run: {found[0].run}')
+    note(f'run: {found[0].run}')
     for recorded in found:
         try:
             sampled = read_data_set(recorded)
         except ValueError as error:
             if not args.skip_bad:
                 raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
-            _note(f'left out: {error}')
+            note(f'left out: {error}')
             continue
         if sampled.n == 1:
-            _note(f'left out: {recorded.model}, {recorded.name}: one response per problem')
+            note(f'left out: {recorded.model}, {recorded.name}: one response per problem')
             continue
         output = args.output
         if output and len(found) > 1:
             output = output.with_suffix('') / recorded.model / f'{recorded.name}.json'
         yield sampled, output, recorded.run
-
-
-def _note(message: str) -> None:
-    print(message, file=sys.stderr)
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
@@ -182,7 +173,7 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
     given = tuple(args.k or (4, 8, 16))
     ks = tuple(k for k in given if k <= n) or (given if args.k else (n,))
     if args.k and (above := [k for k in given if k not in ks]):
-        _note(f'{sampled.name}: k = {", ".join(map(str, above))} is left out: n is only {n}')
+        note(f'{sampled.name}: k = {", ".join(map(str, above))} is left out: n is only {n}')
     try:
         return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
     except ValueError as error:
@@ -221,7 +212,7 @@ def _score(
             store,
             min_coverage=args.min_coverage,
             again='run the command again',
-            report=_note,
+            report=note,
             decided=lambda case, judgement: file.write(_row(case, judgement)),
         )
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
@@ -269,4 +260,4 @@ def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
     with written_whole(path) as part:
         part.write_text(text + '\n', encoding='ascii')
-    _note(f'{path} and {trials.name} written')
+    note(f'{path} and {trials.name} written')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ DESCRIPTION = """\
 Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
 even if its tasks fail. For a failed task the last exception in its log is shown. The figures of
 each result are computed again from its trials file; a result that has others is marked with BUT.
+With --watch, how far the tasks are is shown until all of them ended; Ctrl-C ends it earlier.
 The exit code is 0 if all tasks are finished and no result is marked, else 1.
 """
 
@@ -33,6 +35,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_run_argument(parser)
     parser.add_argument('--json', action='store_true', help='print a JSON line for each task')
+    parser.add_argument(
+        '--watch', action='store_true', help='first show live how far the tasks are'
+    )
     parser.set_defaults(run=run)
 
 
@@ -40,10 +45,16 @@ def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+    from opencompass_gpassk.runs.progress import watch
     from opencompass_gpassk.runs.task_states import State, task_states
 
     folder = find_run(args.run_folder)
-    states = task_states(planned_run(folder, read_run_config(folder)))
+    planned = planned_run(folder, read_run_config(folder))
+    if args.watch:
+        ended = {State.FINISHED, State.FAILED}
+        with suppress(KeyboardInterrupt):
+            watch(folder, lambda: any(one.state not in ended for one in task_states(planned)))
+    states = task_states(planned)
     finished = [state for state in states if state.state is State.FINISHED]
     marks = {state.name: _contradiction(folder, state) for state in finished}
     if args.json:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import io
 import itertools
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from opencompass_gpassk.commands import check_output
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import JudgeIdentity
@@ -48,11 +43,8 @@ rescore RUN to update a run's results.
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
-        'verdicts',
-        help="list, count, export, import or prune judges' verdicts",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, 'verdicts', "list, count, export, import or prune judges' verdicts", DESCRIPTION
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for name, told, action in (
@@ -77,8 +69,9 @@ def add_parser(subparsers: Any) -> None:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
             )
+        one.set_defaults(run=run, act=action, human=None, verdict=None, search='', limit=None)
+        one.set_defaults(older_than=None)
         _add_options(one, name)
-        one.set_defaults(run=run, act=action)
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
@@ -94,16 +87,24 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument('--limit', type=int, metavar='N', help='only the first N')
         parser.add_argument('--human', action='store_true', help="only people's verdicts")
     if name == 'export':
-        parser.add_argument('-o', '--output', default='-', help='a file, gzipped if named .gz')
+        parser.add_argument('-o', '--output', type=Path, help='a file, gzipped if named .gz')
     if name == 'import':
         parser.add_argument(
             '--replace', action='store_true', help="let judges' verdicts replace earlier ones too"
         )
         parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
     if name == 'prune':
-        parser.add_argument('--unjudged', action='store_true', help='replies without a verdict')
+        parser.add_argument(
+            '--unjudged',
+            action='store_const',
+            const='unjudged',
+            dest='verdict',
+            help='replies without a verdict',
+        )
         parser.add_argument('--older-than', type=float, metavar='DAYS', help='only older verdicts')
-        parser.add_argument('--human', action='store_true', help="people's verdicts, not judges'")
+        parser.add_argument(
+            '--human', action='store_true', default=False, help="people's verdicts, not judges'"
+        )
         parser.add_argument(
             '-y', '--yes', action='store_true', help='delete them; without it they are only counted'
         )
@@ -117,9 +118,9 @@ def run(args: argparse.Namespace) -> int:
     path = find_store(args.store)
     shared = VerdictStore.default_path(None)
     if args.store and args.store.is_dir():
-        _note(f'verdict store: {path}')
+        note(f'verdict store: {path}')
     elif shared and shared != path.absolute():
-        _note(f'note: this reads {path}; runs use GPASSK_VERDICT_STORE, {shared}')
+        note(f'note: this reads {path}; runs use GPASSK_VERDICT_STORE, {shared}')
     act: Callable[[argparse.Namespace, Path], int] = args.act
     return act(args, path)
 
@@ -179,11 +180,10 @@ def require_beginnable(path: Path) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise a ValueError if a number is out of its range."""
-    limit, days = getattr(args, 'limit', None), getattr(args, 'older_than', None)
-    if limit is not None and limit < 0:
-        raise ValueError(f'--limit is {limit}; give 0 or more')
-    if days is not None and not 0 <= days < float('inf'):
-        raise ValueError(f'--older-than is {days:g}; give a number of days, 0 or more')
+    if args.limit is not None and args.limit < 0:
+        raise ValueError(f'--limit is {args.limit}; give 0 or more')
+    if args.older_than is not None and not 0 <= args.older_than < float('inf'):
+        raise ValueError(f'--older-than is {args.older_than:g}; give a number of days, 0 or more')
 
 
 def _list(args: argparse.Namespace, path: Path) -> int:
@@ -202,16 +202,12 @@ def _count(args: argparse.Namespace, path: Path) -> int:
 def _export(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import verdict_line
 
-    output = Path(args.output)
-    check_output(output)
-    if args.output != '-' and output.exists() and output.samefile(path):
-        raise ValueError(f'{output} is the verdict store itself; name another file to write')
-    count = 0
-    with _reading(path) as store, _writable(args.output) as file:
-        for record in _selected(store, args):
-            file.write(verdict_line(record))
-            count += 1
-    _note(f'{_counted(count, "verdict")} written')
+    check_output(args.output)
+    if args.output and args.output.exists() and args.output.samefile(path):
+        raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
+    with _reading(path) as store:
+        count = write_lines(map(verdict_line, _selected(store, args)), args.output)
+    note(f'{_counted(count, "verdict")} written')
     return _left_out(store)
 
 
@@ -219,7 +215,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.export import read_verdict_rows
     from opencompass_gpassk.judging.store import VerdictStore
 
-    files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=_note) for name in args.files]
+    files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=note) for name in args.files]
     given = [record for file in files for record in file.records]
     kept = 0
     if given:
@@ -245,7 +241,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 def _prune(args: argparse.Namespace, path: Path) -> int:
     from opencompass_gpassk.judging.store import VerdictStore
 
-    if not (args.unjudged or args.human or args.judge or args.older_than is not None):
+    if not (args.verdict or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
     with _reading(path) as store:
@@ -267,54 +263,27 @@ def _reading(path: Path) -> VerdictStore:
 
 def _left_out(store: VerdictStore) -> int:
     if store.lost:
-        _note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
+        note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
     return 1 if store.lost or store.damage else 0
 
 
 def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
     """Yield the verdicts that all options of the command line select."""
-    if args.action == 'prune':
-        verdict, text, limit = 'unjudged' if args.unjudged else None, '', None
-        human, latest = args.human, float('inf')
-        if args.older_than is not None:
-            latest = time.time() - 86400 * args.older_than
-    else:
-        verdict, text, limit = args.verdict, args.search or '', args.limit
-        human, latest = args.human or None, float('inf')
+    latest = float('inf') if args.older_than is None else time.time() - 86400 * args.older_than
     chosen = (
         record
         for record in store.records()
-        if human in (None, record.judge is None)
-        and verdict in (None, record.said.verdict.value)
+        if args.human in (None, record.judge is None)
+        and args.verdict in (None, record.said.verdict.value)
         and (args.judge is None or (record.judge and record.judge.model == args.judge))
         and record.created < latest
-        and any(text in part for part in record.triple)
+        and any(args.search in part for part in record.triple)
     )
-    return itertools.islice(chosen, limit)
-
-
-@contextmanager
-def _writable(name: str) -> Iterator[IO[str]]:
-    """Open a file to write, gzipped if named .gz; the file appears when it is complete."""
-    if name == '-':
-        # JSON is always UTF-8. The standard output of a test may be no TextIOWrapper.
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding='utf-8', errors='strict')
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    path = Path(name)
-    opened = gzip.open if path.suffix == '.gz' else open
-    with written_whole(path) as part, opened(part, 'wt', encoding='utf-8') as file:
-        yield file
+    return itertools.islice(chosen, args.limit)
 
 
 def _counted(number: int, noun: str) -> str:
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
-
-
-def _note(message: str) -> None:
-    print(message, file=sys.stderr)
 
 
 SHOWN = 60  # characters shown of a text
@@ -322,17 +291,26 @@ SHOWN = 60  # characters shown of a text
 
 def record_line(record: Record) -> str:
     """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
+    from opencompass_gpassk.formats.display import short_line
+
     said = record.said
     when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
     who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
-    texts = [f'gold {_short(record.triple.gold)}', f'answer {_short(record.triple.answer)}']
-    texts += [_short(told)] if (told := said.reason or note) else []
-    question = _short(record.triple.question)
-    return '  '.join([f'{said.verdict.value:9}', when, _short(who), ' | '.join(texts), question])
+    texts = [
+        f'gold {short_line(record.triple.gold, SHOWN)}',
+        f'answer {short_line(record.triple.answer, SHOWN)}',
+    ]
+    texts += [short_line(told, SHOWN)] if (told := said.reason or note) else []
+    question = short_line(record.triple.question, SHOWN)
+    return '  '.join(
+        [f'{said.verdict.value:9}', when, short_line(who, SHOWN), ' | '.join(texts), question]
+    )
 
 
 def count_lines(records: Iterable[Record]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
+    from tabulate import tabulate
+
     from opencompass_gpassk.formats.display import one_line
     from opencompass_gpassk.formats.hashing import text_hash
     from opencompass_gpassk.trials import Verdict
@@ -357,19 +335,6 @@ def count_lines(records: Iterable[Record]) -> list[str]:
             settings = json.dumps(dict(judge.settings), sort_keys=True)
             table.append([one_line(judge.model), text_hash([judge.prompt]), *numbers, settings])
     total = sum(count[verdict] for count in counts.values() for verdict in verdicts)
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        cells = [
-            cell.rjust(width) if name in counted else cell.ljust(width)
-            for name, cell, width in zip(table[0], row, widths, strict=True)
-        ]
-        lines.append('  '.join(cells).rstrip())
-    return [*lines, f'{total} verdicts']
-
-
-def _short(text: str) -> str:
-    from opencompass_gpassk.formats.display import one_line
-
-    line = one_line(text[: 10 * SHOWN])
-    return line if len(line) <= SHOWN else f'{line[: SHOWN - 1]}…'
+    align = ['right' if name in counted else 'left' for name in table[0]]
+    shown = tabulate(table, tablefmt='plain', colalign=align, disable_numparse=True)
+    return [*shown.splitlines(), f'{total} verdicts']

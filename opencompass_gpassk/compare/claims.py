@@ -40,7 +40,8 @@ def leaderboard_claim(
         k: Samples drawn.
 
     Returns:
-        The sentence; '' if k was not measured, or fewer than two of several models can be compared.
+        The sentence; '' if k was not measured, a single model's figures leave out problems, or
+        fewer than two of several models can be compared.
     """
     strictest = G_PASS(k=k, tau=1.0)
     known = [
@@ -51,7 +52,9 @@ def leaderboard_claim(
         and not math.isnan(every)
     ]
     if len(known) == 1:
-        return _solves(*known[0][:3], k)
+        # A share of some of the problems would read as one of all.
+        partial = any(entry.left_out(k) for entry in entries)
+        return '' if partial else _solves(*known[0][:3], k)
     ranked = [(every, name, of_entry) for name, _, every, of_entry in known if of_entry]
     first = [one for one in ranked if one[2][0] == 1]
     if len(ranked) < 2 or not first:

@@ -27,7 +27,15 @@ from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import read_trials
 
-__all__ = ['Grid', 'Outlook', 'Pilot', 'assumed', 'from_pilot', 'read_pilot']
+__all__ = [
+    'Grid',
+    'Outlook',
+    'Pilot',
+    'SingleResponsesError',
+    'assumed',
+    'from_pilot',
+    'read_pilot',
+]
 
 DEFAULT_K = 16
 LEAST = 2  # judged samples that some problem of a pilot needs
@@ -149,38 +157,23 @@ class Outlook:
         }
 
 
-def assumed(
-    grid: Grid,
-    *,
-    mean: float | None = None,
-    spread: float | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-) -> list[Outlook]:
+def assumed(grid: Grid, mean: float | None, spread: float | None) -> list[Outlook]:
     """Return the outlook of each metric, if the rates have an assumed Beta distribution.
 
     Args:
         grid: The settings of the plan.
-        mean: Mean of the rates; needs ``spread``.
+        mean: Mean of the rates.
         spread: Standard deviation of the rates.
-        alpha: First parameter of the Beta distribution, instead of mean and spread; needs ``beta``.
-        beta: Second parameter of the Beta distribution.
 
     Raises:
-        ValueError: If neither pair is complete, or both pairs are given.
+        ValueError: If one is missing, or no Beta distribution has both.
     """
-    moments, shape = [mean, spread], [alpha, beta]
-    if None not in moments and shape == [None, None]:
-        rates = Rates.with_spread(*moments)  # type: ignore[arg-type]
-        source = f'rates of mean {mean:g} and standard deviation {spread:g}'
-    elif None not in shape and moments == [None, None]:
-        rates = Rates.of(alpha, beta)  # type: ignore[arg-type]
-        source = f'rates of a Beta distribution ({alpha:g}, {beta:g})'
-    else:
+    if mean is None or spread is None:
         raise ValueError(
-            'the rates of the problems are missing: name a pilot run, or give --mean and --spread, '
-            'or --alpha and --beta'
+            'the rates of the problems are missing: name a pilot run, or give --mean and --spread'
         )
+    rates = Rates.with_spread(mean, spread)
+    source = f'rates of mean {mean:g} and standard deviation {spread:g}'
     k = DEFAULT_K if grid.k is None else grid.k
     return [Outlook(one, plan(one.estimator(), rates), grid, k, source) for one in grid.figures(k)]
 
@@ -204,13 +197,18 @@ class Pilot:
     k: int
 
 
+class SingleResponsesError(ValueError):
+    """A file holds one response of each problem, as greedy decoding gives it: it is no pilot."""
+
+
 def read_pilot(path: Path, name: str) -> Pilot:
     """Read a pilot's trials file.
 
     Originals of versions are left out, as in the headline figures.
 
     Raises:
-        ValueError: If the file can't be read, or no problem has two judged trials.
+        ValueError: If the file can't be read, or no problem has two judged trials; it is
+            SingleResponsesError if none has two trials.
     """
     table, meta = read_trials(path)
     headline = np.array(headline_problems(table.problems), dtype=np.int64)
@@ -218,7 +216,8 @@ def read_pilot(path: Path, name: str) -> Pilot:
     if not n.any():
         raise ValueError(f'{path}: it has no judged trial; score the run first')
     if n.max() < LEAST:
-        raise ValueError(
+        kind = SingleResponsesError if len(table) <= len(table.problems) else ValueError
+        raise kind(
             f"{path}: one judged response of each problem can't separate rates from chance; take a "
             f'pilot of n = {LEAST} or more'
         )

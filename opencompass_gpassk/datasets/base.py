@@ -11,6 +11,7 @@ from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
 from opencompass_gpassk.datasets.prompts import make_prompt
+from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
 
 __all__ = ['GPassKDataset', 'Question', 'make_dataset']
@@ -61,6 +62,7 @@ class GPassKDataset(BaseDataset):
 
     dataset: Any  # a Dataset, or a DatasetDict of several
 
+    @plain_errors()
     def __init__(
         self,
         reader_cfg: dict[str, Any] | None = None,

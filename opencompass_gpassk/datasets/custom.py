@@ -11,12 +11,14 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.formats.jsonlines import fields_of
 
-__all__ = ['CustomProblems']
+__all__ = ['FIELDS', 'CustomProblems']
 
-FIELDS = ('question', 'answer', 'id', 'language', 'cluster', 'split', 'level', 'subject')
+REQUIRED = ('question', 'answer')
+FIELDS = (*REQUIRED, 'id', 'language', 'cluster', 'split', 'level', 'subject')
 # Names of this package's data sets: under one of them, results would be joined with theirs.
 TAKEN = re.compile(r'sample(-.+)?|(LiveMathBench-|AIME20|MATH500-L|RV-).*')
 SURROGATE = re.compile('[\ud800-\udfff]')
@@ -88,12 +90,26 @@ def _question(row: Row, number: int, columns: Mapping[str, str]) -> Question:
     groups = row.fields.get('groups')
     if isinstance(groups, Mapping):
         row = Row(row.place, {**groups, **row.fields})
-    text = text_field(row, [name['question']])
+    texts = {field: text_of(row.fields.get(name[field])) for field in REQUIRED}
+    if lacking := [name[field] for field in REQUIRED if not texts[field]]:
+        message = (
+            f'{row.place}: field {" and ".join(lacking)} is missing, empty or not a text; '
+            f'{fields_of(row.fields, *lacking)}'
+        )
+        mapped = [f for f in REQUIRED if not texts[f] and name[f] not in row.fields]
+        if mapped:
+            message += (
+                '; if a column has another name, give it to gpassk run: --columns '
+                f'{" ".join(f"{field}=YOUR_COLUMN" for field in mapped)}, or set columns= in a '
+                'config'
+            )
+        raise ValueError(message)
+    text = texts['question']
     problem_id = optional_text(row, name['id']) or str(number)
     question = Question(
         problem_id=problem_id,
         question=text,
-        answer=text_field(row, [name['answer']]),
+        answer=texts['answer'],
         language=optional_text(row, name['language']) or language_of(text),
         cluster=optional_text(row, name['cluster']) or problem_id,
         split=optional_text(row, name['split']),

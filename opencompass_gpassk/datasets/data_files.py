@@ -22,6 +22,7 @@ __all__ = [
     'read_folder',
     'read_rows',
     'text_field',
+    'text_of',
 ]
 
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
@@ -69,15 +70,19 @@ def text_field(row: Row, names: Sequence[str]) -> str:
         ValueError: If there is none or it is empty; it names file, line and field.
     """
     for name in names:
-        value = row.fields.get(name)
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            continue
-        if str(value).strip():
-            return str(value)
+        if text := text_of(row.fields.get(name)):
+            return text
     raise ValueError(
         f'{row.place}: field {" or ".join(names)} is missing, empty or not a text; '
         f'{fields_of(row.fields, names[0])}'
     )
+
+
+def text_of(value: object) -> str:
+    """Return a text or a number as a text, '' if it is blank or neither."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ''
+    return str(value) if str(value).strip() else ''
 
 
 def optional_text(row: Row, name: str) -> str:

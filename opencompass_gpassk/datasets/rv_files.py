@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -49,23 +49,20 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
 
 
 def _posed(row: Row, original: bool | None) -> PosedQuestion:
+    version = optional_text(row, 'version')
     flags = [row.fields[name] for name in FLAGS if name in row.fields]
     if original is None:
-        original = any(_truth(row, flag) for flag in flags) or _version(row) == ORIGINAL
+        original = any(_truth(row, flag) for flag in flags) or version == ORIGINAL
     return PosedQuestion(
         text_field(row, QUESTION),
         text_field(row, ANSWER),
         text_field(row, GROUP),
-        ORIGINAL if original else _version(row),
+        ORIGINAL if original else version,
         optional_text(row, 'source'),
         optional_text(row, 'subject'),
         optional_text(row, 'level') or optional_text(row, 'difficulty'),
         optional_text(row, 'language') or 'en',
     )
-
-
-def _version(row: Row) -> str:
-    return optional_text(row, 'version')
 
 
 def _truth(row: Row, flag: Any) -> bool:
@@ -93,7 +90,8 @@ def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
                 'have the same names'
             )
         sizes[len(others)] += 1
-        ordered += [*found, *_numbered(others)]
+        ordered += found
+        ordered += [replace(row, version=str(i)) for i, row in enumerate(others, start=1)]
     if len(sizes) > 1:
         told = ', '.join(f'{count} of {size}' for size, count in sorted(sizes.items()))
         raise ValueError(
@@ -101,7 +99,3 @@ def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
             'give each group the same number'
         )
     return ordered
-
-
-def _numbered(versions: Iterable[PosedQuestion]) -> list[PosedQuestion]:
-    return [replace(row, version=str(number)) for number, row in enumerate(versions, start=1)]

@@ -9,7 +9,6 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.prompts import EXAMPLES
 from opencompass_gpassk.datasets.rv_files import read_posed
 from opencompass_gpassk.rv.generation import DEFAULT_SEED, PER_GROUP, PosedQuestion, generate
 from opencompass_gpassk.rv.question import questions
@@ -78,12 +77,18 @@ class RVBench(GPassKDataset):
             rows = list(generate(source, per_group, seed, names, languages))
             version = f'{VERSION}:seed{seed}:{per_group}'
         return make_dataset(
-            [_question(row) for row in rows if _kept(row, keep)],
+            [
+                _question(row)
+                for row in rows
+                if keep == 'all' or row.original == (keep == 'originals')
+            ],
             benchmark=benchmark or _name(source, keep, names, path),
             version=version,
             prompt=prompt,
             cot=cot,
-            examples=lambda question: _examples(question.split or source),
+            examples=lambda question: (
+                'leetcode' if (question.split or source) == 'leetcode' else 'math'
+            ),
         )
 
 
@@ -92,14 +97,6 @@ def _named(rows: list[PosedQuestion], names: Sequence[str], path: str) -> list[P
     if unknown:
         raise ValueError(f'names holds {min(unknown)!r}, but {path} has no such group')
     return [row for row in rows if not names or row.group in names]
-
-
-def _examples(source: str) -> str:
-    return source if source in EXAMPLES else EXAMPLES[0]
-
-
-def _kept(row: PosedQuestion, keep: str) -> bool:
-    return keep == 'all' or row.original == (keep == 'originals')
 
 
 def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str:

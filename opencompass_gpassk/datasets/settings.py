@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.rv.generation import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     'custom',
     'forty_five_file',
     'inference',
+    'limit',
     'livemathbench',
     'math500_l5',
     'rvbench',
@@ -64,6 +66,7 @@ PAPER = (48, (4, 8, 16))  # n and the k of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
+@plain_errors()
 def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str, Any]:
     """Return abbr, version, languages, path, n and k: keyword arguments of LiveMathBench.
 
@@ -92,11 +95,13 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
     }
 
 
+@plain_errors()
 def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of MATH500-L5, as :func:`livemathbench` does."""
     return {**_protocol('MATH500-L5', PAPER, greedy), 'path': _data_path()}
 
 
+@plain_errors()
 def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
 
@@ -111,6 +116,7 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
 
 
+@plain_errors()
 def custom(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of CustomProblems, as :func:`livemathbench` does.
 
@@ -128,6 +134,7 @@ def custom(*, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(f'{name}-{content}', QUICK, greedy), 'path': path}
 
 
+@plain_errors()
 def inference(*, greedy: bool = False) -> dict[str, Any]:
     """Return sampling and max_out_len: keyword arguments of GPassKGenInferencer.
 
@@ -149,6 +156,13 @@ def inference(*, greedy: bool = False) -> dict[str, Any]:
     return {'sampling': {**SAMPLING, 'temperature': temperature}, 'max_out_len': length}
 
 
+def limit() -> int | None:
+    """Return how many problems of each data set GPASSK_LIMIT asks for; None if it isn't set."""
+    given = _given('GPASSK_LIMIT')
+    return _positive('GPASSK_LIMIT', given) if given else None
+
+
+@plain_errors()
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, languages and more of RV-Bench, as :func:`livemathbench` does.
 
@@ -193,14 +207,13 @@ def forty_five_file(path: str | None) -> str | None:
 
 def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> dict[str, Any]:
     """Return abbr, n, k and limit; if GPASSK_K isn't set, the usual k up to n."""
-    given = _given('GPASSK_LIMIT')
-    limit = _positive('GPASSK_LIMIT', given) if given else None
-    name += f'-first{limit}' if limit else ''
+    problems = limit()
+    name += f'-first{problems}' if problems else ''
     if greedy:
-        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1, 'limit': limit}
+        return {'abbr': f'{name}-greedy-n1', 'n': 1, 'k': 1, 'limit': problems}
     usual_n, usual_ks = usual
     n = _positive('GPASSK_N', _given('GPASSK_N') or str(usual_n))
-    found = {'abbr': f'{name}-n{n}', 'n': n, 'limit': limit}
+    found = {'abbr': f'{name}-n{n}', 'n': n, 'limit': problems}
     given = _given('GPASSK_K')
     if not given:
         return {**found, 'k': [k for k in usual_ks if k <= n] or [n]}

@@ -7,22 +7,26 @@ import math
 import re
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 __all__ = [
+    'counted',
     'escape_markdown',
+    'newest_bar',
     'one_line',
+    'plain_errors',
     'progress_bar',
     'short_line',
     'shortened',
     'spreadsheet_text',
     'visible_text',
-    'watched_bar',
 ]
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
@@ -70,9 +74,43 @@ def visible_text(text: str) -> str:
     return UNSEEN.sub(lambda char: f'⟨U+{ord(char[0]):04X}⟩', text.replace('\r\n', '\n'))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, 'problem'), counted(2, 'problem')
+    ('1 problem', '2 problems')
+    """
+    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
 def shortened(name: str, most: int) -> str:
     """Return a name, cut to at most ``most`` characters."""
     return name if len(name) <= most else f'{name[: most - 1]}…'
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Show a ValueError of the block as its message alone, on a terminal, if nothing catches it.
+
+    It is for errors that users make, in functions that OpenCompass calls: the message says what to
+    do, and forty lines of traceback would hide it. Where there is no terminal, as in a log, the
+    traceback is shown too.
+    """
+    try:
+        yield
+    except ValueError as error:
+        own: BaseException = error
+
+        def show(
+            kind: type[BaseException], raised: BaseException, trace: TracebackType | None
+        ) -> None:
+            if raised is own and sys.stderr.isatty():
+                print(f'{kind.__name__}: {raised}', file=sys.stderr)
+            else:
+                sys.__excepthook__(kind, raised, trace)
+
+        sys.excepthook = show
+        raise
 
 
 LOG_INTERVAL = 10.0  # seconds
@@ -90,67 +128,70 @@ class _Log(io.TextIOBase):
 def with_progress(
     items: Iterable[Item], total: int | None, name: str, unit: str, *, shown: bool
 ) -> Iterator[Item]:
-    """Yield items; a bar, as :func:`progress_bar` returns it, moves behind each."""
+    """Yield items; a bar, as of :func:`progress_bar`, moves behind each."""
     with progress_bar(total, name, unit, shown=shown) as bar:
         for item in items:
             yield item
             bar.update()
 
 
-def progress_bar(total: int | None, name: str, unit: str, *, shown: bool, initial: int = 0) -> tqdm:
-    """Return a progress bar on standard error; a hidden one takes the same calls.
+# The newest bar that was shown, with its status; runs/progress.py writes it to a file.
+newest_bar: deque[tuple[tqdm, Callable[[], Mapping[str, object]]]] = deque(maxlen=1)
 
-    Outside a terminal it is a line every ten seconds. The total is None if it is unknown.
+
+@contextmanager
+def progress_bar(
+    total: int | None,
+    name: str,
+    unit: str,
+    *,
+    shown: bool,
+    initial: int = 0,
+    status: Callable[[], Mapping[str, object]] | None = None,
+) -> Iterator[tqdm]:
+    """Show a progress bar on standard error; a hidden one takes the same calls.
+
+    Outside a terminal it is a line every ten seconds.
+
+    Args:
+        total: Number of items; None if it is unknown.
+        name: What is done.
+        unit: What an item is.
+        shown: Whether anything is shown.
+        initial: Number of items that were done before.
+        status: Returns what else is told, by name; it is called by another thread. With it, the
+            bar goes on telling the time while nothing arrives.
     """
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
-    return tqdm(
+    interval = 0.1 if terminal else LOG_INTERVAL
+    ended = threading.Event()
+    told = status or dict
+    with tqdm(
         total=total,
         desc=name,
         unit=unit,
         initial=initial,
         disable=not shown,
         file=sys.stderr if terminal else _Log(),
-        mininterval=0.1 if terminal else LOG_INTERVAL,
+        mininterval=interval,
         delay=0.0 if terminal else LOG_INTERVAL,
         miniters=1,
-    )
+    ) as bar:
 
-
-@contextmanager
-def watched_bar(
-    total: int,
-    name: str,
-    unit: str,
-    status: Callable[[], Mapping[str, object]],
-    *,
-    shown: bool,
-    initial: int = 0,
-) -> Iterator[tqdm]:
-    """Show a progress bar that goes on telling the time and the status while nothing arrives.
-
-    Args:
-        total: Number of items.
-        name: What is done.
-        unit: What an item is.
-        status: Returns what else is told, by name; it is called by another thread.
-        shown: Whether anything is shown.
-        initial: Number of items that were done before.
-    """
-    ended = threading.Event()
-    with progress_bar(total, name, unit, shown=shown, initial=initial) as bar:
-
-        def show(interval: float) -> None:
+        def show() -> None:
             while not ended.wait(interval):
-                bar.set_postfix(status())
+                bar.set_postfix(told())
 
-        if shown:  # by a thread alone, since it must also be shown while nothing arrives
-            writer = threading.Thread(target=show, args=(bar.mininterval,), daemon=True)
+        if shown:
+            newest_bar.append((bar, told))
+        if shown and status:  # by a thread alone, since it must also be shown while nothing arrives
             bar.mininterval, bar.delay = math.inf, 0.0
-            writer.start()
+            threading.Thread(target=show, daemon=True).start()
         try:
             yield bar
         finally:
             ended.set()
-            bar.set_postfix(status(), refresh=False)
+            if status:
+                bar.set_postfix(told(), refresh=False)

@@ -110,13 +110,19 @@ OTHER_NAMES = {
 }
 
 
-def fields_of(row: Mapping[str, Any], wanted: str) -> str:
-    """Return the names of a row's fields, for a message on a missing one, and what may be meant."""
+def fields_of(row: Mapping[str, Any], *wanted: str) -> str:
+    """Return the names of a row's fields, for a message on missing ones, and what may be meant."""
     names = ', '.join(short_line(str(name), 40) for name in list(row)[:20]) or 'none'
-    meant = [name for name in OTHER_NAMES.get(wanted, ()) if name in row]
-    return f'the fields there are {names}' + (
-        f'; {meant[0]}: did you mean {wanted}?' if meant else ''
-    )
+    told = f'the fields there are {names}'
+    for field in wanted:
+        meant = [
+            name
+            for name in row
+            if name != field and str(name).lower() in (field.lower(), *OTHER_NAMES.get(field, ()))
+        ]
+        if meant:
+            told += f'; {short_line(str(meant[0]), 40)}: did you mean {field}?'
+    return told
 
 
 def row_line(row: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
-__all__ = ['check_names', 'checked', 'parse_settings']
+__all__ = ['check_names', 'checked', 'gpus_asked', 'parse_settings']
 
 Settings = TypeVar('Settings')
 
@@ -70,3 +70,12 @@ def checked(name: str, value: Any, hint: Any) -> Any:
         wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
         raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
     return value
+
+
+def gpus_asked(config: Any) -> int:
+    """Return the greatest ``run_cfg.num_gpus`` anywhere in a config; 0 if there is none."""
+    if isinstance(config, Mapping):
+        own = (config.get('run_cfg') or {}).get('num_gpus') or 0
+        return max([own, *(gpus_asked(value) for value in config.values())])
+    values = config if isinstance(config, (list, tuple)) else ()
+    return max(map(gpus_asked, values), default=0)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
@@ -29,48 +29,21 @@ __all__ = [
     'with_ends',
 ]
 
-LENGTHS = frozenset(
-    {'max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'}
+# Lengths, numbers of responses (unset: one) and seeds.
+OURS = frozenset[str]().union(
+    ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'),
+    ('best_of', 'n', 'num_return_sequences'),
+    ('decoder_seed', 'random_seed', 'sampling_seed', 'seed'),
 )
-COUNTS = frozenset({'best_of', 'n', 'num_return_sequences'})  # unset: a request gets one response
-SEEDS = frozenset({'decoder_seed', 'random_seed', 'sampling_seed', 'seed'})
-PENALTIES = frozenset(
-    {
-        'diversity_penalty',
-        'frequency_penalty',
-        'length_penalty',
-        'no_repeat_ngram_size',
-        'presence_penalty',
-        'repetition_penalty',
-    }
+# Penalties, truncations and searches.
+DECODING = OURS.union(
+    ('diversity_penalty', 'frequency_penalty', 'length_penalty', 'no_repeat_ngram_size'),
+    ('presence_penalty', 'repetition_penalty'),
+    ('epsilon_cutoff', 'eta_cutoff', 'min_p', 'top_a', 'top_h', 'top_k', 'top_p'),
+    ('typical', 'typical_p'),
+    ('beam_size', 'do_sample', 'early_stopping', 'num_beam_groups', 'num_beams'),
+    ('penalty_alpha', 'temperature', 'use_beam_search'),
 )
-TRUNCATIONS = frozenset(
-    {
-        'epsilon_cutoff',
-        'eta_cutoff',
-        'min_p',
-        'top_a',
-        'top_h',
-        'top_k',
-        'top_p',
-        'typical',
-        'typical_p',
-    }
-)
-SEARCHES = frozenset(
-    {
-        'beam_size',
-        'do_sample',
-        'early_stopping',
-        'num_beam_groups',
-        'num_beams',
-        'penalty_alpha',
-        'temperature',
-        'use_beam_search',
-    }
-)
-OURS = LENGTHS | COUNTS | SEEDS
-DECODING = OURS | PENALTIES | TRUNCATIONS | SEARCHES
 
 End = tuple[bool | None, int | None]  # ran into the length limit, number of tokens
 
@@ -98,16 +71,9 @@ def as_output(answer: Any) -> Output:
     Raises:
         TypeError: If the answer isn't a single text.
     """
-    if isinstance(answer, dict):  # OpenAISDKRollout
-        rollout = answer.get('rollout') or {}
-        reason = rollout.get('finish_reason')
-        text = answer.get('prediction', answer.get('output'))
-        tokens = rollout.get('num_tokens') or None
-    else:
-        text, reason, tokens = answer, None, None
-    if not isinstance(text, str):
-        raise TypeError(f'the model wrapper returned {type(text).__name__} instead of a text')
-    return Output(text, truncated_by(reason), tokens)
+    if not isinstance(answer, str):
+        raise TypeError(f'the model wrapper returned {type(answer).__name__} instead of a text')
+    return Output(answer)
 
 
 def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
@@ -128,6 +94,7 @@ def truncated_by(finish_reason: Any) -> bool | None:
 Options = dict[str, Any]
 
 
+@dataclass(eq=False)
 class Backend:
     """Draws responses from one family of OpenCompass's model wrappers under one protocol.
 
@@ -135,33 +102,29 @@ class Backend:
     clients and rate limits but have their own settings.
 
     Attributes:
-        batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
-            drawn again together with its whole batch.
-        repeats: Whether a batch may hold several replicas of a problem.
-        concurrent: Whether requests run concurrently, up to :meth:`workers` at once.
-        recovers: Whether lost requests are drawn again at the end, as a server may be back by then.
-        applied: The applied parameters, for the prediction records.
-
-    Args:
         model: The wrapper that OpenCompass built.
         sampling: The protocol.
         max_out_len: Greatest number of tokens in a response.
         note: Takes a message for the user; each is shown once.
+        applied: The applied parameters, for the prediction records.
+        batch_seed: Whether all requests of a batch share one seed. If so, a missing request is
+            drawn again together with its whole batch.
+        repeats: Whether a batch may hold several replicas of a problem.
+        concurrent: Whether requests run concurrently, up to :meth:`workers` at once.
     """
 
-    batch_seed = False
-    repeats = True
-    concurrent = False
-    recovers = False
+    model: Any
+    sampling: Sampling
+    max_out_len: int
+    note: Callable[[str], None]
+    applied: dict[str, Any] = field(init=False)
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        self.model = model
-        self.sampling = sampling
-        self.max_out_len = max_out_len
-        self.note = note
-        self.applied = sampling.record
+    batch_seed: ClassVar[bool] = False
+    repeats: ClassVar[bool] = True
+    concurrent: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self.applied = self.sampling.record
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
@@ -220,14 +183,11 @@ class UnknownBackend(Backend):
 
     repeats = False
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
+    def __post_init__(self) -> None:
         self.applied = {'model': True}
-        if sampling.mode != 'model':
-            note(
-                f'{type(model).__name__} is a model wrapper whose sampling parameters '
+        if self.sampling.mode != 'model':
+            self.note(
+                f'{type(self.model).__name__} is a model wrapper whose sampling parameters '
                 'opencompass-gpassk does not know how to set: the sampling protocol is NOT '
                 'applied, responses are drawn as the config of the model says. Set temperature, '
                 'top_p and top_k there, no fixed seed, and check the warnings of the evaluation; '

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from opencompass_gpassk.inference.api_wrappers import (
+    OpenAIBackend,
+    TurboMindAPIBackend,
+    WrapperBackend,
+    asks_otherwise,
+)
 from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
-from opencompass_gpassk.inference.lmdeploy import LMDeployAPIBackend, LMDeployBackend
-from opencompass_gpassk.inference.openai_api import LiteLLMBackend, OpenAIBackend
+from opencompass_gpassk.inference.lmdeploy import LMDeployBackend
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatibleBackend
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
@@ -20,10 +25,11 @@ __all__ = ['backend_of']
 BACKENDS: dict[str, type[Backend]] = {
     'HuggingFace': HuggingFaceBackend,
     'HuggingFacewithChatTemplate': HuggingFaceBackend,
-    'LiteLLMAPI': LiteLLMBackend,
+    'LiteLLMAPI': WrapperBackend,
     'OpenAI': OpenAIBackend,
     'OpenAICompatible': OpenAICompatibleBackend,
-    'TurboMindAPIModel': LMDeployAPIBackend,
+    'OpenAISDKResponse': WrapperBackend,
+    'TurboMindAPIModel': TurboMindAPIBackend,
     'TurboMindModel': LMDeployBackend,
     'TurboMindModelwithChatTemplate': LMDeployBackend,
     'VLLM': VLLMBackend,
@@ -44,5 +50,8 @@ def backend_of(
     """
     for base in type(model).__mro__:
         if base.__name__ in BACKENDS:
-            return BACKENDS[base.__name__](model, sampling, max_out_len, note)
+            backend = BACKENDS[base.__name__]
+            if backend is OpenAIBackend and asks_otherwise(model):
+                backend = WrapperBackend
+            return backend(model, sampling, max_out_len, note)
     return UnknownBackend(model, sampling, max_out_len, note)

@@ -24,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from itertools import cycle
 from queue import Empty, SimpleQueue
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
@@ -141,6 +142,8 @@ def read_response(
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get('message')
+    if 'text' in choice and body.get('object') == 'text_completion':  # of an endpoint without chat
+        message = {'content': choice['text']}
     usage = body.get('usage') if isinstance(body, Mapping) else None
     tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
     error = body.get('error') if isinstance(body, Mapping) else None
@@ -526,18 +529,30 @@ class Client:
         self.retries = retries
         self.give_up_after = give_up_after
         self.race = race
-        self.key = os.environ.get(key_env, '').strip()
-        if not (self.key.isascii() and self.key.isprintable() and ' ' not in self.key):
-            raise ValueError(
-                f'the key in {key_env} holds spaces or characters that no key has; set it again'
-            )
-        # The next asking begins with the limits that this one ends with.
-        self.limits = dict.fromkeys(self.addresses, float(min(START, max_concurrency)))
+        self.limits: dict[
+            Address, float
+        ] = {}  # an asking begins with those that the last ended with
+        self.use_keys([os.environ.get(key_env, '')])
+        self.running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
+
+    def use_keys(self, keys: Iterable[str]) -> None:
+        """Send these keys in turn, not the one in the environment.
+
+        Raises:
+            ValueError: If one can't be a key.
+        """
+        self.keys = [key.strip() for key in keys if key.strip()]
+        for key in self.keys:
+            if not (key.isascii() and key.isprintable() and ' ' not in key):
+                raise ValueError(
+                    f'the key in {self.key_env} holds spaces or characters that no key has; set it '
+                    'again'
+                )
+        self._turns = cycle(self.keys)
         # A shorter key is a placeholder such as EMPTY, and may be a word of a reply. Servers may
         # return the key in lower case, as part of a host name.
-        secret = re.escape(self.key) if len(self.key) >= 6 else r'(?!)'
-        self._secret = re.compile(secret, re.IGNORECASE)
-        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None] | None = None
+        secrets = [re.escape(key) for key in self.keys if len(key) >= 6]
+        self._secret = re.compile('|'.join(secrets) or r'(?!)', re.IGNORECASE)
 
     def plain_fields(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
         """Return the fields of every request, without those that are None.
@@ -579,7 +594,7 @@ class Client:
                 and all of them fail, one because it doesn't know the model, redirects or forbids
                 every request. Replies in flight are handed over before, if they arrive soon.
         """
-        work = self._ask(requests, receive, counts)
+        work = _Asking(self, requests, receive, counts).run()
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -595,36 +610,20 @@ class Client:
 
     def stop(self) -> None:
         """End :meth:`ask`, from any thread."""
-        if self._running and self._running[1]:
+        if self.running and self.running[1]:
             with suppress(RuntimeError):  # it has ended
-                self._running[0].call_soon_threadsafe(self._running[1].cancel)
-
-    async def _ask(
-        self,
-        requests: Iterable[tuple[Hashable, Mapping[str, Any]]],
-        receive: Receive,
-        counts: Counts,
-    ) -> None:
-        self._running = asyncio.get_running_loop(), asyncio.current_task()
-        headers = {'Content-Type': 'application/json'}
-        if self.key:
-            headers['Authorization'] = f'Bearer {self.key}'
-        connecting = min(CONNECT_TIMEOUT, self.timeout)
-        async with aiohttp.ClientSession(
-            headers=headers,
-            connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=connecting),
-        ) as session:
-            await _Asking(self, session, requests, receive, counts).run()
+                self.running[0].call_soon_threadsafe(self.running[1].cancel)
 
     async def send(
         self, session: aiohttp.ClientSession, address: Address, fields: Mapping[str, Any]
     ) -> tuple[Outcome, tuple[int, int]]:
         """Send a request once; return its outcome and the tokens of prompt and completion."""
+        key = next(self._turns, '')
+        headers = {'Authorization': f'Bearer {key}'} if key else {}
         try:
             async with session.post(
                 address.url,
+                headers=headers,
                 data=encodable(json.dumps(fields, ensure_ascii=False)).encode(),
                 proxy=address.proxy,
                 allow_redirects=False,  # the key is for this host alone
@@ -642,6 +641,10 @@ class Client:
         if isinstance(outcome, Reply):
             text, thoughts = self.hide_key(outcome.text), self.hide_key(outcome.thoughts)
             return replace(outcome, text=text, thoughts=thoughts), tokens
+        others = [one for one in self.keys if one != key]
+        if outcome.kind == 'no quota' and others:
+            self.keys, self._turns = others, cycle(others)
+            outcome = replace(outcome, kind='overloaded')  # ask again with another key
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
         return replace(outcome, detail=detail), tokens
@@ -684,25 +687,21 @@ class _Asking:
     def __init__(
         self,
         client: Client,
-        session: aiohttp.ClientSession,
         requests: Iterable[tuple[Hashable, Mapping[str, Any]]],
         receive: Receive,
         counts: Counts,
     ) -> None:
         self.client = client
-        self.session = session
         self.receive = receive
         self.counts = counts
+        most = client.max_concurrency
         self.endpoints = [
-            Endpoint(one, client.max_concurrency, limit) for one, limit in client.limits.items()
+            Endpoint(one, most, client.limits.get(one, min(START, most)))
+            for one in client.addresses
         ]
         self.fresh = iter(requests)
         self.next: list[Hashable] = []  # the key of the prompt that waits to be opened
         self.open: dict[asyncio.Task[None], Hashable] = {}  # keys of prompts without an outcome
-        self.loop = asyncio.get_running_loop()
-        self.now = self.loop.time
-        self.began = self.now()
-        self.ended = self.loop.create_future()  # from then on no request is sent
         self.waiting: deque[asyncio.Future[None]] = deque()  # for room at an endpoint
         self.in_air = 0  # requests
         self.latencies: deque[float] = deque(maxlen=1000)
@@ -718,6 +717,22 @@ class _Asking:
         Raises:
             ClientError: If nothing can succeed.
         """
+        self.loop = asyncio.get_running_loop()
+        self.now = self.loop.time
+        self.began = self.now()
+        self.ended = self.loop.create_future()  # from then on no request is sent
+        self.client.running = self.loop, asyncio.current_task()
+        timeout = self.client.timeout
+        connecting = min(CONNECT_TIMEOUT, timeout)
+        async with aiohttp.ClientSession(
+            headers={'Content-Type': 'application/json'},
+            connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=connecting),
+        ) as self.session:
+            await self._run()
+
+    async def _run(self) -> None:
         self.feeder = self._start(self._feed())
         watch = self._start(self._watch())
         try:
@@ -962,7 +977,7 @@ class _Asking:
             last = {one: one.last for one in self.endpoints if one.last}
             blamed |= {one: why for one, why in last.items() if why.kind in MISPLACED}
         for one, why in blamed.items():
-            kind = 'no key' if why.kind == 'key refused' and not self.client.key else why.kind
+            kind = 'no key' if why.kind == 'key refused' and not self.client.keys else why.kind
             told = REMEDIES[kind].format(key=self.client.key_env, model=model, says=why.detail)
             self._end(ClientError(f'the server at {one.address.name} {told}'))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,6 @@ from opencompass_gpassk.inference.backend import (
     with_ends,
 )
 from opencompass_gpassk.inference.requests import combined_seed
-from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['HuggingFaceBackend']
 
@@ -59,10 +58,8 @@ class HuggingFaceBackend(Backend):
 
     batch_seed = True
 
-    def __init__(
-        self, model: Any, sampling: Sampling, max_out_len: int, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(model, sampling, max_out_len, note)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.ends: list[End] = []
 
     def generate(

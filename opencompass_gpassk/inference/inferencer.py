@@ -29,6 +29,7 @@ from opencompass_gpassk.inference.requests import (
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.inference.saved_responses import Progress, Record, write_predictions
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
+from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.runs.running_task import running_task
 
 __all__ = ['GPassKGenInferencer']
@@ -109,7 +110,14 @@ class GPassKGenInferencer(GenInferencer):
             )
         folder = Path(output_json_filepath or self.output_json_filepath)
         name = output_json_filename or self.output_json_filename
-        config = getattr(running_task(), 'dataset_cfg', None)
+        task = running_task()
+        config = getattr(task, 'dataset_cfg', None)
+        of_model = getattr(task, 'max_out_len', None) or self.max_out_len
+        if of_model != self.max_out_len:
+            self._note(
+                f'responses have at most {self.max_out_len} tokens, as the config of the data set '
+                f'says, not the {of_model} of the model; GPASSK_MAX_OUT_LEN sets another length'
+            )
         requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
         progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
@@ -126,7 +134,8 @@ class GPassKGenInferencer(GenInferencer):
             saved=saved,
             failed_before=set(restored) - set(saved),
         )
-        with torch.no_grad():
+        output = folder / name if self.is_main_process else None
+        with torch.no_grad(), progress_file(output, 'inference'):
             drawing.finish()
         lost = drawing.lost
         if lost and len(lost) == len(requests):

@@ -1,10 +1,9 @@
-"""OpenCompass's LMDeploy wrappers: TurboMind in process, and its API server."""
+"""OpenCompass's wrappers of LMDeploy's TurboMind in process."""
 
 from __future__ import annotations
 
 import copy
-import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from opencompass_gpassk.inference.backend import (
@@ -12,14 +11,12 @@ from opencompass_gpassk.inference.backend import (
     End,
     Options,
     Output,
-    Tap,
     room,
     truncated_by,
     with_ends,
 )
-from opencompass_gpassk.inference.openai_api import APIBackend, RequestLog
 
-__all__ = ['LMDeployAPIBackend', 'LMDeployBackend']
+__all__ = ['LMDeployBackend']
 
 REFUSED = 'LMDeploy refused the prompt; is it longer than session_len (max_seq_len)?'
 
@@ -69,52 +66,6 @@ class LMDeployBackend(Backend):
             return {'do_sample': True, **self.sampling.parameters}
         # LMDeploy before version 0.6 had no do_sample: there top_k = 1 is greedy.
         return {'do_sample': False, **self.sampling.parameters, 'top_k': 1}
-
-
-class LMDeployAPIBackend(APIBackend):
-    """``TurboMindAPIModel``: LMDeploy's server through LMDeploy's client."""
-
-    def prepare(self, seed: int, log: RequestLog) -> Any:
-        """Return a wrapper that sends one request under the protocol."""
-        model = copy.copy(self.model)  # settings of its own
-        sent = self._seeded(self.wanted(seed))
-        model.gen_config = {**self.keep(model.gen_config), **sent}
-        if self.sampling.mode != 'model':
-            model.temperature = sent.get('temperature', model.temperature)
-            model.top_p = model.top_k = None
-        client = model.chatbot
-
-        def completions(**kwargs: Any) -> Iterator[Any]:
-            for part in client.completions_v1(**kwargs):
-                if not isinstance(part, dict) or not part.get('choices'):
-                    raise RuntimeError(f'the server answered {str(part)[:300]}')
-                log.finish_reason = part['choices'][0].get('finish_reason') or log.finish_reason
-                log.num_tokens = (part.get('usage') or {}).get('completion_tokens', log.num_tokens)
-                yield part
-
-        model.chatbot = Tap(client, completions_v1=completions)
-        return model
-
-    def off(self) -> int:
-        """Return the top_k that keeps all tokens."""
-        return 0
-
-    def _seeded(self, sent: dict[str, Any]) -> dict[str, Any]:
-        """Give the seed the client's name for it, which differs between versions."""
-        if 'seed' not in sent:
-            return sent
-        seed = sent.pop('seed')
-        known = inspect.signature(self.model.chatbot.completions_v1).parameters.values()
-        names = [one.name for one in known if one.name in ('seed', 'random_seed')]
-        if not names and any(one.kind is one.VAR_KEYWORD for one in known):
-            names = ['seed', 'random_seed']
-            self.note(
-                "TurboMindAPIModel: LMDeploy's client names no seed and may not pass it on; then "
-                'a repeated run draws other samples'
-            )
-        if not names:
-            self.leave_out('seed', "LMDeploy's client has no such argument")
-        return {**sent, **dict.fromkeys(names, seed)}
 
 
 def _with(gen_config: Any, chosen: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -12,9 +13,9 @@ from typing import Any, TypeVar
 from opencompass.models.base_api import BaseAPIModel
 from opencompass.registry import MODELS
 
-from opencompass_gpassk.formats.display import watched_bar
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.settings import check_names
-from opencompass_gpassk.inference.backend import OURS, Options, Output
+from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
 from opencompass_gpassk.inference.client import (
     Client,
     ClientError,
@@ -24,12 +25,11 @@ from opencompass_gpassk.inference.client import (
     Outcome,
     in_thread,
 )
-from opencompass_gpassk.inference.openai_api import OFFICIAL, REASONING, APIBackend, refuses
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.requests import Request
-from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
+from opencompass_gpassk.inference.sampling import NEUTRAL
 
-__all__ = ['OpenAICompatible', 'OpenAICompatibleBackend']
+__all__ = ['APIBackend', 'OpenAICompatible', 'OpenAICompatibleBackend', 'messages', 'not_taken']
 
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {
@@ -41,7 +41,12 @@ CHAT = {
 }
 PROTOCOL = (*NEUTRAL, 'seed')
 OWN_FIELDS = {'model', 'messages', 'stream'} | OURS - {'seed'}
-END_OF_THOUGHTS = '</think>'  # as OpenCompass's wrappers write it
+OFFICIAL = ('api.openai.com', 'openai.azure.com')
+REASONING = ('o1', 'o3', 'o4', 'gpt-5')
+REFUSAL = (
+    r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
+    r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
+)
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
 KeyT = TypeVar('KeyT')
 
@@ -130,7 +135,6 @@ class OpenAICompatible(BaseAPIModel):
                 raise ValueError(f'{name} of {path} is {value!r}; give more than 0')
         if taken := sorted(OWN_FIELDS & set(extra_body or {})):
             raise ValueError(f'extra_body of {path} sets {taken[0]!r}, which the inferencer sets')
-        self.without = set(without)
         self.client = Client(
             api_base,
             key_env=api_key_env,
@@ -149,10 +153,15 @@ class OpenAICompatible(BaseAPIModel):
         self.fields = self.client.plain_fields({**own, **(extra_body or {})}, 'extra_body')
         self.most = max_concurrency * len(self.client.addresses)  # requests at once
         official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
-        renamed = official or any(name in path for name in REASONING)
-        self.length_field = 'max_completion_tokens' if renamed else 'max_tokens'
+        # Not "marco-o1" on a server that doesn't know OpenAI's newer field, and would ignore it.
+        reasoning = path.rpartition('/')[2].startswith(REASONING)
+        self.length_field = 'max_completion_tokens' if official or reasoning else 'max_tokens'
+        self.without = {*without, *(not_taken(path) if official else ())}
+        # Takes a field that a server refuses, and its words; None if that ends the run.
+        self.leave_out: Callable[[str, str], None] | None = None
         self.open: list[float] = []  # when each open request was begun, the first one first
         self.replied = False
+        self.end_of_thoughts = '</think>'  # as OpenCompass's wrappers write it
 
     def generate(self, inputs: Sequence[Any], max_out_len: int) -> list[str]:
         """Return a response to each prompt, for OpenCompass's own inferencers.
@@ -168,7 +177,9 @@ class OpenAICompatible(BaseAPIModel):
         lost = ''
         asked = ((index, entry, self.fields) for index, entry in enumerate(inputs))
         with (
-            watched_bar(len(inputs), 'Asking', 'it', self.status, shown=len(inputs) > 1) as bar,
+            progress_bar(
+                len(inputs), 'Asking', 'it', shown=len(inputs) > 1, status=self.status
+            ) as bar,
             closing(self.answers(asked, max_out_len)) as answers,
         ):
             for index, output in chain.from_iterable(answers):
@@ -198,15 +209,19 @@ class OpenAICompatible(BaseAPIModel):
         def begun() -> Iterable[tuple[Any, dict[str, Any]]]:
             for key, prompt, fields in requests:
                 sent = {name: fields[name] for name in fields if name not in self.without}
-                sent |= {'model': self.path, 'messages': messages(prompt)}
+                sent |= {'model': self.path, **self.asking(prompt, max_out_len)}
                 began = time.monotonic()
                 self.open.append(began)
-                yield (began, key), {**sent, self.length_field: max_out_len}
+                yield (began, key, sent), sent
 
         def work(hand_over: Callable[[tuple[KeyT, Output]], None]) -> None:
-            def receive(begun: tuple[float, KeyT], outcome: Outcome) -> bool:
-                self.open.remove(begun[0])
-                hand_over((begun[1], self._output(outcome)))
+            def receive(begun: tuple[float, KeyT, dict[str, Any]], outcome: Outcome) -> bool:
+                began, key, sent = begun
+                if name := self._refused(outcome, sent):
+                    del sent[name]
+                    return True
+                self.open.remove(began)
+                hand_over((key, self.output(outcome)))
                 return False
 
             client.ask(begun(), receive, counts)
@@ -228,27 +243,65 @@ class OpenAICompatible(BaseAPIModel):
         (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
         return {'open': len(self.open), 'oldest': f'{now - first:.0f}s'}
 
-    def _output(self, outcome: Outcome) -> Output:
-        if not isinstance(outcome, Failure):
-            self.replied = True
-            thoughts = outcome.thoughts and outcome.thoughts + END_OF_THOUGHTS
-            tokens = outcome.completion_tokens or None
-            return Output(thoughts + outcome.text, outcome.truncated, tokens)
+    def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
+        """Return the fields that hold a prompt and the greatest length of a response."""
+        return {'messages': messages(prompt), self.length_field: max_out_len}
+
+    def output(self, outcome: Outcome) -> Output:
+        """Return an outcome of the client as an output.
+
+        Raises:
+            ClientError: If the client has given up.
+        """
         if isinstance(outcome, GivenUp):
             raise ClientError(outcome.detail)
-        if outcome.kind == 'refused' and not self.replied:
-            for name in (*PROTOCOL, *self.fields, self.length_field):
-                if refuses(outcome.detail, name):
+        if isinstance(outcome, Failure):
+            return Output('', lost=f'{outcome.kind}: {outcome.detail}')
+        self.replied = True
+        thoughts = outcome.thoughts and outcome.thoughts + self.end_of_thoughts
+        return Output(thoughts + outcome.text, outcome.truncated, outcome.completion_tokens or None)
+
+    def _refused(self, outcome: Outcome, sent: Mapping[str, Any]) -> str | None:
+        """Return the field that a server refuses, if the request may be sent without it.
+
+        Raises:
+            ClientError: If it may not.
+        """
+        if not isinstance(outcome, Failure) or outcome.kind != 'refused':
+            return None
+        for name in (*PROTOCOL, *self.fields, self.length_field):
+            known = name in self.without or not self.replied  # else the prompt is at fault
+            if name in sent and known and refuses(outcome.detail, name):
+                if self.leave_out is None or name not in PROTOCOL:
                     raise ClientError(self._refusal(name, outcome.detail))
-        return Output('', lost=f'{outcome.kind}: {outcome.detail}')
+                self.leave_out(name, outcome.detail)
+                self.without.add(name)
+                return name
+        return None
 
     def _refusal(self, name: str, detail: str) -> str:
         remedy = f'leave {name} out of the config of the model'
         if name in PROTOCOL:
-            remedy = f"with without=['{name}'] in the config of the model the server chooses it"
+            remedy = (
+                f"with without=['{name}'] in the config of the model, or gpassk run --without "
+                f'{name}, the server chooses it'
+            )
         elif name == self.length_field:
             remedy = 'lower max_out_len'
         return f'the server refuses the field {name}; {remedy}. It says: {detail}'
+
+
+def not_taken(path: str) -> set[str]:
+    """Return the fields of the protocol that OpenAI's own endpoint doesn't take for a model."""
+    reasoning = any(name in path for name in REASONING)
+    return {'top_k', 'repetition_penalty', *(('temperature', 'top_p') if reasoning else ())}
+
+
+def refuses(message: str, name: str) -> bool:
+    """Tell whether an error message refuses a parameter, close to the parameter's name."""
+    word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
+    near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
+    return re.search(near, message, re.IGNORECASE) is not None
 
 
 def messages(prompt: Any) -> list[dict[str, Any]]:
@@ -264,26 +317,56 @@ def messages(prompt: Any) -> list[dict[str, Any]]:
     ]
 
 
+class APIBackend(Backend):
+    """Models behind an API, which may not take all fields of the protocol.
+
+    Attributes:
+        left_out: The fields that are not sent.
+        keep_all: The top_k that keeps all tokens.
+    """
+
+    keep_all = -1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.left_out: set[str] = set()
+
+    def fields(self, seed: int) -> dict[str, Any]:
+        """Return the fields of the protocol that are sent."""
+        fields = self.sampling.fields(seed, self.keep_all)
+        return {name: value for name, value in fields.items() if name not in self.left_out}
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Stop sending a field, and tell the user."""
+        if name not in self.fields(0):
+            return
+        self.left_out.add(name)
+        effect = ''
+        if name == 'seed':
+            effect = ': a repeated run will draw other samples'
+        elif name == 'temperature' and self.sampling.mode == 'greedy':
+            effect = ': this model can NOT be decoded greedily'
+            self.applied = {'model': True}
+        elif self.sampling.mode == 'sampled':
+            effect = ': responses are drawn with the value of the API instead'
+            self.applied = {key: v for key, v in self.applied.items() if key != name}
+        self.note(f'{self.model.path}: {name} is not sent ({reason[:200]}){effect}')
+
+
 class OpenAICompatibleBackend(APIBackend):
     """:class:`OpenAICompatible`, which sends as many requests at once as its servers take.
 
-    Its client repeats what failed, so nothing is asked again at the end.
+    Its client repeats what failed.
     """
 
-    recovers = False
+    concurrent = True
 
-    def __init__(
-        self,
-        model: OpenAICompatible,
-        sampling: Sampling,
-        max_out_len: int,
-        note: Callable[[str], None],
-    ) -> None:
-        own = copy.copy(model)
-        own.replied = False  # to requests with the fields of this protocol
-        super().__init__(own, sampling, max_out_len, note)
-        for name in sorted(model.without):
-            self.leave_out(name, 'so says without in its config')
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.model = copy.copy(self.model)
+        self.model.replied = False  # to requests with the fields of this protocol
+        for name in sorted(self.model.without):
+            self.leave_out(name, "by without in its config, or since OpenAI's endpoint refuses it")
 
     def workers(self, batch_size: int) -> int:
         """Return how many requests may run at once."""
@@ -297,19 +380,26 @@ class OpenAICompatibleBackend(APIBackend):
         self, requests: Iterable[Request], options: Options, workers: int
     ) -> Generator[list[tuple[Request, Output]], None, None]:
         """Draw requests concurrently; yield each when it is finished."""
-        asked = ((one, one.prompt, self._fields(one.seed)) for one in requests)
-        return self.model.answers(asked, self.max_out_len)
+        return self._answers((one, one.entry, one.seed) for one in requests)
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options
     ) -> list[Output]:
         """Draw one response to each entry."""
-        asked = (
-            (index, self.model.parse_template(entry, mode='gen'), self._fields(seed))
-            for index, (entry, seed) in enumerate(zip(entries, seeds, strict=True))
-        )
-        outputs = dict(chain.from_iterable(self.model.answers(asked, self.max_out_len)))
+        asked = zip(range(len(entries)), entries, seeds, strict=True)
+        outputs = dict(chain.from_iterable(self._answers(asked)))
         return [outputs[index] for index in range(len(entries))]
 
-    def _fields(self, seed: int) -> dict[str, Any]:
-        return {**self.keep(self.model.fields), **self.wanted(seed)}
+    def _answers(
+        self, asked: Iterable[tuple[KeyT, Any, int]]
+    ) -> Generator[list[tuple[KeyT, Output]], None, None]:
+        """Ask for responses; each has a key, an entry and a seed."""
+        requests = (
+            (
+                key,
+                self.model.parse_template(entry, mode='gen'),
+                {**self.keep(self.model.fields), **self.fields(seed)},
+            )
+            for key, entry, seed in asked
+        )
+        return self.model.answers(requests, self.max_out_len)

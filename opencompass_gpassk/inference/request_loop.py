@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import watched_bar
+from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.requests import Request, batches
 from opencompass_gpassk.inference.saved_responses import Progress, Record
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     'Drawing',
-    'FailureWatch',
     'InferenceStoppedError',
     'draw',
     'reason_of',
@@ -27,46 +26,6 @@ __all__ = [
 
 class InferenceStoppedError(RuntimeError):
     """Too many consecutive requests failed: the model is probably unreachable."""
-
-
-class FailureWatch:
-    """Counts consecutive failed requests.
-
-    Args:
-        limit: The number that stops the run; None for no limit.
-
-    Attributes:
-        stopped: Whether the limit was reached. Later successes don't reset it.
-    """
-
-    def __init__(self, limit: int | None) -> None:
-        self.limit = limit
-        self.failed = 0
-        self.stopped = False
-        self._reason = ''
-
-    def saw(self, outputs: Sequence[Output]) -> None:
-        """Count finished requests."""
-        for output in outputs:
-            if self.stopped:
-                return
-            self.failed = self.failed + 1 if output.lost else 0
-            self._reason = output.lost
-            self.stopped = self.failed == self.limit
-
-    def check(self) -> None:
-        """Raise an error if the limit was reached.
-
-        Raises:
-            InferenceStoppedError: Names the last failure, and what to do.
-        """
-        if self.stopped:
-            raise InferenceStoppedError(
-                f'{self.failed} requests failed one after another, the last with: {self._reason}. '
-                'Finished responses are saved; fix the model or its address and key, then resume '
-                'with opencompass CONFIG -r. max_failures of GPassKGenInferencer sets how many '
-                'failures end a run'
-            )
 
 
 def draw(
@@ -146,35 +105,51 @@ class Drawing:
         """
         # Concurrent requests fail together, for the same reason.
         together = self.backend.workers(self.batch_size) if self.backend.concurrent else 1
-        total, done, shown = len(self.requests), len(self.saved), self.progress is not None
-        status = self.backend.status
-        with watched_bar(total, 'Sampling', 'it', status, shown=shown, initial=done) as bar:
-            watch = FailureWatch(self.max_failures + together - 1)
-            self._draw(bar, watch, self._open() - self.failed_before)
-            again = self._open()
-            if not self.backend.recovers:
-                again -= set(self.lost)
-            if again:
-                self._draw(bar, FailureWatch(None), again)
+        with progress_bar(
+            len(self.requests),
+            'Sampling',
+            'it',
+            shown=self.progress is not None,
+            initial=len(self.saved),
+            status=lambda: {**self.backend.status(), 'lost': len(self.lost)},
+        ) as bar:
+            self._draw(bar, self._open() - self.failed_before, self.max_failures + together - 1)
+            if again := self._open() - set(self.lost):
+                self._draw(bar, again, None)
 
     def _open(self) -> set[int]:
         return {request.index for request in self.requests} - set(self.saved)
 
-    def _draw(self, bar: tqdm, watch: FailureWatch, wanted: set[int]) -> None:
-        """Draw until all is done or the watch stops it; save requests in flight in either case."""
-        with closing(self._draws(wanted, watch)) as draws:
+    def _draw(self, bar: tqdm, wanted: set[int], most: int | None) -> None:
+        """Draw until all is done, or so many requests failed one after another.
+
+        Requests in flight are saved in either case.
+        """
+        failed, reason, stopped = 0, '', False
+        with closing(self._draws(wanted, lambda: stopped)) as draws:
             for finished in draws:
                 new = [item for item in finished if item[0].index not in self.saved]
                 self._save(new)
                 bar.update(sum(not output.lost for _, output in new))
-                watch.saw([output for _, output in finished])
-        watch.check()
+                for _, output in finished if not stopped else ():
+                    failed, reason = failed + 1 if output.lost else 0, output.lost
+                    if stopped := failed == most:
+                        break
+        if stopped:
+            raise InferenceStoppedError(
+                f'{failed} requests failed one after another, the last with: {reason}. Finished '
+                'responses are saved; fix the model or its address and key, then resume with '
+                'opencompass CONFIG -r. max_failures of GPassKGenInferencer sets how many failures '
+                'end a run'
+            )
 
-    def _draws(self, wanted: set[int], watch: FailureWatch) -> Generator[Finished, None, None]:
-        """Yield finished requests, per batch or one by one; start none after the watch stopped."""
+    def _draws(
+        self, wanted: set[int], stopped: Callable[[], bool]
+    ) -> Generator[Finished, None, None]:
+        """Yield finished requests, per batch or one by one; start none after the stop."""
         missing = [request for request in self.requests if request.index in wanted]
         if self.backend.concurrent:
-            begun = takewhile(lambda _: not watch.stopped, missing)
+            begun = takewhile(lambda _: not stopped(), missing)
             workers = self.backend.workers(self.batch_size)
             yield from self.backend.stream(begun, self.options, workers)
             return
@@ -184,7 +159,7 @@ class Drawing:
             if any(request.index in wanted for request in batch):
                 for finished in draw(self.backend, batch, self.options):
                     yield finished
-                    if watch.stopped:
+                    if stopped():
                         return
 
     def _save(self, finished: Finished) -> None:

@@ -93,3 +93,16 @@ class Sampling:
     def record(self) -> dict[str, Any]:
         """The parameters for a prediction record, if the backend applies all of them."""
         return self.parameters if self.mode == 'sampled' else {self.mode: True}
+
+    def fields(self, seed: int, keep_all: int = -1) -> dict[str, Any]:
+        """Return the fields of one request: all of them, since engines have defaults of their own.
+
+        Args:
+            seed: The seed of this draw.
+            keep_all: The engine's top_k that keeps all tokens.
+        """
+        if self.mode == 'greedy':
+            return {**self.parameters, 'temperature': 0.0, 'top_k': 1}
+        if self.mode == 'model':
+            return {'seed': seed}
+        return {**self.parameters, 'top_k': self.top_k or keep_all, 'seed': seed}

@@ -28,13 +28,11 @@ class Restored(NamedTuple):
         unused: Lines with responses to other requests: another prompt, protocol, seed, length
             limit or inferencer.
         moved: How many of ``unused`` were not in the file of unused responses before.
-        torn: Unreadable lines, such as the last one of a killed run.
     """
 
     records: dict[int, Record]
     unused: list[bytes]
     moved: int
-    torn: int
 
 
 class Progress:
@@ -53,22 +51,20 @@ class Progress:
         self.unused_path = path.with_name('unused_' + path.name.removeprefix('tmp_'))
 
     def restore(self, requests: Sequence[Request]) -> Restored:
-        """Read the responses that earlier runs saved; change nothing."""
+        """Read the responses that earlier runs saved, without incomplete lines; change nothing."""
         keys = {request.index: request.key for request in requests}
         records: dict[int, Record] = {}
         unused: list[bytes] = []
-        moved = torn = 0
+        moved = 0
         aside = _lines(self.unused_path)
         for number, line in enumerate([*aside, *_lines(self.path)]):
             index, key, record = _read(line)
-            if not record:
-                torn += 1
-            elif index is not None and keys.get(index) == key:
+            if index is not None and keys.get(index) == key:
                 records[index] = record
-            elif 'lost' not in record:
+            elif record and 'lost' not in record:
                 unused.append(line)
                 moved += number >= len(aside)
-        return Restored(records, unused, moved, torn)
+        return Restored(records, unused, moved)
 
     def start(self, requests: Sequence[Request], restored: Restored) -> None:
         """Rewrite both files, with each complete line in the file where it belongs."""

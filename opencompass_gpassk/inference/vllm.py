@@ -19,8 +19,6 @@ from opencompass_gpassk.inference.backend import (
 
 __all__ = ['VLLMBackend']
 
-OFF = -1  # top_k that keeps all tokens, in every version of vLLM
-
 
 class VLLMBackend(Backend):
     """Each request has its own ``SamplingParams``, and so its own seed.
@@ -34,10 +32,8 @@ class VLLMBackend(Backend):
     ) -> list[Output]:
         """Draw one response to each entry."""
         model = copy.copy(self.model)  # settings of its own
-        model.generation_kwargs = {
-            **self.keep(model.generation_kwargs),
-            **self._parameters(seeds[0]),
-        }
+        own = self.keep(model.generation_kwargs)
+        model.generation_kwargs = own | self.sampling.fields(seeds[0])
         engine = model.model
         ends: list[End] = []
 
@@ -54,14 +50,6 @@ class VLLMBackend(Backend):
             limit = room(self.model, entries, limit, self.note)
         texts = self.call(model, entries, options, limit)
         return with_ends(texts, ends)
-
-    def _parameters(self, seed: int) -> dict[str, Any]:
-        if self.sampling.mode == 'greedy':
-            return {'temperature': 0.0, 'top_p': 1.0, 'top_k': OFF, 'repetition_penalty': 1.0}
-        if self.sampling.mode == 'model':
-            return {'seed': seed}
-        chosen = self.sampling.parameters
-        return {**chosen, 'top_k': chosen['top_k'] or OFF, 'seed': seed}
 
 
 def _with_seed(params: Any, seed: int) -> Any:

@@ -25,7 +25,7 @@ from opencompass_gpassk.judging.judge import Candidate, Ledger, Triple, make_jud
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.metrics.intervals import effective_size
 from opencompass_gpassk.runs.config import trials_files
@@ -385,7 +385,11 @@ def opinions(
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
-        said = [StoredVerdict(one.trial.verdict, one.trial.reason) for one in drawn]
+        replies = _recorded_replies(drawn, store, report)
+        said = [
+            StoredVerdict(one.trial.verdict, one.trial.reason, replies.get(one.identity, ''))
+            for one in drawn
+        ]
     elif name == 'rule':
         ruled = judge_answers([(t.gold, t.answer, t.question) for t in (d.triple for d in drawn)])
         said = [StoredVerdict(one.verdict, one.reason) for one in ruled]
@@ -448,6 +452,40 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
             found |= store.get(identity, cases, replies=True)
     failures = ''.join(f', {kind} {count}' for kind, count in ledger.failures.most_common())
     report(f'{name}: {ledger.calls} calls{failures}')
+    return found
+
+
+def _recorded_replies(
+    drawn: Sequence[AuditTrial], path: Path, report: Report
+) -> dict[Identity, str]:
+    """Return the replies of judges that recorded verdicts come from, as far as the store has them.
+
+    A verdict of the same judge under two prompts has no reply here: either may be the recorded one.
+    """
+    judged = {one.triple for one in drawn if one.trial.source == 'judge'}
+    if not judged or not path.exists():
+        return {}
+    try:
+        with VerdictStore(path, read_only=True) as store:
+            stored = [
+                (judge.model, store.get(judge, judged, replies=True)) for judge in store.judges()
+            ]
+    except (StoreError, ValueError) as error:
+        report(f'recorded verdicts are shown without their replies: {short_line(str(error))}')
+        return {}
+    found = {}
+    for one in drawn:
+        model = one.judge.partition(':')[2].rpartition(':')[0]  # of mode:model:hash
+        replies = [
+            verdicts[one.triple].reply
+            for name, verdicts in stored
+            if name == model
+            and one.trial.source == 'judge'
+            and one.triple in verdicts
+            and verdicts[one.triple].verdict is one.trial.verdict
+        ]
+        if len(replies) == 1:
+            found[one.identity] = replies[0]
     return found
 
 

@@ -11,18 +11,23 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from opencompass.datasets.circular import CircularEvaluator
 from opencompass.datasets.livemathbench import LiveMathBenchEvaluator
 from opencompass.evaluator import CascadeEvaluator, GenericLLMEvaluator
+from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_evaluator import CircularEvaluator as RotationEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.pipeline import Verdicts
@@ -79,7 +84,8 @@ def judge_by_replica(
             by_replica.setdefault(response.identity[1], []).append(row)
     notes: list[str] = []
     found: dict[int, Reading] = {}
-    for replica, rows in sorted(by_replica.items()):
+    each = sorted(by_replica.items())
+    for replica, rows in with_progress(each, len(each), 'judging', 'replica', shown=True):
         logger.info(f'{name}: replica {replica + 1} of {len(by_replica)}')
         columns = _columns(test_set, golds, responses, rows)
         content = text_hash([*map(str, columns['predictions']), *map(str, columns['references'])])
@@ -120,7 +126,10 @@ def _columns(
     records = [responses[row].record for row in rows]
     return {
         **{name: [record.get(name) for record in records] for name in records[0]},
-        'predictions': [responses[row].text for row in rows],
+        'predictions': [
+            responses[row].text if responses[row].value is None else responses[row].value
+            for row in rows
+        ],
         'references': asked,
         'test_set': part,
         'origin_prompt': [record.get('origin_prompt') for record in records],
@@ -173,6 +182,10 @@ def judge_replica(
     """
     evaluator = make_evaluator(None)
     name = type(evaluator).__name__
+    if type(evaluator) in EQUALITY:
+        golds = map(EQUALITY[type(evaluator)], columns['references'])
+        pairs = zip(evaluator.pred_postprocess(columns['predictions']), golds, strict=True)
+        return [RIGHT if str(answer) == gold else WRONG for answer, gold in pairs]
     asked_for = inspect.signature(evaluator.score).parameters
     wanted = {key: column for key, column in columns.items() if key in asked_for}
     details: list[Any] = []
@@ -209,16 +222,24 @@ def _score(evaluator: Any, wanted: Mapping[str, Any], rows: Sequence[int]) -> An
         name: column.select(rows) if isinstance(column, Dataset) else [column[row] for row in rows]
         for name, column in wanted.items()
     }
-    if 'predictions' in asked:
+    # OpenCompass lets this evaluator postprocess twice; the second time a tag is no longer found.
+    if 'predictions' in asked and not isinstance(evaluator, GenericLLMEvaluator):
         asked['predictions'] = evaluator.pred_postprocess(asked['predictions'])
     return evaluator.score(**asked)
 
 
+# Evaluators that compare texts, but tell shares of all rows alone, and how they read a gold answer.
+EQUALITY: dict[type, Callable[[Any], str]] = {
+    AccEvaluator: str,
+    CircularEvaluator: str,  # rows of rotated options, each with its own letter
+    RotationEvaluator: lambda gold: str(gold).split('--')[1],  # 'problem--letter--rotation'
+}
 RIGHT: Reading = (Verdict.CORRECT, '')
 WRONG: Reading = (Verdict.INCORRECT, '')
 FLAGS = {'true': RIGHT, '1': RIGHT, '1.0': RIGHT, 'false': WRONG, '0': WRONG, '0.0': WRONG}
-CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct')
-METRICS = ('accuracy', 'score', 'exact_match')
+CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct', 'correctness', 'acc', 'passed')
+# Names of shares of right responses; `score` 1 may also be a mark out of 10.
+SHARES = re.compile(r'(?:.*[ _-])?(?:accuracy|acc|exact_match|em|pass@1)', re.IGNORECASE)
 REPEATED_FIELDS = {  # fields of details that repeat the evaluator's input
     'predictions': ('pred',),
     'references': ('answer', 'gold', 'ref', 'reference'),
@@ -347,9 +368,12 @@ def _reading_of_metric(result: Any, name: str) -> Reading:
         ValueError: If it holds none.
     """
     keys = result if isinstance(result, Mapping) else {}
-    for metric in METRICS:
-        if keys.get(metric) in (0, 100):
-            return RIGHT if keys[metric] else WRONG
+    names = ['accuracy'] if 'accuracy' in keys else filter(SHARES.fullmatch, map(str, keys))
+    shares = [keys[name] for name in names]
+    if all(share == 0 for share in shares or [keys.get('score')]):
+        return WRONG
+    if all(share in (1, 100) for share in shares) if shares else keys.get('score') == 100:
+        return RIGHT
     raise ValueError(
         f'judge: {name} does not say whether a single response is right: its result has the keys '
         f'{", ".join(map(str, keys)) or result}; use an evaluator whose details hold one of '

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.formats.display import one_line, watched_bar
+from opencompass_gpassk.formats.display import one_line, progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import (
     Client,
@@ -311,6 +311,7 @@ class Asker(Generic[KeyT, FoundT]):
         self.readable = readable
         self._asked_again: set[KeyT] = set()
         self._held: dict[KeyT, Answer[FoundT]] = {}
+        self._lost = 0  # keys without an answer that could be read
         self._failing = False  # whether any prompt was left with a temporary failure
 
     def ask(
@@ -326,10 +327,13 @@ class Asker(Generic[KeyT, FoundT]):
         Raises:
             JudgeError: If the judge can't be asked at all, or gives no readable reply.
         """
-        shown = progress and total > 0
         failures = self.ledger.failures
-        with watched_bar(
-            total, 'judging', 'answer', lambda: {'failures': failures.total()}, shown=shown
+        with progress_bar(
+            total,
+            'judging',
+            'answer',
+            shown=progress and total > 0,
+            status=lambda: {'failures': failures.total(), 'lost': self._lost},
         ) as self._progress:
             if total:
                 self.judge.ask(self._prompts(jobs), self._receive, self.ledger)
@@ -372,6 +376,7 @@ class Asker(Generic[KeyT, FoundT]):
 
     def _settle(self, key: KeyT, answer: Answer[FoundT]) -> None:
         self.deliver(key, answer)
+        self._lost += answer.found is None
         self._progress.update()
 
     def _settle_held(self) -> None:

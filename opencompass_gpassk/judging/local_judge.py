@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, UnknownBackend
 from opencompass_gpassk.inference.client import FILTERED, TOO_LONG, Counts, Failure, Receive, Reply
-from opencompass_gpassk.inference.request_loop import draw, reason_of
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError, draw, reason_of
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.judge import JudgeError
@@ -39,7 +39,7 @@ PROBE_TOKENS = 4
 OUT_OF_MEMORY = re.compile(r'OutOfMemory|out of memory', re.IGNORECASE)
 # What an API says if asking again would not help.
 FINAL_STATUS = re.compile(
-    r'\b(?:code|status|HTTP)\W{0,3}4(?!08|09|25|29)\d\d\b|(?:invalid|incorrect) api[_ ]key',
+    r'\b(?:code|status|HTTP|refused)\W{0,3}4(?!08|09|25|29)\d\d\b|(?:invalid|incorrect) api[_ ]key',
     re.IGNORECASE,
 )
 
@@ -104,8 +104,10 @@ class LocalJudge:
             with torch.no_grad():
                 while again:
                     self._ask(backend, again, source, receive, ledger)
-        except BaseException:
+        except BaseException as error:
             LocalJudge._loaded = None  # the model may be dead: don't use it again
+            if isinstance(error, InferenceStoppedError):
+                raise JudgeError(f'judge: {without_keys(str(error))}') from error
             raise
 
     def stop(self) -> None:

@@ -167,7 +167,10 @@ class PromptedJudge:
             lambda triple, text: read_verdict(text, MENUS[self.menu]),
             deliver,
             ledger,
-            remedy=f"set prompt and menu of judge (now {self.menu!r}) to this model's own",
+            remedy=(
+                f'menu {self.menu!r} expects {MENUS[self.menu].expects}; set prompt and menu of '
+                "judge to this model's own"
+            ),
             readable=self.readable,
         )
         asker.ask(jobs(), len(cases), progress=progress)

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import checked, parse_settings
+from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings
 from opencompass_gpassk.inference.client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -69,7 +69,7 @@ def check_gpus(config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If any ``run_cfg.num_gpus`` in the config is above 0 and no GPU is visible.
     """
-    if (gpus := _gpus(config)) and not sees_gpus():
+    if (gpus := gpus_asked(config)) and not sees_gpus():
         raise ValueError(
             f'judge: run_cfg.num_gpus of {judge_name(config)} is {gpus}, but {NO_GPU.format(gpus)}'
         )
@@ -82,14 +82,6 @@ def sees_gpus() -> bool:
     import torch
 
     return torch.cuda.is_available()
-
-
-def _gpus(config: Any) -> int:
-    if isinstance(config, Mapping):
-        own = (config.get('run_cfg') or {}).get('num_gpus') or 0
-        return max([own, *(_gpus(value) for value in config.values())])
-    values = config if isinstance(config, (list, tuple)) else ()
-    return max(map(_gpus, values), default=0)
 
 
 def _plain(value: Any, name: str = '') -> Any:
@@ -349,7 +341,8 @@ class JudgeSettings:
         if not isinstance(name, str) or not name:
             raise ValueError(
                 f"judge: mode {self.mode!r} asks a model, but none is named; set model='…' in the "
-                'judge config or the environment variable OC_JUDGE_MODEL'
+                'judge config or the environment variable OC_JUDGE_MODEL, and where it is served '
+                'with api_base or OC_JUDGE_API_BASE'
             )
         return name
 

@@ -64,11 +64,13 @@ class Menu:
 
     Attributes:
         read: Takes a reply without its thoughts; returns None if it holds no verdict.
+        expects: What a reply must say, for messages.
         prompts: Built-in prompts that ask for this form. A model with its own menu needs the prompt
             it was trained with.
     """
 
     read: Callable[[str], Reading | None]
+    expects: str
     prompts: tuple[str, ...] = ()
 
 
@@ -164,7 +166,7 @@ def _without_end_tokens(text: str) -> str:
 
 
 MENUS = {
-    'boxed': Menu(_read_box, ('default', 'opencompass')),
-    'compassverifier': Menu(_read_letter),
-    'xverify': Menu(_read_word),
+    'boxed': Menu(_read_box, r'\boxed{yes} or \boxed{no}', ('default', 'opencompass')),
+    'compassverifier': Menu(_read_letter, 'A, B or C'),
+    'xverify': Menu(_read_word, 'Correct or Incorrect in the last line'),
 }

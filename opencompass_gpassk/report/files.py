@@ -6,8 +6,12 @@ import csv
 import io
 import json
 import math
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +40,7 @@ from opencompass_gpassk.runs.task_states import State, TaskState
 
 __all__ = [
     'MissingMatplotlibError',
+    'latest_folder',
     'tidy_rows',
     'to_csv',
     'to_json',
@@ -229,24 +234,46 @@ class MissingMatplotlibError(ImportError):
     """Matplotlib, which the figures need, is not installed."""
 
 
+@contextmanager
+def latest_folder(summary: Path) -> Iterator[Path]:
+    """Yield a new folder, which becomes ``summary/latest`` when the block ends.
+
+    The former one is kept; its name is then the time at which it was written.
+    """
+    latest, part = summary / 'latest', summary / f'.latest.{os.getpid()}'
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        if latest.is_dir():
+            written = datetime.fromtimestamp(latest.stat().st_mtime)
+            older = summary / f'{written:%Y%m%d_%H%M%S}'
+            while older.exists():
+                older = older.with_name(f'{older.name}_')
+            latest.rename(older)
+        part.rename(latest)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
 def write_report(
-    stem: Path,
+    folder: Path,
     results: Results,
     states: Sequence[TaskState] = (),
     trials: Trials | None = None,
     intervals: str | None = BRACKETS,
-) -> list[Path]:
-    """Write ``<stem>.md``, ``.tex``, ``.csv`` and ``.json`` and return their paths.
+) -> list[Table]:
+    """Write ``gpassk.md``, ``.tex``, ``.csv`` and ``.json`` to a folder, and return the tables.
 
     Args:
-        stem: Beginning of the paths.
+        folder: The folder; it is made if it is missing.
         results: Model → data set → result, as stored in the result JSON.
         states: State of each model's work on each data set.
         trials: Trials of the results, for marks on the best figures; None for no marks.
         intervals: Style of the intervals, see
             :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
     """
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     tables = report_tables(results, trials)
     texts = {
         '.md': _markdown(tables, results, states, intervals),
@@ -254,21 +281,18 @@ def write_report(
         '.csv': to_csv(results),
         '.json': to_json(results, [state.as_dict() for state in states]),
     }
-    paths = []
     for suffix, text in texts.items():
-        path = stem.with_name(stem.name + suffix)
-        path.write_text(text, encoding='utf-8')
-        paths.append(path)
-    return paths
+        (folder / f'gpassk{suffix}').write_text(text, encoding='utf-8')
+    return tables
 
 
-def write_figures(stem: Path, results: Results, trials: Trials | None = None) -> list[Path]:
-    """Draw each figure to ``<stem>_<name>.png`` and ``.svg`` and return the paths.
+def write_figures(folder: Path, results: Results, trials: Trials | None = None) -> list[Path]:
+    """Draw each figure to ``<name>.png`` and ``.svg`` in a folder, and return the paths.
 
     The file of a benchmark's curves over τ has its name; other figures add a word to it.
 
     Args:
-        stem: Beginning of the paths.
+        folder: The folder; it is made if there is a figure.
         results: Model → data set → result, as stored in the result JSON.
         trials: Trials of the results. Without them there are no figures against n, and no
             intervals of slopes.
@@ -282,10 +306,11 @@ def write_figures(stem: Path, results: Results, trials: Trials | None = None) ->
             figure = draw()
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        name = f'{stem.name}_' + re.sub(r'[^\w.-]+', '_', title)[:LONGEST]
-        path = stem.with_name(f'{name}.png')
+        folder.mkdir(exist_ok=True)
+        name = re.sub(r'[^\w.-]+', '_', title)[:LONGEST]
+        path = folder / f'{name}.png'
         if path in paths:
-            path = stem.with_name(f'{name}_{len(paths) // len(KINDS)}.png')
+            path = folder / f'{name}_{len(paths) // len(KINDS)}.png'
         for kind in KINDS:
             save_figure(figure, path.with_suffix(kind))
             paths.append(path.with_suffix(kind))

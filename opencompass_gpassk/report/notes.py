@@ -15,7 +15,13 @@ from opencompass_gpassk.results.join_results import (
 )
 from opencompass_gpassk.results.judge_error import ERRORS
 
-__all__ = ['benchmark_notes', 'incomparable', 'threshold_notes', 'undecided_note']
+__all__ = [
+    'benchmark_notes',
+    'incomparable',
+    'sensitivity_notes',
+    'threshold_notes',
+    'undecided_note',
+]
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
@@ -40,14 +46,14 @@ CAVEATS = {
 
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
-    """Return the notes on all figures of a benchmark."""
+    """Return the warnings on all figures of a benchmark, the most important first."""
     results = (result for entry in benchmark.entries for result in entry.results)
-    notes = list(dict.fromkeys(note for result in results for note in incomparable(result)))
-    notes += [
+    different = [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)
     ]
-    return [*notes, *_warnings(benchmark), *_sensitivity(benchmark)]
+    apart = dict.fromkeys(note for result in results for note in incomparable(result))
+    return [*different, *_warnings(benchmark), *apart]
 
 
 def incomparable(result: Result) -> list[str]:
@@ -122,7 +128,7 @@ def _told(results: Mapping[str, Result]) -> list[str]:
     ]
 
 
-def _sensitivity(benchmark: Benchmark) -> list[str]:
+def sensitivity_notes(benchmark: Benchmark) -> list[str]:
     """Return what wrong verdicts would change at most, for results without an audit."""
     changes: dict[str, float] = {}
     headings = set()

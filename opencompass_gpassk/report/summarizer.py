@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+import io
+import logging
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import tabulate
 from mmengine import ConfigDict
 from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
@@ -15,34 +19,36 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
+from opencompass_gpassk.report.end_of_job import end_of_job
 from opencompass_gpassk.report.files import (
     MissingMatplotlibError,
+    latest_folder,
     write_figures,
     write_report,
 )
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.tables.best import verdicts_of
-from opencompass_gpassk.report.tables.contents import report_tables
-from opencompass_gpassk.report.tables.table import CROSSED, to_text
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Side
-from opencompass_gpassk.results.join_results import figures_of, is_ours
+from opencompass_gpassk.results.join_results import headline_figures, is_ours
 from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import planned_run
-from opencompass_gpassk.runs.task_states import State, TaskState, task_states
+from opencompass_gpassk.runs.task_states import TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['GPassKSummarizer']
 
 Table = list[list[str]]
+PAGE = 'report.html'
+PLAIN = (str, int, float)
 
 
 class GPassKSummarizer(DefaultSummarizer):
-    """OpenCompass's own summary, then the tables of G-Pass@k.
+    """OpenCompass's own summary, and ours, which is printed when a job has ended.
 
-    It writes ``summary_<time>.*`` as OpenCompass does. Beside them it writes ``gpassk_<time>.md``,
-    ``.tex``, ``.csv``, ``.json``, the report page, and figures as PNG and SVG. A cell without a
-    figure shows the task's state; the reason is printed below the table.
+    It writes ``summary_<time>.*`` as OpenCompass does, and the folder ``latest``: ``gpassk.md``,
+    ``.tex``, ``.csv`` and ``.json``, the page ``report.html``, ``figures/`` as PNG and SVG, and
+    ``gpassk.txt``, which is what is printed. The folder of an earlier summary gets its time as its
+    name. In OpenCompass's table a cell without a figure shows the task's state.
 
     If several models can be compared, the best figure of each column is marked, and so are those
     that a paired test can't distinguish from it. A sentence says who may be the most stable.
@@ -73,13 +79,14 @@ class GPassKSummarizer(DefaultSummarizer):
         self.trials: dict[tuple[str, str], TrialTable] = {}
         self.bad: set[tuple[str, str]] = set()  # results that can't be read
         self.intervals = checked_style(intervals)
+        self.table: Table = []  # upstream's
 
     def summarize(self, output_path: str | None = None, time_str: str | None = None) -> None:
-        """Print and write both summaries.
+        """Write both summaries, and print ours.
 
         Args:
             output_path: OpenCompass's summary file, ``summary/summary_<time>.txt`` by default; ours
-                are written beside it.
+                is written beside it.
             time_str: The time in file names; by default now.
         """
         time = time_str or datetime.now().strftime('%Y%m%d_%H%M%S')
@@ -87,45 +94,62 @@ class GPassKSummarizer(DefaultSummarizer):
         states = task_states(planned_run(Path(self.work_dir), self.cfg))
         self.states = {(state.model, state.dataset): state for state in states}
         self.results = self._our_results()
+        level = self.logger.level
+        self.logger.setLevel(logging.WARNING)  # three lines say where upstream's table is
         try:
-            super().summarize(output_path=str(path), time_str=time)
+            with redirect_stdout(io.StringIO()):  # where upstream's table is printed twice
+                super().summarize(output_path=str(path), time_str=time)
         except Exception as error:  # upstream's table must not cost ours
             self.logger.error(f'OpenCompass made no summary: {type(error).__name__}: {error}')
-        paths = self._write(path.with_name(f'gpassk_{time}'), states)
-        elsewhere = []
-        for table in report_tables(self.results, self.trials):
-            if table.breakdown in ('', CROSSED):
-                print(f'\n{to_text(table, self.intervals)}', end='')
-            else:
-                elsewhere.append(table.breakdown)
-        if elsewhere:
-            print(f'\nBy {", ".join(dict.fromkeys(elsewhere))}: see {paths[0]}')
-        undone = [state for state in states if state.state is not State.FINISHED]
-        if undone:
-            print('\nNot finished:')
-            for state in undone:
-                print(f'  {one_line(f"{state.name}: {state}")}')
-        for page in (written for written in paths if written.suffix == '.html'):
-            print(f'\nReport page: {page.resolve()}')
-        print()
-        names = ', '.join(written.name for written in paths)
-        self.logger.info(f'write to {path.parent.resolve()}: {names}')
+        finally:
+            self.logger.setLevel(level)
+        with latest_folder(path.parent) as folder:
+            tables = write_report(folder, self.results, states, self.trials, self.intervals)
+            page = path.parent / 'latest' / self._write_page(folder)
+            self._write_figures(folder / 'figures')
+            run = Path(self.work_dir)
+            text = end_of_job(
+                tables,
+                self.results,
+                states,
+                run,
+                page,
+                intervals=self.intervals,
+                others=self._others(),
+            )
+            (folder / 'gpassk.txt').write_text(text, encoding='utf-8')
+        print(text, end='')
 
-    def _write(self, stem: Path, states: list[TaskState]) -> list[Path]:
-        paths = write_report(stem, self.results, states, self.trials, self.intervals)
+    def _write_page(self, folder: Path) -> str:
+        """Write the report page and return its name, or that of the tables if it can't be made."""
         try:
-            page = stem.with_name(f'{stem.name}.html')
-            write_page(page, page_data([Path(self.work_dir)]))
-            paths.append(page)
+            write_page(folder / PAGE, page_data([Path(self.work_dir)]))
+            return PAGE
         except Exception as error:  # the page reads files that anything may have written
             self.logger.warning(f'no report page: {type(error).__name__}: {error}')
+            return 'gpassk.md'
+
+    def _write_figures(self, folder: Path) -> None:
         try:
-            return paths + write_figures(stem, self.results, self.trials)
+            write_figures(folder, self.results, self.trials)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
         except Exception as error:  # a bad result must not cost the tables
             self.logger.warning(f'some figures are missing: {type(error).__name__}: {error}')
-        return paths
+
+    def _others(self) -> str:
+        """Return upstream's table of what ours don't show: other evaluators, and what was asked."""
+        ours = {dataset for by_dataset in self.results.values() for dataset in by_dataset}
+        head, *rows = self.table or [[]]
+        shown = [
+            list(map(one_line, row))
+            for row in rows
+            if (self.dataset_abbrs or row[0] not in ours)
+            and any(map(str.isdigit, ''.join(row[4:])))
+        ]
+        if not shown:
+            return ''
+        return tabulate.tabulate([head, *shown], headers='firstrow', floatfmt='.2f')
 
     def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return model → data set → result of our evaluator, in the order of the config."""
@@ -179,7 +203,10 @@ class GPassKSummarizer(DefaultSummarizer):
                     continue
                 modes |= mode
                 for name in one_parsed:
-                    raw[name] |= one_raw[name]
+                    for abbr, result in one_raw[name].items():  # no lists, no tables
+                        plain = {k: v for k, v in result.items() if isinstance(v, PLAIN)}
+                        shown = self._headline(abbr, list(plain))
+                        raw[name][abbr] = {k: v for k, v in plain.items() if k in shown}
                     parsed[name] |= one_parsed[name]
                 for abbr, names in one_metrics.items():
                     known = metrics.setdefault(abbr, [])
@@ -216,6 +243,7 @@ class GPassKSummarizer(DefaultSummarizer):
                     row[column] = self._missing(model, row[0])
                 elif row[column] == 'nan':
                     row[column] = '–'
+        self.table = table
         return table
 
     def _headline(self, dataset: str, names: list[str]) -> list[str]:
@@ -223,16 +251,7 @@ class GPassKSummarizer(DefaultSummarizer):
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
-        strictest = max(result.get('taus') or [None])
-        sound = G_PASS if result.get('k') else ACCURACY
-        return [
-            one.key
-            for one in figures_of(result)
-            if one.family.in_summary
-            and one.key in names
-            and one.tau in (None, strictest)
-            and (one.side is Side.PLAIN or (one.side is Side.SOUND and one.family is sound))
-        ]
+        return [one.key for one in headline_figures(result) if one.key in names]
 
     def _missing(self, name: str, dataset: str) -> str:
         """Return the text of a cell without a figure: the task's state."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.results.figures import ACCURACY, Figure, result_figures
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, Side, result_figures
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 
@@ -20,6 +20,7 @@ __all__ = [
     'estimate',
     'figures_of',
     'has_verdicts',
+    'headline_figures',
     'is_greedy',
     'is_ours',
     'join_benchmarks',
@@ -132,6 +133,10 @@ class Entry:
     def figure(self, figure: Figure, group: str = '') -> float | None:
         """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
+
+    def left_out(self, k: int) -> int:
+        """Return how many problems have fewer than k judged responses."""
+        return int(((self.result.get('counts') or {}).get('excluded') or {}).get(str(k), 0))
 
     @property
     def true_figures(self) -> Mapping[str, Mapping[str, Any]]:
@@ -283,6 +288,19 @@ def figures_of(result: Result, *, originals: bool = False) -> list[Figure]:
     protocol = stored_protocol(result)
     versions = None if originals else (result.get('versions') or {}).get('per_group')
     return [one for one in result_figures(protocol, versions) if one.key in result]
+
+
+def headline_figures(result: Result) -> list[Figure]:
+    """Return the few figures of a result that summaries list: at the strictest τ, and every k."""
+    strictest = max(result.get('taus') or [None])
+    sound = G_PASS if result.get('k') else ACCURACY
+    return [
+        one
+        for one in figures_of(result)
+        if one.family.in_summary
+        and one.tau in (None, strictest)
+        and (one.side is Side.PLAIN or (one.side is Side.SOUND and one.family is sound))
+    ]
 
 
 def stored_protocol(result: Result) -> Protocol:

@@ -55,7 +55,17 @@ def result_warnings(
     if not protocol.judged:
         return _response_warnings(result, protocol.n, audit, sampling)
     counts, ks = result['counts'], protocol.ks
-    found = _verdict_warnings(protocol, result)
+    # The most important first: the end of a job shows three.
+    found = [
+        f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged responses and '
+        f'are left out of the figures at {k}'
+        for k, excluded in reversed(counts['excluded'].items())
+        if excluded
+    ]
+    found += [
+        *_response_warnings(result, protocol.n, audit, sampling),
+        *_verdict_warnings(protocol, result),
+    ]
     if ks and protocol.n < 3 * max(ks):
         found.append(
             f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
@@ -68,13 +78,7 @@ def result_warnings(
         )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
-    for k, excluded in counts['excluded'].items():
-        if excluded:
-            found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged '
-                f'responses and are left out of the figures at {k}'
-            )
-    return found + _response_warnings(result, protocol.n, audit, sampling)
+    return found
 
 
 def _response_warnings(

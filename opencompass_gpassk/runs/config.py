@@ -30,7 +30,7 @@ __all__ = [
 NEEDED = ('models', 'datasets')
 # From the name at the beginning of a line up to the next statement, which is not parsed.
 ASSIGNMENT = re.compile(
-    rb'^(models|datasets|model_dataset_combinations|eval|summarizer)[ \t]*=(?!=)(.*?)'
+    rb'^(models|datasets|model_dataset_combinations|infer|eval|summarizer)[ \t]*=(?!=)(.*?)'
     rb'(?=^[^\s)\]}#]|\Z)',
     re.MULTILINE | re.DOTALL,
 )

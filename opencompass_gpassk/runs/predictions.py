@@ -51,6 +51,8 @@ class Response:
 
     Attributes:
         text: The response, postprocessed if OpenCompass was told to; '' if it is lost.
+        value: What postprocessing made of it if that is no text, such as a tuple or a number, for
+            the data set's own evaluator; else None.
         location: File and key of the record, ``file#key``.
         identity: (problem_id, replica); None in files of OpenCompass's own inferencers.
         lost: Why there is no response, '' if there is one.
@@ -64,6 +66,7 @@ class Response:
     text: str
     location: str
     identity: tuple[str, int] | None = None
+    value: Any = None
     lost: str = ''
     truncated: bool | None = None
     num_tokens: int | None = None
@@ -282,12 +285,12 @@ def read_handed_over(
             f'{files.contiguous}; is another process writing them?'
         )
     read, unread = files.responses[: files.contiguous], files.responses[files.contiguous :]
-    responses = [
-        dataclasses.replace(response, text=text, is_answer=is_answer(response.raw, text))
-        for response, text in zip(
-            read, ('' if text is None else str(text) for text in texts), strict=True
-        )
-    ]
+    responses = []
+    for response, value in zip(read, texts, strict=True):
+        text = '' if value is None else str(value)
+        given = None if isinstance(value, str) else value
+        answer = is_answer(response.raw, text)
+        responses.append(dataclasses.replace(response, text=text, value=given, is_answer=answer))
     if all(one.text == other.text for one, other in zip(read, responses, strict=True)):
         responses += unread
     return dataclasses.replace(files, responses=responses)

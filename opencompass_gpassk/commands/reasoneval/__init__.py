@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
+from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.commands.reasoneval import filter, meta, run, score, train
 
 __all__ = ['add_parser']
@@ -22,11 +22,11 @@ Score whether the steps of solutions are valid and useful (ReasonEval, arXiv 240
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'reasoneval',
-        help='score whether the steps of solutions are valid and useful',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'score whether the steps of solutions are valid and useful',
+        DESCRIPTION,
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for module in (score, run, filter, meta, train):

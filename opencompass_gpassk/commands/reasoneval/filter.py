@@ -7,11 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
-from opencompass_gpassk.commands.reasoneval.scorer_options import (
-    note,
-    write_lines,
-)
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_action', 'run']
 
@@ -27,12 +23,7 @@ OTHER_VERDICTS = {None: 'with a wrong answer', 'correct': 'without a right answe
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'filter',
-        help='keep the good solutions',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'filter', 'keep the good solutions', DESCRIPTION, run)
     parser.add_argument('file', metavar='SCORED', help='JSON lines, or - for standard input')
     parser.add_argument(
         '--min-validity', type=float, default=0.5, metavar='SHARE', help='default: 0.5'
@@ -47,7 +38,6 @@ def add_action(actions: Any) -> None:
         '(default: leave out rows whose verdict is incorrect)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='KEPT', help='file (default: print)')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             f'{found.valid_alone} of {found.total} rows have no redundancy, as from process reward '
             'models; they are kept by validity alone'
         )
-    write_lines([row_line(row) for row in found.kept], args.output)
+    write_lines(map(row_line, found.kept), args.output)
     for name, count in (
         ('kept', len(found.kept)),
         (f'below validity {args.min_validity}', found.left_out['invalid']),

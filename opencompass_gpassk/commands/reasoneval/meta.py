@@ -6,11 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import NumbersAction, check_output
-from opencompass_gpassk.commands.reasoneval.scorer_options import (
-    add_aggregates,
-    note,
-)
+from opencompass_gpassk.commands import add_command, add_numbers, check_output, note
+from opencompass_gpassk.commands.reasoneval.scorer_options import add_aggregates
 
 __all__ = ['add_action', 'run']
 
@@ -32,12 +29,7 @@ The file's or folder's name must contain the set's name: invalid_errors or redun
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'meta',
-        help="compare scores with people's labels",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'meta', "compare scores with people's labels", DESCRIPTION, run)
     parser.add_argument(
         '--data', type=Path, required=True, metavar='FOLDER', help='folder with MR-MATH'
     )
@@ -60,15 +52,13 @@ def add_action(actions: Any) -> None:
             help=f'{beyond} it is an error (default: {usual})',
         )
     add_aggregates(parser)
-    parser.add_argument(
+    add_numbers(
+        parser,
         '--thresholds',
-        action=NumbersAction,
-        number=float,
-        metavar='SHARE',
-        help='thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
+        float,
+        'thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
     )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

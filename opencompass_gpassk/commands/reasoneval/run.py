@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_run_argument, add_trust_argument
+from opencompass_gpassk.commands import add_command, add_run_argument, add_trust_argument, note
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
-    note,
     scorer_settings,
 )
 
@@ -28,12 +25,7 @@ again. Data sets with other evaluators are not changed.
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'run',
-        help='score the responses of a finished run',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'run', 'score the responses of a finished run', DESCRIPTION, run)
     add_run_argument(parser)
     add_trust_argument(parser)
     add_scorer_options(parser)
@@ -49,35 +41,21 @@ def add_action(actions: Any) -> None:
     parser.add_argument(
         '--only-datasets', nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
-    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
     from opencompass_gpassk.reasoneval.scorers import make_scorer
-    from opencompass_gpassk.runs.config import find_run, read_run_config
 
-    folder = find_run(args.run_folder).absolute()
-    if args.trust_config:
-        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
-    config = read_run_config(folder, trusted=args.trust_config)
     make_scorer(settings, report=note)  # report its errors once, before any work
-    made, failed = rescore(
-        folder,
-        config,
-        Changes(reasoning=settings.as_dict(), trusted=args.trust_config),
+    changes = Changes(reasoning=settings.as_dict(), trusted=args.trust_config)
+    return rescore_run(
+        args.run_folder,
+        changes,
         models=args.only_models,
         datasets=args.only_datasets,
         report=note,
     )
-    if not made and not failed:
-        raise ValueError(
-            f'{folder}: it contains nothing to score; see the names of its models and data sets '
-            f'in {folder / "predictions"}'
-        )
-    if made:
-        summarize_again(folder, config, trusted=args.trust_config)
-    return 1 if failed else 0

@@ -7,12 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import check_output
+from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
-    note,
     scorer_settings,
-    write_lines,
 )
 
 __all__ = ['add_action', 'run']
@@ -36,12 +34,7 @@ SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'score',
-        help='score the steps of solutions',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'score', 'score the steps of solutions', DESCRIPTION, run)
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument('-o', '--output', type=Path, metavar='SCORED', help='file (default: print)')
     parser.add_argument(
@@ -53,7 +46,6 @@ def add_action(actions: Any) -> None:
     )
     add_scorer_options(parser)
     parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
     solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
     scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
-    lines = [
+    lines = (
         row_line(scored_row(row, solution, scores[solution], **how))
         for row, solution in zip(rows, solutions, strict=True)
-    ]
+    )
     refusals = Counter(refusal for one in solutions if (refusal := scores[one].refusal) is not None)
     for refusal, count in refusals.most_common():
         note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import io
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from opencompass_gpassk.formats.stored_files import written_whole
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
@@ -17,9 +11,7 @@ if TYPE_CHECKING:
 __all__ = [
     'add_aggregates',
     'add_scorer_options',
-    'note',
     'scorer_settings',
-    'write_lines',
 ]
 
 
@@ -128,28 +120,3 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
 
 def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-
-
-def write_lines(lines: list[str], output: Path | None) -> None:
-    """Print lines, or write a file whole or not at all, gzipped if named ``.gz``."""
-    text = ''.join(lines)
-    if output is None:
-        if isinstance(sys.stdout, io.TextIOWrapper):  # JSON is always UTF-8
-            sys.stdout.reconfigure(encoding='utf-8')
-        sys.stdout.write(text)
-        return
-    data = text.encode()
-    if output.suffix == '.gz':
-        data = gzip.compress(data, mtime=0)  # equal lines give equal files
-    if output.exists() and not output.is_file():  # do not replace a device or a pipe
-        output.write_bytes(data)
-        return
-    output = output.resolve()  # write to the target of a link
-    with written_whole(output) as part:
-        part.write_bytes(data)
-    note(f'{output} written')
-
-
-def note(message: str) -> None:
-    """Print a message to standard error."""
-    print(message, file=sys.stderr)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.reasoneval.training_data import (
     LabelledSteps,
     TrainingSettings,
@@ -39,12 +40,7 @@ NUMBERS = {
 
 def add_action(actions: Any) -> None:
     """Add the action to the command line."""
-    parser = actions.add_parser(
-        'train',
-        help='train a model on step labels',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, 'train', 'train a model on step labels', DESCRIPTION, run)
     usual = TrainingSettings()
     parser.add_argument(
         'labels', nargs='+', type=Path, metavar='FILE', help='step labels: PRM800K or MR-MATH'
@@ -68,7 +64,6 @@ def add_action(actions: Any) -> None:
             help='default: %(default)s',
         )
     parser.add_argument('--gradient-checkpointing', action='store_true', help='save memory')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

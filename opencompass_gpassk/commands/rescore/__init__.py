@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
-    NumbersAction,
+    add_command,
+    add_numbers,
     add_run_argument,
     add_trust_argument,
     add_undecided_argument,
+    note,
 )
 
 __all__ = ['add_parser', 'run']
@@ -30,11 +32,12 @@ Missing verdicts are asked of the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE,
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         'rescore',
-        help='make the results of a run again, without inference',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        'make the results of a run again, without inference',
+        DESCRIPTION,
+        run,
     )
     add_run_argument(parser)
     parser.add_argument(
@@ -44,12 +47,8 @@ def add_parser(subparsers: Any) -> None:
         'result)',
     )
     add_undecided_argument(parser)
-    parser.add_argument(
-        '-k', action=NumbersAction, number=int, metavar='K', help='k of G-Pass@k, after RUN'
-    )
-    parser.add_argument(
-        '--tau', action=NumbersAction, number=float, metavar='TAU', help='thresholds'
-    )
+    add_numbers(parser, '-k', int, 'k of G-Pass@k, after RUN')
+    add_numbers(parser, '--tau', float, 'thresholds')
     parser.add_argument(
         '--min-coverage',
         type=float,
@@ -66,17 +65,15 @@ def add_parser(subparsers: Any) -> None:
     add_trust_argument(parser)
     parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to rescore')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Rescore, then summarize."""
-    from opencompass_gpassk.commands.rescore.task import Changes, rescore, summarize_again
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
     from opencompass_gpassk.judging.settings import MODES, read_settings
-    from opencompass_gpassk.runs.config import find_run, read_config, read_run_config
+    from opencompass_gpassk.runs.config import read_config
 
-    folder = find_run(args.run_folder).absolute()
-    if args.config or args.trust_config:
+    if args.config:
         sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
     judge: Any = args.judge
     if args.undecided and judge is None:
@@ -93,17 +90,6 @@ def run(args: argparse.Namespace) -> int:
         datasets=read_config(args.config)['datasets'] if args.config else (),
         trusted=args.trust_config,
     )
-    config = read_run_config(folder, trusted=args.trust_config)
-    made, failed = rescore(
-        folder,
-        config,
-        changes,
-        models=args.model,
-        datasets=args.dataset,
-        report=lambda message: print(message, file=sys.stderr),
+    return rescore_run(
+        args.run_folder, changes, models=args.model, datasets=args.dataset, report=note
     )
-    if not made and not failed:
-        raise ValueError(f'{folder}: it contains nothing to rescore')
-    if made:
-        summarize_again(folder, config, trusted=args.trust_config)
-    return 1 if failed else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,11 +36,12 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
+from opencompass_gpassk.results.join_results import headline_figures
 from opencompass_gpassk.results.stored_results import read_result
-from opencompass_gpassk.runs.config import planned
+from opencompass_gpassk.runs.config import find_run, planned, read_run_config
 from opencompass_gpassk.runs.predictions import read_predictions
 
-__all__ = ['Changes', 'rescore', 'summarize_again']
+__all__ = ['Changes', 'rescore', 'rescore_run', 'summarize_again']
 
 
 JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
@@ -251,9 +253,37 @@ def rescore(
             report(f'{name}: not rescored: {kind}{error}')
             failed += 1
         else:
-            report(f'{name}: rescored{_change(before, _result(run, model, dataset))}')
+            report(f'{name}: {_change(before, _result(run, model, dataset))}')
             made += 1
     return made, failed
+
+
+def rescore_run(
+    path: Path,
+    changes: Changes,
+    *,
+    models: Collection[str] = (),
+    datasets: Collection[str] = (),
+    report: Callable[[str], None],
+) -> int:
+    """Rescore a run or the newest in a work dir, then summarize it.
+
+    Returns:
+        The command's exit code: 1 if a result could not be made.
+
+    Raises:
+        ValueError: If there is no run, or nothing to rescore in it.
+    """
+    folder = find_run(path).absolute()
+    if changes.trusted:
+        sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config
+    config = read_run_config(folder, trusted=changes.trusted)
+    made, failed = rescore(folder, config, changes, models=models, datasets=datasets, report=report)
+    if not made and not failed:
+        raise ValueError(f'{folder}: it contains nothing to rescore')
+    if made:
+        summarize_again(folder, config, trusted=changes.trusted)
+    return 1 if failed else 0
 
 
 def summarize_again(run: Path, config: Mapping[str, Any], *, trusted: bool = False) -> None:
@@ -306,13 +336,32 @@ def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return judge and scorer of a new result as text, with those of the old one if different."""
-    told = ''
-    for name, verb in (('judge', 'judged'), ('reasoning', 'steps scored')):
-        was, now = ((one.get('signature') or {}).get(name) for one in (before, after))
-        told += f', {verb} by {now}' if now else ''
-        told += f' instead of {was}' if was not in (None, now) else ''
-    return told
+    """Return who judged, the settings that changed, and the headline figures before and after."""
+    was, now = (_settings(one) for one in (before, after))
+    told = [
+        f'{name} {now[name]}'
+        + (f' instead of {was[name]}' if was.get(name, now[name]) != now[name] else '')
+        for name in now
+        if name == 'judge' or was.get(name, now[name]) != now[name]
+    ]
+    figures = [
+        f'{one.heading} {before[one.key]:.1f} → {after[one.key]:.1f}'
+        for one in headline_figures(after)
+        if isinstance(before.get(one.key), float)
+        and f'{before[one.key]:.1f}' != f'{after[one.key]:.1f}'
+    ]
+    unchanged = 'no headline figure changed' if before else ''
+    return '; '.join(filter(None, ['rescored', ', '.join(told), ', '.join(figures) or unchanged]))
+
+
+def _settings(result: Mapping[str, Any]) -> dict[str, str]:
+    signature = result.get('signature') or {}
+    names = {'judge': 'judge', 'reasoning': 'scorer of steps', 'prompt': 'prompt'}
+    found = {told: str(signature[name]) for name, told in names.items() if signature.get(name)}
+    for told, numbers in (('k', result.get('k')), ('τ', result.get('taus'))):
+        if numbers:
+            found[told] = ', '.join(f'{number:g}' for number in numbers)
+    return found
 
 
 def _is_ours(dataset: Mapping[str, Any]) -> bool:

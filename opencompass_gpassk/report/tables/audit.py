@@ -21,7 +21,6 @@ from opencompass_gpassk.judging.audit import (
     Labelled,
     Sample,
     labelled_outcomes,
-    labels_on_recorded,
 )
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes, says_right
@@ -33,12 +32,14 @@ __all__ = [
     'audit_tables',
     'blind_rows',
     'disagreement_rows',
+    'error_rates',
     'figures_json',
     'markdown_audit',
     'plan_table',
 ]
 
 Names = tuple[str, str]
+ErrorRates = Mapping[str, tuple[int, list[list[float]]]]
 # Model, data set, figure, half the width of its interval, and of its range for so many labels.
 PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
@@ -60,7 +61,9 @@ PLAN = (
 )
 
 
-def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]:
+def audit_tables(
+    comparisons: Sequence[Comparison], names: Names, errors: ErrorRates
+) -> list[Table]:
     """Return the table of agreement for all models, the verdicts of both sources for each, and how
     often recorded verdicts are wrong if people labelled them.
     """
@@ -94,7 +97,7 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
     ]
     overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
     tables = [overview, *(_confusion(one, names) for one in comparisons)]
-    if errors := _error_rates(comparisons, names):
+    if errors:
         cells: list[list[Cell]] = []
         for name, (labels, rates) in errors.items():
             cells.append([name, labels])
@@ -105,16 +108,17 @@ def audit_tables(comparisons: Sequence[Comparison], names: Names) -> list[Table]
     return tables
 
 
-def _error_rates(
-    comparisons: Sequence[Comparison], names: Names
-) -> dict[str, tuple[int, list[list[float]]]]:
+def error_rates(labels: list[Labelled], level: float) -> ErrorRates:
     """Return how often recorded verdicts are wrong: of all trials, each source and each stratum.
+
+    Args:
+        labels: The trials with people's labels.
+        level: Coverage of the intervals.
 
     Returns:
         Name → number of independent labels; rate and interval of both errors, in percent. {} if
-        people's labels are not compared with recorded verdicts.
+        there are no labels.
     """
-    labels = labels_on_recorded(comparisons, names)
     parts: dict[str, list[Labelled]] = {'all': labels} if labels else {}
     for one in labels:
         trial = one[0]
@@ -129,7 +133,7 @@ def _error_rates(
             audit = labelled_outcomes(chosen)
             verdicts = np.array([says_right(one) for one in audit], dtype=bool)
             labelled = LabelledOutcomes.of(audit, list(audit))
-            rates = 100 * labelled.error_rates(verdicts, level=comparisons[0].level)
+            rates = 100 * labelled.error_rates(verdicts, level=level)
             found[name] = round(float(labelled.labels.sum())), rates.tolist()
     return found
 
@@ -147,7 +151,9 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     return Table(title, [*columns, 'enough'], cells, [PLAN])
 
 
-def figures_json(comparisons: Sequence[Comparison], names: Names, seed: int) -> str:
+def figures_json(
+    comparisons: Sequence[Comparison], names: Names, rates: ErrorRates, seed: int
+) -> str:
     """Return the figures as a JSON document, shares in percent and null where undefined.
 
     Its schema::
@@ -183,8 +189,8 @@ def figures_json(comparisons: Sequence[Comparison], names: Names, seed: int) -> 
             },
         }
     errors = {
-        name: {'labels': labels, **dict(zip(ERRORS, rates, strict=True))}
-        for name, (labels, rates) in _error_rates(comparisons, names).items()
+        name: {'labels': labels, **dict(zip(ERRORS, found, strict=True))}
+        for name, (labels, found) in rates.items()
     }
     document: dict[str, Any] = {'first': names[0], 'second': names[1], 'seed': seed, 'level': level}
     document |= {'models': models, 'errors': errors}
@@ -223,9 +229,9 @@ def blind_rows(samples: Iterable[Sample], seed: int) -> list[dict[str, str]]:
     return [{**triples[i]._asdict(), 'human': ''} for _, i in order]
 
 
-def markdown_audit(comparisons: Sequence[Comparison], names: Names) -> str:
+def markdown_audit(tables: Iterable[Table], comparisons: Sequence[Comparison], names: Names) -> str:
     """Return the tables and the disagreements in Markdown, with all texts escaped."""
-    parts = ['# Audit of verdicts\n', *map(to_markdown, audit_tables(comparisons, names))]
+    parts = ['# Audit of verdicts\n', *map(to_markdown, tables)]
     for one in comparisons:
         found = list(one.disagreements())
         parts.append(f'## {escape_markdown(one.sample.model)}: {len(found)} disagreements\n')

@@ -8,7 +8,7 @@ from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.report.notes import benchmark_notes, threshold_notes
+from opencompass_gpassk.report.notes import benchmark_notes, sensitivity_notes, threshold_notes
 from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, Trials, best_entries
 from opencompass_gpassk.report.tables.table import CROSSED, Cell, Table, group_order, kind_of
 from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, Figure, Side
@@ -87,17 +87,16 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
         asked = [column.at(k) for column in columns if column.figure]
         found = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
         compared[k] = found
-        notes = [*found.notes, *([] if k is None else threshold_notes(benchmark, k))]
         ranks = [found.ranks.get((entry.model, entry.dataset)) for entry in entries]
         claim = leaderboard_claim(benchmark, entries, ranks, k) if k else ''
         yield Table(
-            title if k is None else f'{title}, k = {k}',
+            title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *(column.heading for column in columns)],
             [
                 [benchmark.label(entry), *(column.read(entry, k) for column in columns)]
                 for entry in entries
             ],
-            [*notes, *(general if not index else [])],
+            [] if k is None else threshold_notes(benchmark, k),
             headline=[column.heading for column in columns if column.headline],
             marks={
                 (row, place): mark
@@ -106,19 +105,32 @@ def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
                 if (mark := column.mark(found, entry, k))
             },
             claims=[claim] if claim else [],
+            warnings=[*([] if index else general), *found.notes],
+            remarks=[] if index else sensitivity_notes(benchmark),
+            main=k == max(benchmark.ks, default=None),
         )
     yield from _true_verdicts(benchmark)
     yield from _group_tables(benchmark, title, compared)
+
+
+def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:
+    """Return how few problems the figures at k are means of; '' if they are of all."""
+    left = max((entry.left_out(k) for entry in entries), default=0)
+    if not left:
+        return ''
+    problems = max(benchmark.problems, default=left)
+    return f' (only {problems - left} of the problems have {k} judged responses)'
 
 
 def _problems(benchmark: Benchmark) -> str:
     counts = ' or '.join(map(str, benchmark.problems)) or '?'
     ns = sorted({entry.n for entry in benchmark.entries if entry.n > 1})
     what = (
-        'versions'
+        'version'
         if any(r.get('versions') for e in benchmark.entries for r in e.results)
-        else 'problems'
+        else 'problem'
     )
+    what += 's' * (counts != '1')
     return f'{counts} {what}' + (f', n = {" or ".join(map(str, ns))}' if ns else '')
 
 

@@ -13,7 +13,7 @@ from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.compare.shared_problems import DRAWS
-from opencompass_gpassk.formats.display import one_line, shortened
+from opencompass_gpassk.formats.display import counted, one_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
@@ -168,7 +168,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         groups: Whether to show the groups.
         most: Greatest number of problems to show, gained and lost each.
     """
-    title = f'{compared.name}: B minus A on {len(compared.changes)} problems'
+    title = f'{compared.name}: B minus A on {counted(len(compared.changes), "problem")}'
     if compared.incomparable:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
@@ -315,7 +315,7 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
         for change in changes[:most]
     ]
     shown = f', the {len(rows)} that changed most' if len(rows) < len(changes) else ''
-    title = f'{compared.name}: {len(changes)} problems {word}{shown}'
+    title = f'{compared.name}: {counted(len(changes), "problem")} {word}{shown}'
     return Table(title, columns, rows, [FISHER])
 
 
@@ -338,7 +338,8 @@ def _left_out(compared: Compared) -> list[str]:
     for reason, count in reasons.items():
         names = [_line(name, LONGEST_NAME) for name, why in compared.left_out if why == reason]
         more = ', …' if count > NAMED else ''
-        notes.append(f'left out: {count} problems, {reason}: {", ".join(names[:NAMED])}{more}')
+        told = counted(count, 'problem')
+        notes.append(f'left out: {told}, {reason}: {", ".join(names[:NAMED])}{more}')
     return notes
 
 

@@ -36,4 +36,4 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
     ]
     if not note:
         return tables
-    return [replace(table, notes=[*table.notes, *note]) for table in tables]
+    return [replace(table, warnings=[*note, *table.warnings]) for table in tables]

@@ -66,7 +66,7 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
     )
     if silent := _distinct([one for one in found if _silent_on_redundancy(one)], 'scorer'):
         notes.append(f'{" and ".join(silent)}: gives no redundancy, as process reward models do')
-    return [*notes, *mixture_notes(found), *_refusals(found), *_notes_of_unjudged(found)]
+    return notes
 
 
 def mixture_notes(found: Iterable[ReasoningResult]) -> list[str]:
@@ -250,7 +250,8 @@ def reasoning_tables(results: Results) -> list[Table]:
         for one in found
     ]
     columns = ['benchmark', 'model', 'responses', *COLUMNS, 'steps', 'tokens']
-    table = Table('Reasoning', columns, rows, reasoning_notes(found))
+    warnings = [*mixture_notes(found), *_refusals(found), *_notes_of_unjudged(found)]
+    table = Table('Reasoning', columns, rows, reasoning_notes(found), warnings=warnings, main=True)
     return [table, _solutions(found), *_breakdowns(found)]
 
 

@@ -110,17 +110,19 @@ def _tables(scored: _Scored, trials: Trials | None) -> Iterable[Table]:
             f'{name}: sound G-Pass@{k}' if k else f'{name}: sound accuracy',
             ['model', *_headings(figures)],
             rows,
-            [
-                *found.notes,
-                *(threshold_notes(scored.benchmark, k) if k else []),
-                *(_notes(scored) if not index else []),
-            ],
+            [*(threshold_notes(scored.benchmark, k) if k else []), *_notes(scored)],
             marks={
                 (row, 2 + 3 * place): mark
                 for row, entry in enumerate(entries)
                 for place, called in enumerate(names)
                 if (mark := found.of(entry, called))
             },
+            warnings=[
+                *found.notes,
+                *unknown_notes(scored.results),
+                *mixture_notes(scored.results),
+            ],
+            main=k == max(scored.ks, default=None),
         )
     if scored.ks:
         yield _every_threshold(scored)
@@ -132,8 +134,6 @@ def _notes(scored: _Scored) -> list[str]:
         'sound: a response counts only if its answer is right and its reasoning has a validity of '
         f'at least {threshold_name(scored.results)}; drop: the plain figure minus the sound one, '
         'both over the responses with scores',
-        *unknown_notes(scored.results),
-        *mixture_notes(scored.results),
     ]
 
 

@@ -31,6 +31,7 @@ __all__ = [
     'to_markdown',
     'to_text',
     'told_apart',
+    'wrapped',
 ]
 
 
@@ -77,12 +78,15 @@ class Table:
             measured. An :class:`~opencompass_gpassk.results.join_results.Estimate` also has an
             interval.
         notes: Notes for reading the figures.
+        warnings: Reasons to trust the figures less, the most important first.
         breakdown: The field by which rows group the problems, '' for none.
         decimals: Decimals shown of each figure.
         headline: Headings of the columns whose intervals are shown in the terminal.
         marks: (row, column) → mark of a best figure, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
         claims: What the figures and their tests say in sentences, shown before the notes.
+        remarks: Further notes, only for files.
+        main: Whether it is shown at the end of a job; other tables are only in files.
     """
 
     title: str
@@ -94,14 +98,20 @@ class Table:
     headline: Collection[str] = field(default=())
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     claims: Sequence[str] = field(default=())
+    warnings: Sequence[str] = field(default=())
+    remarks: Sequence[str] = field(default=())
+    main: bool = False
 
 
-def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
+def to_text(
+    table: Table, intervals: str | None = BRACKETS, notes: Sequence[str] | None = None
+) -> str:
     """Return a table for the terminal, its notes below.
 
     Args:
         table: The table. Intervals are only shown in the headline columns.
         intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
+        notes: What is told below; None for all of :func:`shown_notes`.
 
     Raises:
         ValueError: If the style of intervals is unknown.
@@ -117,9 +127,9 @@ def to_text(table: Table, intervals: str | None = BRACKETS) -> str:
         ]
         for row, cells in enumerate(table.rows)
     ]
-    told = shown_notes(table, style, STAR, table.headline)
-    notes = ''.join(f'{_wrapped(note, "  * ")}\n' for note in told)
-    return f'{_wrapped(table.title)}\n{_fitting(table, rows)}\n{notes}'
+    told = shown_notes(table, style) if notes is None else notes
+    below = ''.join(f'{wrapped(note, "  * ")}\n' for note in told)
+    return f'{wrapped(table.title)}\n{_fitting(table, rows)}\n{below}'
 
 
 def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -157,26 +167,37 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
 
 
 def shown_notes(
-    table: Table, style: str | None, best: str, with_intervals: Collection[str]
+    table: Table,
+    style: str | None,
+    best: str = STAR,
+    with_intervals: Collection[str] | None = None,
 ) -> list[str]:
-    """Return the claims of a table, notes on its intervals and marks, and its own notes.
+    """Return a table's claims, notes on intervals and marks, warnings, notes and remarks.
 
     Args:
         table: The table.
         style: The style of the intervals, None if they are not shown.
         best: The sign of the best figures.
-        with_intervals: Headings of the columns that show their intervals.
+        with_intervals: Headings of the columns that show their intervals; None for the headline's.
     """
+    headings = table.headline if with_intervals is None else with_intervals
     columns: Mapping[str, list[Cell]] = {
         name: [row[index] for row in table.rows]
         for index, name in enumerate(table.columns)
-        if name in with_intervals
+        if name in headings
     }
     told = []
     if table.marks:
         among = 'group and k' if table.breakdown else 'column'
         told = [marks_note(table.marks.values(), best, NEAR, among)]
-    return [*table.claims, *interval_notes(columns, style), *told, *table.notes]
+    return [
+        *table.claims,
+        *interval_notes(columns, style),
+        *told,
+        *table.warnings,
+        *table.notes,
+        *table.remarks,
+    ]
 
 
 def group_order(label: str) -> tuple[int, str]:
@@ -229,7 +250,8 @@ def _width(body: str) -> int:
     return max(map(len, body.splitlines()), default=0)
 
 
-def _wrapped(text: str, before: str = '') -> str:
+def wrapped(text: str, before: str = '') -> str:
+    """Return a text as lines that fit on a terminal; the first begins with ``before``."""
     return textwrap.fill(
         one_line(text), MOST_WIDTH, initial_indent=before, subsequent_indent=' ' * len(before)
     )

@@ -173,7 +173,14 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
         rows.append(row)
     rows.sort(key=_rank)
     notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
-    return Table('Questions with random variables', columns, rows, [*notes, *_missing(found)])
+    return Table(
+        'Questions with random variables',
+        columns,
+        rows,
+        notes,
+        warnings=list(_missing(found)),
+        main=True,
+    )
 
 
 def _shown(headline: Sequence[Cell]) -> list[Cell]:

@@ -1,0 +1,398 @@
+"""``gpassk run``: from models and data to a table, in one command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.commands import NumbersAction
+
+__all__ = ['add_parser', 'run']
+
+DESCRIPTION = """\
+Sample the problems of data sets n times from models, judge the answers and print the table:
+
+  gpassk run --model http://127.0.0.1:8000/v1 --data my.jsonl -n 16 -k 4,8
+  gpassk run --model Qwen/Qwen2.5-7B-Instruct --data livemathbench math500-l5 gsm8k --greedy
+
+It writes a config of OpenCompass, checks that the servers answer and the data load, and runs the
+config with OpenCompass. The same command with --resume goes on after an interruption; without
+--resume it begins a new run, in which every response is asked for again. The exit code is 0 if all
+tasks are finished, else 1.
+
+gpassk configs --list shows this package's data sets; docs/upstream_datasets.md lists those of
+OpenCompass.
+"""
+MODEL = """URL of an OpenAI-compatible server (URL#NAME if it serves several models; a key is
+read from OPENAI_API_KEY); a folder or a model of the hub, such as Qwen/Qwen2.5-7B-Instruct; the
+name of a model config of OpenCompass; a config file; or demo, a tiny model for trying things out"""
+DATA = """sample, livemathbench (or with a version, livemathbench:202412-hard), math500-l5,
+aime2024, aime2024-45, aime2025, rvbench-math, rvbench-leetcode; a file of your own problems (JSON
+lines, JSON, CSV or Parquet with question and answer); or the name of a data set config of
+OpenCompass, such as gsm8k"""
+USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says it
+GRACE = 10.0  # seconds for processes to end
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        'run',
+        help='measure models on data sets: from a model and a file to a table',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    several = {'nargs': '+', 'action': 'extend', 'required': True}
+    parser.add_argument('--model', metavar='MODEL', help=MODEL, **several)
+    parser.add_argument('--data', metavar='DATA', help=DATA, **several)
+    parser.add_argument(
+        '-n',
+        type=positive_integer,
+        default=os.environ.get('GPASSK_N') or '16',
+        help='samples of each problem (default: GPASSK_N, else 16)',
+    )
+    parser.add_argument(
+        '-k',
+        action=NumbersAction,
+        number=int,
+        metavar='K',
+        help='k of G-Pass@k (default: GPASSK_K, else 4 8)',
+    )
+    parser.add_argument(
+        '--tau',
+        action=NumbersAction,
+        number=float,
+        metavar='TAU',
+        help='thresholds (default: 0 .25 .5 .75 1)',
+    )
+    parser.add_argument(
+        '--greedy',
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help='also answer each problem greedily, once, for the greedy accuracy (default: no)',
+    )
+    parser.add_argument('--temperature', type=float, help='of the samples (default: 1.0)')
+    parser.add_argument('--top-p', type=float, help='of the samples (default: 0.8)')
+    parser.add_argument('--top-k', type=int, help='of the samples, 0 for all tokens (default: 50)')
+    parser.add_argument(
+        '--max-out-len',
+        type=positive_integer,
+        default=os.environ.get('GPASSK_MAX_OUT_LEN') or None,
+        metavar='TOKENS',
+        help='greatest length of a response (default: 8192, or what the server has room for)',
+    )
+    parser.add_argument(
+        '--without',
+        nargs='+',
+        default=[],
+        metavar='FIELD',
+        help='sampling fields that a server refuses and that are not sent, such as top_k; the '
+        "results' signature says so",
+    )
+    parser.add_argument(
+        '--limit', type=positive_integer, metavar='N', help='only the first N problems'
+    )
+    parser.add_argument(
+        '--columns',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='FIELD=COLUMN',
+        help='names of columns in files of your own, such as question=problem_text answer=solution',
+    )
+    parser.add_argument(
+        '--judge',
+        metavar='JUDGE',
+        help='rule, llm (a model judges every answer), cascade (a model judges the answers that '
+        'the rules do not confirm), or a JSON file of settings; the model is set by OC_JUDGE_MODEL '
+        'and OC_JUDGE_API_BASE, and its key by OC_JUDGE_API_KEY (default: rule, or the own '
+        'evaluator of a data set of OpenCompass)',
+    )
+    parser.add_argument(
+        '--backend',
+        choices=('hf', 'vllm', 'lmdeploy'),
+        default='hf',
+        help='what runs a folder or a model of the hub (default: hf, which is transformers)',
+    )
+    parser.add_argument(
+        '--work-dir',
+        type=Path,
+        metavar='DIR',
+        help='folder of this job alone; the config is written beside it as DIR.py (default: a '
+        'folder in outputs/run, named after models, data and settings)',
+    )
+    parser.add_argument(
+        '--workers',
+        type=positive_integer,
+        help='tasks that run at once, such as one per GPU (default: 1)',
+    )
+    parser.add_argument('--slurm', metavar='PARTITION', help='run the tasks with Slurm')
+    parser.add_argument(
+        '--resume', action='store_true', help='go on with the newest run of the same job'
+    )
+    parser.add_argument('--dry-run', action='store_true', help='write the config only')
+    parser.add_argument(
+        'opencompass', nargs='*', metavar='-- OPTIONS', help='further options of opencompass'
+    )
+    parser.set_defaults(run=run)
+
+
+def positive_integer(text: str) -> int:
+    """Return a number of at least 1; argparse shows this function's name if it isn't one."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the config of a job, check what it needs, and run it."""
+    from opencompass_gpassk.commands.run.job import job_text, work_folder
+    from opencompass_gpassk.formats.stored_files import written_whole
+    from opencompass_gpassk.runs.config import find_run, read_run_config
+
+    config = _config(args)
+    work_dir = args.work_dir.expanduser().absolute() if args.work_dir else work_folder(config)
+    path = work_dir.with_name(f'{work_dir.name}.py')
+    workers = args.workers or 1
+    if args.resume:
+        try:
+            infer = read_run_config(find_run(work_dir)).get('infer') or {}
+        except ValueError as error:
+            raise ValueError(
+                f'{error}. This job has no run to go on with; leave --resume out (with another '
+                'model, data set or sampling setting it is another job)'
+            ) from None
+        before = (infer.get('partitioner') or {}).get('num_worker', workers)
+        workers = args.workers or before
+        if workers != before:
+            raise ValueError(
+                f'--workers is {workers}, but the run was begun with {before}: OpenCompass cuts '
+                'data sets into one part per worker, and would lose rows where old and new parts '
+                f'overlap; resume with --workers {before}, or start again without --resume'
+            )
+    text = job_text(config, work_dir, workers=workers, partition=args.slurm)
+    if path.is_file() and _settings(path.read_text('utf-8')) != _settings(text):
+        raise ValueError(
+            f'{path} is the config of a job with other settings; choose another --work-dir, or go '
+            f'on with that job: opencompass {path} -r'
+        )
+    if work_dir.is_dir() and not args.resume and not args.dry_run:
+        print(
+            'This job was run before. A new run begins, and asks for everything again; to go on '
+            'with the earlier one, or to see its table, add --resume',
+            file=sys.stderr,
+        )
+    if not args.dry_run:
+        print('Checking data and servers …', file=sys.stderr)
+        _check(config)
+    with written_whole(path) as part:
+        part.write_text(text, 'utf-8')
+    print(f'Config: {path}', flush=True)
+    return 0 if args.dry_run else _opencompass(path, work_dir, args)
+
+
+def _settings(text: str) -> str:
+    """Return models and data sets in the text of a config."""
+    return text[text.find('\nmodels = ') : text.find('\nwork_dir = ')]
+
+
+def _config(args: argparse.Namespace) -> dict[str, Any]:
+    """Return models, data sets and summarizer of the job that the options describe."""
+    from mmengine.config import Config
+
+    from opencompass_gpassk.commands.configs import configs_folder
+    from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
+    from opencompass_gpassk.commands.run.models import model_configs
+
+    sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
+    usual = os.environ.get('GPASSK_K', '').replace(',', ' ').split()
+    protocol = Protocol(
+        n=args.n,
+        k=args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
+        greedy=args.greedy,
+        sampling={name: one for name, one in sampling.items() if one is not None},
+        max_out_len=args.max_out_len,
+        limit=args.limit,
+        taus=args.tau,
+        judge=args.judge,
+    )
+    models = [
+        config
+        for name in args.model
+        for config in model_configs(
+            name,
+            args.backend,
+            slurm=args.slurm is not None,
+            without=args.without,
+            ask=not args.dry_run,
+        )
+    ]
+    if args.without and not any('api_base' in one for one in models):
+        raise ValueError('--without is for models behind a URL, and there is none')
+    datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
+    for kind, configs in (('--model', models), ('--data', datasets)):
+        abbrs = [one['abbr'] for one in configs]
+        if twice := [abbr for abbr in abbrs if abbrs.count(abbr) > 1]:
+            raise ValueError(f'{kind}: two of them are called {twice[0]}; measure them in two jobs')
+    if args.columns:
+        _map_columns(datasets, args.columns)
+    _fit(models, datasets, args.max_out_len)
+    summarizer = Config.fromfile(configs_folder() / 'summarizers/gpassk.py').to_dict()
+    return {'models': models, 'datasets': datasets, 'summarizer': summarizer['summarizer']}
+
+
+def _map_columns(datasets: Sequence[dict[str, Any]], pairs: Sequence[str]) -> None:
+    """Set the names of columns in the configs of files."""
+    from opencompass_gpassk.datasets.custom import FIELDS
+
+    columns = {}
+    for pair in pairs:
+        field, _, column = pair.partition('=')
+        if field not in FIELDS or not column:
+            raise ValueError(
+                f'--columns {pair}: give FIELD=COLUMN, such as question=problem_text; fields are '
+                f'{", ".join(FIELDS)}'
+            )
+        columns[field] = column
+    files = [one for one in datasets if str(one['type']).endswith('.CustomProblems')]
+    if not files:
+        raise ValueError('--columns is for files of your own, and no --data is a file')
+    for one in files:
+        one['columns'] = columns
+
+
+def _fit(
+    models: Sequence[Mapping[str, Any]], datasets: Sequence[dict[str, Any]], asked: int | None
+) -> None:
+    """Shorten responses to what the servers have room for, where no length is asked for."""
+    rooms = [one['max_seq_len'] for one in models if one.get('api_base') and one.get('max_seq_len')]
+    if not rooms:
+        return
+    room = min(rooms)
+    if asked and asked >= room:
+        raise ValueError(
+            f'--max-out-len is {asked}, but the server has room for {room} tokens of prompt and '
+            f'response together; give --max-out-len {room * 3 // 4} or less, or serve the model '
+            'with a longer context'
+        )
+    inferencers = [one['infer_cfg']['inferencer'] for one in datasets]
+    long = [one for one in inferencers if one.get('max_out_len', USUAL_LENGTH) > room * 3 // 4]
+    if long and not asked:
+        for one in long:
+            one['max_out_len'] = room * 3 // 4
+        print(
+            f'Responses are limited to {room * 3 // 4} tokens: the server has room for {room} of '
+            'prompt and response together',
+            file=sys.stderr,
+        )
+
+
+def _check(config: Mapping[str, Any]) -> None:
+    """Load the data, and ask the servers of models and judges as the job will.
+
+    Raises:
+        ValueError: If the job would fail.
+    """
+    from datasets import disable_progress_bars
+    from opencompass.utils import build_dataset_from_cfg, get_logger
+
+    from opencompass_gpassk.commands.run.job import missing_data, sampling_of
+    from opencompass_gpassk.commands.run.server import served_models, try_requests
+
+    judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
+    judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
+    for one in {repr(judge): judge for judge in judges}.values():
+        served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
+    disable_progress_bars()
+    get_logger().setLevel('WARNING')
+    for dataset in config['datasets']:
+        try:
+            build_dataset_from_cfg(dataset)
+        except Exception as error:  # data sets of OpenCompass may raise anything
+            kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
+            ways_out = missing_data(dataset, error)
+            raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}{ways_out}') from error
+    samplings = [sampling_of(one) for one in config['datasets']]
+    distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
+    for model in config['models']:
+        if str(model['type']).endswith('.OpenAICompatible'):
+            try_requests(model, distinct)
+
+
+def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
+    """Run OpenCompass, show its progress and the summary; return the exit code."""
+    import fcntl
+
+    from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+    from opencompass_gpassk.runs.progress import watch
+    from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
+
+    screen = work_dir.with_name(f'{work_dir.name}.log')
+    command = [sys.executable, '-m', 'opencompass.cli.main', str(path), *args.opencompass]
+    with screen.open('a+b') as log:
+        # As standard input, the log is open in all processes of the job, and so locked until the
+        # last one ends, even if this one was killed.
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f'{work_dir}: this job is still running; follow it with gpassk status --watch '
+                f'{work_dir}, or end it with: pkill -f {path}'
+            ) from None
+        except OSError:
+            pass  # a file system without locks
+        print(f'Log of OpenCompass: {screen}', flush=True)
+        process = subprocess.Popen(
+            command + ['-r'] * args.resume, stdin=log, stdout=log, stderr=subprocess.STDOUT
+        )
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            watch(work_dir, lambda: process.poll() is None)
+            process.wait()
+        except KeyboardInterrupt:
+            _end(process.pid)
+            print(
+                f'\nInterrupted. Go on with the same command and --resume, or: '
+                f'opencompass {path} -r',
+                file=sys.stderr,
+            )
+            return 130
+    if process.returncode:
+        reason = last_exception(read_log(screen)) or f'exit code {process.returncode}'
+        raise ValueError(f'OpenCompass ended with an error: {reason}; see {screen}')
+    folder = find_run(work_dir)
+    summary = folder / 'summary/latest/gpassk.txt'
+    if summary.is_file():
+        print(summary.read_text('utf-8'), end='')
+    states = task_states(planned_run(folder, read_run_config(folder)))
+    undone = sum(one.state is not State.FINISHED for one in states)
+    if undone:
+        print(
+            f'\n{undone} of {len(states)} tasks are not finished; gpassk status {folder} says why. '
+            'Go on with the same command and --resume',
+            file=sys.stderr,
+        )
+    return 1 if undone else 0
+
+
+def _end(pid: int) -> None:
+    """End a process and all that it started."""
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        first = psutil.Process(pid)
+        processes = [first, *first.children(recursive=True)]
+        for one in processes:
+            with suppress(psutil.NoSuchProcess):
+                one.terminate()
+        for one in psutil.wait_procs(processes, timeout=GRACE)[1]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()

@@ -1,0 +1,239 @@
+"""The OpenCompass config of a job: its models and data sets as plain dicts with dotted types."""
+
+from __future__ import annotations
+
+import os
+import pprint
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mmengine.config import Config
+
+from opencompass_gpassk.commands.configs import configs_folder
+from opencompass_gpassk.datasets.data_files import FORMATS
+from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.inference.sampling import Sampling
+from opencompass_gpassk.judging.settings import configured, read_settings
+
+__all__ = [
+    'OURS',
+    'Protocol',
+    'dataset_configs',
+    'job_text',
+    'missing_data',
+    'sampling_of',
+    'work_folder',
+]
+
+# Name of a data set → folder of its configs, and the environment variables that select it there.
+OURS: dict[str, tuple[str, dict[str, str]]] = {
+    'sample': ('livemathbench', {'GPASSK_VERSION': 'sample'}),
+    'livemathbench': ('livemathbench', {'GPASSK_VERSION': '202412'}),
+    'math500-l5': ('math500_l5', {}),
+    'aime2024': ('aime2024', {}),
+    'aime2024-45': ('aime2024_45', {}),
+    'aime2025': ('aime2025', {}),
+    'rvbench-math': ('rvbench', {}),
+    'rvbench-leetcode': ('rvbench', {}),
+}
+LONGEST_NAME = 32  # characters of models or data sets in the name of a work dir
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the problems of all data sets of a job are sampled and judged.
+
+    Attributes:
+        n: Samples of each problem.
+        k: The k of pass@k and G-Pass@k.
+        greedy: Whether each problem is also answered greedily, once.
+        sampling: Sampling parameters that replace those of arXiv 2412.13147.
+        max_out_len: Greatest number of tokens of a response; None for the data sets' own.
+        limit: Only so many problems of each data set; None for all.
+        taus: Thresholds; None for the evaluator's own.
+        judge: A mode or a JSON file of settings; None for the data sets' own.
+
+    Raises:
+        ValueError: If a number is out of its range.
+    """
+
+    n: int
+    k: Sequence[int]
+    greedy: bool = False
+    sampling: Mapping[str, float] | None = None
+    max_out_len: int | None = None
+    limit: int | None = None
+    taus: Sequence[float] | None = None
+    judge: str | None = None
+
+    def __post_init__(self) -> None:
+        if not all(1 <= k <= self.n for k in self.k):
+            raise ValueError(
+                f'-k is {", ".join(map(str, self.k))}, but -n is {self.n}; every k is from 1 to n, '
+                f'and three times the largest k, -n {3 * max(self.k)}, is advised'
+            )
+        if not all(0 <= tau <= 1 for tau in self.taus or ()):
+            raise ValueError(f'--tau is {self.taus}; thresholds are from 0 to 1')
+        Sampling.parse({**self.sampling} if self.sampling else 'model')
+
+
+def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
+    """Return the configs of what one ``--data`` names, the greedy ones first.
+
+    Args:
+        name: A name in :data:`OURS`, with ``:version`` for LiveMathBench; a file of problems; or
+            the name of a data set config of OpenCompass.
+        protocol: How the problems are sampled and judged.
+
+    Raises:
+        ValueError: If there is no such data set, or a setting is wrong.
+    """
+    judge: Any = None
+    if protocol.judge:
+        settings = read_settings(protocol.judge)
+        with environment(GPASSK_JUDGE=settings.mode):
+            judge = configured(**{**settings.as_dict(), 'mode': settings.mode})
+    family, _, version = name.partition(':')
+    is_file = family not in OURS and (Path(name).suffix in FORMATS or Path(name).is_file())
+    if version and family in OURS and family != 'livemathbench':
+        raise ValueError(f'--data {name}: only livemathbench has versions; name {family} alone')
+    if is_file and not Path(name).is_file():
+        raise ValueError(f'--data {name}: there is no such file')
+    with environment(
+        GPASSK_N=protocol.n,
+        GPASSK_K=','.join(map(str, protocol.k)),
+        GPASSK_LIMIT=protocol.limit,
+        GPASSK_MAX_OUT_LEN=protocol.max_out_len,
+    ):
+        if family in OURS or is_file:
+            found = _ours(name if is_file else family, version, greedy=protocol.greedy)
+        else:
+            from opencompass_gpassk import upgraded
+
+            found = upgraded(name, protocol.n, protocol.k, greedy=protocol.greedy, judge=judge)
+    for dataset in found:
+        if (sampling := sampling_of(dataset)) != 'greedy':
+            sampling.update(protocol.sampling or {})
+        evaluator = dataset['eval_cfg']['evaluator']
+        if protocol.taus:
+            evaluator['taus'] = list(protocol.taus)
+        if judge:
+            evaluator['judge'] = judge
+    return found
+
+
+def _ours(name: str, version: str, *, greedy: bool) -> list[dict[str, Any]]:
+    """Return data sets of this package, or one of a file, as their configs define them."""
+    folder, chosen = OURS.get(name, ('custom', {'GPASSK_DATA': name}))
+    if version:
+        chosen = {'GPASSK_VERSION': version}
+    found = []
+    with environment(**chosen):
+        for kind in ('_greedy', '') if greedy else ('',):
+            path = configs_folder() / f'datasets/{folder}/{folder}_gpassk{kind}_gen.py'
+            try:
+                found += Config.fromfile(path).to_dict()[f'{folder}{kind}_datasets']
+            except ValueError as error:
+                raise ValueError(f'--data {name}: {error}') from error
+    source = name.removeprefix('rvbench-')
+    return [one for one in found if one.get('source', source) == source]
+
+
+def sampling_of(dataset: Mapping[str, Any]) -> Any:
+    """Return the sampling protocol in the config of a data set."""
+    return dataset['infer_cfg']['inferencer']['sampling']
+
+
+def missing_data(dataset: Mapping[str, Any], error: Exception) -> str:
+    """Return what OpenCompass could not get, and the ways out; '' if this is another error.
+
+    Args:
+        dataset: The config of a data set that does not load.
+        error: What its class has raised; for data that are out of reach, OpenCompass raises errors
+            of the system or the network, and of its downloads.
+    """
+    from opencompass.utils.datasets_info import DATASETS_MAPPING
+
+    if 'problems' not in dataset or not isinstance(error, (OSError, AssertionError, RuntimeError)):
+        return ''
+    path = str(dataset['problems'].get('path', 'its data'))
+    local = DATASETS_MAPPING.get(path, {}).get('local', path).removeprefix('./')
+    there = f', so that there is DIR/{local},' if local.startswith('data/') else ''
+    return (
+        f'\nOpenCompass could not get {path}. Go online; or unpack the data archive of '
+        f"OpenCompass's releases under DIR/data{there} and set "
+        'COMPASS_DATA_CACHE=DIR; or give --data a file of your own, with question and answer'
+    )
+
+
+@contextmanager
+def environment(**variables: object) -> Iterator[None]:
+    """Set environment variables, which the configs of data sets read; None leaves one as it is."""
+    before = dict(os.environ)
+    os.environ.update({name: str(one) for name, one in variables.items() if one is not None})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def work_folder(config: Mapping[str, Any]) -> Path:
+    """Return the default work dir of a job, which is the same whenever its settings are."""
+    sampled = [one for one in config['datasets'] if sampling_of(one) != 'greedy']
+    models, datasets = (
+        '+'.join(one['abbr'] for one in configs)[:LONGEST_NAME]
+        for configs in (config['models'], sampled)
+    )
+    name = re.sub(r'[^\w.+-]+', '-', f'{models}_{datasets}_{stable_hash(config)[:6]}')
+    return Path('outputs/run', name).absolute()
+
+
+def job_text(
+    config: Mapping[str, Any], work_dir: Path, *, workers: int, partition: str | None
+) -> str:
+    """Return the text of a job's config.
+
+    Args:
+        config: Models, data sets and summarizer.
+        work_dir: The work dir of this job alone.
+        workers: How many tasks run at once.
+        partition: The Slurm partition; None for this machine.
+    """
+    runner: dict[str, Any] = {
+        'type': 'opencompass.runners.LocalRunner',
+        'max_num_workers': workers,
+    }
+    if partition:
+        runner |= {'type': 'opencompass.runners.SlurmRunner', 'partition': partition}
+    stages = {
+        'infer': {
+            # Sizes of data sets are counted anew: OpenCompass stores them under the abbr alone.
+            'partitioner': {
+                'type': 'opencompass.partitioners.NumWorkerPartitioner',
+                'num_worker': workers,
+                'dataset_size_path': '',
+            },
+            'runner': {**runner, 'task': {'type': 'opencompass.tasks.OpenICLInferTask'}},
+        },
+        'eval': {
+            'partitioner': {'type': 'opencompass.partitioners.NaivePartitioner'},
+            'runner': {**runner, 'task': {'type': 'opencompass.tasks.OpenICLEvalTask'}},
+        },
+    }
+    values = {**config, 'work_dir': str(work_dir), **stages}
+    shown = (pprint.pformat(one, width=100, sort_dicts=False) for one in values.values())
+    return HEAD + ''.join(f'{name} = {one}\n' for name, one in zip(values, shown, strict=True))
+
+
+HEAD = """\
+# Written by gpassk run. To start the job, or to go on after it was interrupted:
+#     opencompass THIS_FILE
+#     opencompass THIS_FILE -r
+# Keep this file out of its work dir, and go on with the same number of workers.
+
+"""

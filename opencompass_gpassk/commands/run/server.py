@@ -1,0 +1,108 @@
+"""What a server is asked before a job starts: its models, and a short request with our fields."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aiohttp
+
+from opencompass_gpassk.inference.client import Address, Client, exception_failure
+
+__all__ = ['served_models', 'try_requests']
+
+LIST_TIMEOUT = 4.0  # seconds
+PATIENCE = 4.0  # seconds for a reply to a short request after one failed
+LONGEST_LIST = 2**22  # bytes
+
+
+def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> dict[str, int | None]:
+    """Return the models that servers list, with the lengths of their contexts if they say so.
+
+    Args:
+        api_base: As in :class:`~opencompass_gpassk.inference.client.Client`.
+        key_env: Name of the environment variable that may hold the key.
+        model: The model that is wanted; '' for any.
+
+    Raises:
+        ValueError: If a server doesn't answer, refuses the key, or doesn't list the model.
+    """
+    client = Client(api_base, key_env=key_env, race=False)
+    found: dict[str, int | None] = {}
+    for address in client.addresses:
+        status, body = asyncio.run(_listed(client, address))
+        # A key that may not list models may still be good for asking one.
+        if status == 401 or (status == 403 and not model):
+            verb = 'refuses the key in' if client.keys else 'asks for a key; put it into'
+            raise ValueError(
+                f'the server at {address.name} {verb} the environment variable {key_env}'
+            )
+        listed = body.get('data') if isinstance(body, Mapping) else None
+        models = (
+            [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+        )
+        lengths = {str(one.get('id')): one.get('max_model_len') for one in models}
+        # Some servers have no list; the request that follows tells whether they know the model.
+        if model and lengths and model not in lengths:
+            raise ValueError(
+                f'the server at {address.name} has no model {model!r}; it has {", ".join(lengths)}'
+            )
+        found |= {name: one if isinstance(one, int) else None for name, one in lengths.items()}
+    return found
+
+
+async def _listed(client: Client, address: Address) -> tuple[int, Any]:
+    """Return status and body of a server's answer to /models; None for a body that isn't JSON."""
+    headers = {'Authorization': f'Bearer {client.keys[0]}'} if client.keys else {}
+    timeout = aiohttp.ClientTimeout(total=LIST_TIMEOUT)
+    url = address.url.removesuffix('/chat/completions') + '/models'
+    try:
+        async with (
+            aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
+            # The key is for this host alone.
+            session.get(url, proxy=address.proxy, allow_redirects=False) as response,
+        ):
+            raw = bytearray()
+            async for part in response.content.iter_any():
+                raw += part
+                if len(raw) > LONGEST_LIST:
+                    break
+            try:
+                return response.status, json.loads(client.hide_key(raw.decode('utf-8', 'replace')))
+            except (ValueError, RecursionError):
+                return response.status, None
+    except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+        raise ValueError(
+            f'the server at {address.name} does not answer ({exception_failure(error).detail}); '
+            'start it, or correct host and port'
+        ) from None
+
+
+def try_requests(config: Mapping[str, Any], samplings: Sequence[Any]) -> None:
+    """Ask the server of a model for two tokens under each sampling protocol, as the job will.
+
+    Args:
+        config: The config of an :class:`~opencompass_gpassk.inference.OpenAICompatible`.
+        samplings: The values of ``sampling`` of the data sets.
+
+    Raises:
+        ValueError: If the server doesn't reply; the message names a field that it refuses.
+    """
+    from opencompass.utils import build_model_from_cfg
+
+    from opencompass_gpassk.inference.openai_compatible import RESUME, OpenAICompatibleBackend
+    from opencompass_gpassk.inference.request_loop import InferenceStoppedError
+    from opencompass_gpassk.inference.sampling import Sampling
+
+    model = build_model_from_cfg({**config, 'timeout': 120.0, 'give_up_after': PATIENCE})
+    for sampling in samplings:
+        protocol = Sampling.parse(sampling)
+        backend = OpenAICompatibleBackend(model, protocol, 2, lambda note: None)
+        try:
+            (output,) = backend.generate(['1 + 1 ='], [0], {})
+        except InferenceStoppedError as error:
+            raise ValueError(str(error).removesuffix(f'. {RESUME}')) from None
+        if output.lost:
+            raise ValueError(f'{config["path"]}: the server refuses a short request: {output.lost}')

@@ -1,0 +1,380 @@
+"""``gpassk run``: what it asks before it starts, the config it writes, and one job to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import pytest
+from aiohttp import web
+from judge_server import JudgeServer, reply_body
+from mmengine.config import Config
+from opencompass.registry import PARTITIONERS, RUNNERS
+
+import opencompass_gpassk.commands.run
+import opencompass_gpassk.runs.progress
+from opencompass_gpassk.commands.main import main
+
+KEY = 'sk-0123456789abcdef'
+Tried = list[Path]
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, and no settings in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in os.environ:
+        if name.startswith(('GPASSK_', 'OC_JUDGE_', 'OPENAI_')):
+            monkeypatch.delenv(name)
+    rows = [{'question': f'{i} + {i} = ?', 'answer': str(2 * i)} for i in range(1, 5)]
+    Path('sums.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    """A server of one model, called judge, whose answers depend on the seed."""
+    with JudgeServer(respond=adds) as one:
+        yield one
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> Tried:
+    """The configs with which OpenCompass would have been started."""
+    started: Tried = []
+    monkeypatch.setattr(
+        opencompass_gpassk.commands.run,
+        '_opencompass',
+        lambda path, *others: started.append(path) or 0,
+    )
+    return started
+
+
+def adds(body: dict[str, Any]) -> web.Response:
+    """Answer 2 + 2 = ? rightly if the seed is even."""
+    number = body['messages'][-1]['content'].partition(' +')[0].rpartition(' ')[2].strip()
+    right = 2 * int(number) if number.isdigit() else 0
+    return web.json_response(reply_body(rf'\boxed{{{right + body.get("seed", 0) % 2}}}'))
+
+
+def written(*options: str) -> Config:
+    """Return the config that a dry run writes, as OpenCompass reads it."""
+    assert main(['run', *options, '--dry-run']) == 0
+    (path,) = Path('outputs/run').glob('*.py')
+    return Config.fromfile(path, format_python_code=False)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    """Return the message with which a job ends before it starts."""
+    assert main(['run', *options]) == 1
+    assert not Path('outputs').exists()
+    return capsys.readouterr().err
+
+
+def parts(config: Config) -> list[list[str]]:
+    """Return the data sets of each inference task, as OpenCompass cuts them up."""
+    partitioner = PARTITIONERS.build({**config.infer.partitioner, 'out_dir': 'none'})
+    return [[one.abbr for one in task.datasets[0]] for task in partitioner(config)]
+
+
+def test_the_config_is_one_of_opencompass() -> None:
+    """Plain, with its runner, outside its work dir; OpenCompass cuts it into tasks."""
+    config = written('--model', 'demo', '--data', 'sums.jsonl', '-n', '16', '--workers', '2')
+    (model,) = config.models
+    assert (model.abbr, model.type) == (
+        'gpassk-demo',
+        'opencompass.models.HuggingFacewithChatTemplate',
+    )
+    (dataset,) = config.datasets
+    assert (dataset.n, dataset.k) == (16, [4, 8])
+    assert parts(config) == [[f'{dataset.abbr}_0'], [f'{dataset.abbr}_1']]
+    assert RUNNERS.build(config.infer.runner).max_num_workers == 2
+    assert Path(f'{config.work_dir}.py').is_file()
+
+
+def test_slurm_stands_in_the_config() -> None:
+    """OpenCompass's own option would replace what the config says of tasks."""
+    config = written('--model', 'org/name', '--data', 'sample', '--slurm', 'debug', '--workers=4')
+    for stage in (config.infer, config.eval):
+        runner = RUNNERS.build(stage.runner)
+        assert (type(runner).__name__, runner.partition) == ('SlurmRunner', 'debug')
+    assert config.models[0].run_cfg.num_gpus == 1
+
+
+def test_options_reach_all_data_sets() -> None:
+    """The sampled ones and the greedy ones, of this package, of a file and of OpenCompass."""
+    Path('judge.json').write_text('{"mode": "rule", "undecided": "incorrect"}')
+    config = written(
+        *('--model', 'demo', '--data', 'sample', 'livemathbench:202412-hard', 'rvbench-math'),
+        *('--data', 'sums.jsonl', 'gsm8k', '-n', '6', '-k', '2,3', '--tau', '0.5', '1', '--greedy'),
+        *('--temperature', '0.6', '--top-p', '0.9', '--top-k', '20', '--max-out-len', '100'),
+        *('--limit', '3', '--judge', 'judge.json'),
+    )
+    sampled, greedy = [], []
+    for one in config.datasets:
+        (greedy if one.infer_cfg.inferencer.sampling == 'greedy' else sampled).append(one)
+        assert (one.limit, one.infer_cfg.inferencer.max_out_len) == (3, 100)
+        assert one.eval_cfg.evaluator.judge == {'mode': 'rule', 'undecided': 'incorrect'}
+        assert one.eval_cfg.evaluator.taus == [0.5, 1.0]
+        assert 'first3' in one.abbr
+    assert len(sampled) == len(greedy) == 5
+    for one in sampled:
+        assert (one.n, one.k) == (6, [2, 3])
+        assert one.infer_cfg.inferencer.sampling == {
+            'temperature': 0.6,
+            'top_p': 0.9,
+            'top_k': 20,
+            'repetition_penalty': 1.0,
+        }
+    assert [one.n for one in greedy] == [1] * 5
+
+
+def test_the_environment_sets_what_no_option_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it does for the configs of the data sets."""
+    for name, value in {'N': '6', 'K': '2,3', 'LIMIT': '2', 'MAX_OUT_LEN': '50'}.items():
+        monkeypatch.setenv(f'GPASSK_{name}', value)
+    for one in written('--model', 'demo', '--data', 'sample', 'gsm8k', '-n', '4').datasets:
+        assert (one.n, one.k, one.limit) == (4, [2, 3], 2)
+        assert one.infer_cfg.inferencer.max_out_len == 50
+
+
+def test_models_of_all_kinds(server: JudgeServer) -> None:
+    """A server, a folder, the hub, a config of OpenCompass by its name, and a file of one's own."""
+    Path('mine.py').write_text("models = [dict(abbr='mine', type='some.Model', path='x')]")
+    Path('checkpoint').mkdir()
+    named = (f'{server.url}#judge', 'checkpoint', 'org/name', 'hf_qwen2_5_7b_instruct', 'mine.py')
+    config = written('--model', *named, '--data', 'sample')
+    assert [one.abbr for one in config.models] == [
+        *('judge', 'checkpoint-hf', 'name-hf', 'qwen2.5-7b-instruct-hf', 'mine'),
+    ]
+    assert config.models[0].api_base == server.url
+    assert config.models[1].path == str(Path('checkpoint').resolve())
+
+
+@pytest.mark.parametrize(
+    ('options', 'told'),
+    [
+        (['--model', 'http://127.0.0.1:9/v1', '--data', 'sample'], '127.0.0.1:9 does not answer'),
+        (['--model', 'hf_qwen2_5_7b_instruc', '--data', 'sample'], 'hf_qwen2_5_7b_instruct'),
+        (['--model', 'no.py', '--data', 'sample'], 'no.py: there is no such file'),
+        (['--model', 'a/b', '--backend', 'vllm', '--data', 'sample'], 'vllm serve a/b'),
+        (['--model', 'demo', '--data', 'sample', '-n', '4', '-k', '4,8'], '-n 24'),
+        (['--model', 'demo', '--data', 'sample', '--tau', '2'], 'from 0 to 1'),
+        (['--model', 'demo', '--data', 'sample', '--top-p', '2'], 'top_p'),
+        (['--model', 'demo', '--data', 'no.jsonl'], 'no.jsonl: there is no such file'),
+        (['--model', 'demo', '--data', 'bad.csv'], 'bad.csv, line 2: field answer'),
+        (['--model', 'demo', '--data', 'sample', '--columns', 'answer=x'], 'no --data is a file'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'frage=x'], 'question, answer'),
+        (['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer'], 'FIELD=COLUMN'),
+        (
+            ['--model', 'demo', '--data', 'sums.jsonl', '--columns', 'answer=x'],
+            'field x is missing',
+        ),
+        (['--model', 'demo', '--data', 'livemathbench:1999'], '202412-hard'),
+        (['--model', 'demo', 'demo', '--data', 'sample'], 'gpassk-demo'),
+        (['--model', 'demo', '--data', 'sample', '--judge', 'llm'], 'OC_JUDGE_MODEL'),
+        (['--model', 'demo', '--data', 'sample', '--resume'], 'leave --resume out'),
+        (['--model', 'http://me:secret@host/v1', '--data', 'sample'], 'is no URL'),
+    ],
+)
+def test_what_cannot_work_ends_before_anything_is_written(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a message that names the remedy."""
+    Path('bad.csv').write_text('question,answer\n1 + 1 = ?,\n')
+    message = refused(capsys, *options)
+    assert told in message
+    assert 'secret' not in message
+
+
+def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
+    """They are named on the command line, for the files alone."""
+    Path('mine.csv').write_text('problem_text,solution\n1 + 1 = ?,2\n')
+    columns = ('--columns', 'question=problem_text', '--columns', 'answer=solution')
+    assert main(['run', '--model', 'demo', '--data', 'sample', 'mine.csv', *columns]) == 0
+    sample, mine = Config.fromfile(tried[0]).datasets
+    assert mine.columns == {'question': 'problem_text', 'answer': 'solution'}
+    assert 'columns' not in sample
+
+
+def test_data_of_opencompass_that_cannot_be_downloaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what was wanted and where else it may come from."""
+
+    def offline(*others: object, **settings: object) -> None:
+        raise URLError('no network')
+
+    monkeypatch.setattr('opencompass.utils.datasets.download_dataset', offline)
+    job = ('--model', 'demo', '--data', 'gsm8k')
+    message = refused(capsys, *job)
+    for told in (
+        'no network',
+        'opencompass/gsm8k',
+        'DIR/data/gsm8k',
+        'COMPASS_DATA_CACHE',
+        'file of',
+    ):
+        assert told in message
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not that of gpassk, which has no options."""
+    with pytest.raises(SystemExit) as ended:
+        main(['run', '--model', 'demo', '--data', 'sample', '--colums', 'a=b'])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert '--colums' in told
+    assert 'usage: gpassk run' in told
+
+
+def test_the_server_knows_its_models(
+    server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its only one need not be named; of several, and of unknown ones, the names are told."""
+    data = ('--data', 'sums.jsonl')
+    assert 'it has judge' in refused(capsys, '--model', f'{server.url}#other', *data)
+    server.models.append({'id': 'larger/one'})
+    assert 'judge, larger/one' in refused(capsys, '--model', server.url, *data)
+    assert main(['run', '--model', f'{server.url}#larger/one', *data]) == 0
+    assert Config.fromfile(tried[0]).models[0].abbr == 'one'
+
+
+def test_a_refused_field_is_named_and_can_be_left_out(
+    server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is found with a request of two tokens under the job's own protocol."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        if 'top_k' not in body:
+            return None
+        words = 'Unrecognized request argument supplied: top_k'
+        return web.json_response({'error': {'message': words}}, status=400)
+
+    server.respond = respond
+    job = ('--model', server.url, '--data', 'sums.jsonl', '--temperature', '0.5')
+    assert '--without top_k' in refused(capsys, *job)
+    server.bodies.clear()
+    assert main(['run', *job, '--without', 'top_k']) == 0
+    (body,) = server.bodies
+    assert (body['max_tokens'], body['temperature'], body['top_p']) == (2, 0.5, 0.8)
+    assert Config.fromfile(tried[0]).models[0].without == ['top_k']
+
+
+def test_a_key_is_asked_for_and_written_nowhere(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stands in the environment alone."""
+    with JudgeServer(key=KEY, respond=lambda body: None) as server:
+        job = ('--model', server.url, '--data', 'sums.jsonl')
+        assert 'OPENAI_API_KEY' in refused(capsys, *job)
+        monkeypatch.setenv('OPENAI_API_KEY', KEY)
+        assert main(['run', *job]) == 0
+    assert KEY not in tried[0].read_text()
+
+
+class Listless(JudgeServer):
+    """It answers, but lists its models to nobody."""
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({'error': {'message': 'not permitted'}}, status=403)
+
+
+def test_a_key_that_may_not_list_models_may_ask_one(
+    tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The short request tells whether it may; without a name there is no model to ask."""
+    with Listless(respond=adds) as server:
+        job = ('--data', 'sums.jsonl', '--model')
+        assert 'OPENAI_API_KEY' in refused(capsys, *job, server.url)
+        assert main(['run', *job, f'{server.url}#judge']) == 0
+    assert len(tried) == 1
+
+
+def test_responses_fit_into_the_context_of_the_server(
+    server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server refuses what is longer, prompt by prompt."""
+    server.models[0]['max_model_len'] = 2048
+    job = ('--model', server.url, '--data', 'sums.jsonl')
+    assert '1536' in refused(capsys, *job, '--max-out-len', '2048')
+    assert main(['run', *job]) == 0
+    assert 'limited to 1536 tokens' in capsys.readouterr().err
+    assert Config.fromfile(tried[0]).datasets[0].infer_cfg.inferencer.max_out_len == 1536
+
+
+def test_a_dry_run_writes_the_config_of_the_run(server: JudgeServer, tried: Tried) -> None:
+    """It is the same job, so that the run takes it up; and it needs no server."""
+    server.models[0]['max_model_len'] = 2048
+    name = server.models[0]['id']
+    job = ('--model', f'{server.url}#{name}', '--data', 'sums.jsonl', '--work-dir', 'mine')
+    assert main(['run', *job, '--dry-run']) == 0
+    assert main(['run', *job]) == 0
+    assert tried == [Path('mine.py').absolute()]
+    assert len(written('--model', 'http://127.0.0.1:9/v1#any', '--data', 'sums.jsonl').models) == 1
+
+
+def test_the_judge_is_asked_too(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hours of inference would come before its first request."""
+    monkeypatch.setenv('OC_JUDGE_MODEL', 'judge')
+    monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://127.0.0.1:9/v1')
+    job = ('--model', server.url, '--data', 'sums.jsonl', '--judge', 'cascade')
+    assert '127.0.0.1:9 does not answer' in refused(capsys, *job)
+
+
+def test_each_job_has_a_work_dir_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same settings find it again; others don't get it."""
+    job = ('--model', 'demo', '--data', 'sums.jsonl')
+    for more in ((), (), ('--workers', '2'), ('--temperature', '0.5')):
+        assert main(['run', *job, *more, '--dry-run']) == 0
+    assert len(list(Path('outputs/run').glob('*.py'))) == 2
+    named = (*job, '--work-dir', 'mine', '--dry-run')
+    assert main(['run', *named]) == 0
+    assert Path('mine.py').is_file()
+    assert main(['run', *named, '--limit', '2']) == 1
+    assert 'choose another --work-dir' in capsys.readouterr().err
+
+
+def test_a_job_is_interrupted_and_resumed(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All its processes end, the number of workers stays, and no response is drawn twice."""
+    watch = opencompass_gpassk.runs.progress.watch
+    job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-n', '6', '-k', '2', '--resume']
+    server.respond = lambda body: adds(body) if body['max_tokens'] == 2 or before(9) else None
+    server.latency = 60.0  # of all others
+
+    def before(calls: int) -> bool:
+        return server.calls <= calls
+
+    def interrupted(folder: Path, alive: Callable[[], bool]) -> None:
+        while before(9) and alive():
+            time.sleep(0.05)
+        assert main(job) == 1
+        assert 'still running' in capsys.readouterr().err
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(opencompass_gpassk.runs.progress, 'watch', interrupted)
+    assert main(job[:-1]) == 130
+    assert '--resume' in capsys.readouterr().err
+    assert main([*job, '--workers', '2']) == 1
+    assert '--workers 1' in capsys.readouterr().err
+    (run,) = Path('outputs/run').glob('*/*/')
+    (saved,) = (run / 'predictions/judge').glob('tmp_*.jsonl')
+    before_it = saved.read_text().count('"prediction"')
+    server.respond = adds
+    server.bodies.clear()
+    monkeypatch.setattr(opencompass_gpassk.runs.progress, 'watch', watch)
+    assert main(job) == 0
+    (path,) = (run / 'predictions/judge').glob('*.json')
+    assert len(json.loads(path.read_text())) == 24
+    assert sum(body['max_tokens'] > 2 for body in server.bodies) == 24 - before_it < 24
+    assert (run / 'summary').is_dir()

@@ -1,0 +1,109 @@
+"""What README and docs show exists: files, sections, commands, options, variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+from opencompass_gpassk.commands.main import build_parser
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
+MADE = {'commands.md'}  # by tools/docs_site.py
+BLOCK = re.compile(r'^```(\w*)\n(.*?)^```', re.DOTALL | re.MULTILINE)
+LINK = re.compile(r'\]\(([^():#\s]*)(?:#([^)\s]+))?\)')
+HEADING = re.compile(r'^#+ (.+)$', re.MULTILINE)
+
+each_page = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that code hosts give to a page's headings."""
+    text = BLOCK.sub('', page.read_text('utf-8'))
+    plain = (re.sub(r'\[(.*?)\]\(.*?\)', r'\1', title).lower() for title in HEADING.findall(text))
+    return {re.sub(r'[^\w -]', '', title).replace(' ', '-') for title in plain}
+
+
+@each_page
+def test_links_lead_to_files_and_sections(page: Path) -> None:
+    """Each relative link, on a code host: the file is there, and so is the heading."""
+    for target, anchor in LINK.findall(BLOCK.sub('', page.read_text('utf-8'))):
+        file = page.parent / target if target else page
+        assert file.name in MADE or file.exists(), target
+        if anchor and file.name not in MADE:
+            assert anchor in anchors(file), f'{target}#{anchor}'
+
+
+@each_page
+def test_commands_parse(page: Path) -> None:
+    """Each command in a block has only the options and values that ``gpassk`` takes."""
+    for kind, block in BLOCK.findall(page.read_text('utf-8')):
+        if kind in ('bash', 'text', 'console'):
+            for words in commands(block):
+                build_parser().parse_args(words)  # it exits if it can't
+
+
+@each_page
+def test_commands_in_sentences_exist(page: Path) -> None:
+    """A command such as ``gpassk plan --looks`` in a sentence names a command and its options."""
+    for text in re.findall(r'`(?:\w+=\S+ )*gpassk ([^`]+)`', page.read_text('utf-8')):
+        parser, words = build_parser(), text.split()
+        while (found := subcommands(parser)) and words and words[0] in found:
+            parser = found[words.pop(0)]
+        assert parser.prog != 'gpassk' or words[0] in ('--help', 'COMMAND'), text
+        known = set(parser._option_string_actions)
+        assert {word for word in words if re.match('--?[a-z]', word)} <= known, text
+
+
+@each_page
+def test_files_in_commands_exist(page: Path) -> None:
+    """A command's configs, programs and recordings are in this repository."""
+    for kind, block in BLOCK.findall(page.read_text('utf-8')):
+        for name in re.findall(r'(?<![\w/])(?:benchmarks|configs|docs|tests)/[\w./$-]+', block):
+            # docs/tutorial/t$t.jsonl.gz stands for several
+            assert kind != 'bash' or list(ROOT.glob(re.sub(r'\$\w+', '*', name))), name
+
+
+@each_page
+def test_python_is_python(page: Path) -> None:
+    """Blocks of Python can be parsed; those of an interpreter's session are doctests."""
+    for kind, block in BLOCK.findall(page.read_text('utf-8')):
+        if kind == 'python' and not block.startswith('>>>'):
+            ast.parse(block)
+
+
+@each_page
+def test_documented_objects_exist(page: Path) -> None:
+    """The classes and functions that the site documents can be imported."""
+    for name in re.findall(r'^::: (\S+)$', page.read_text('utf-8'), re.MULTILINE):
+        assert resolve_name(name) is not None
+
+
+def test_every_environment_variable_is_described() -> None:
+    """docs/environment.md has all variables of this package that the code reads, and no others."""
+    name = re.compile(r'\b(?:GPASSK|OC_JUDGE)_[A-Z]+(?:_[A-Z]+)*\b')
+    files = (*(ROOT / 'opencompass_gpassk').rglob('*.py'), *(ROOT / 'configs').rglob('*.py'))
+    read = {one for file in files for one in name.findall(file.read_text('utf-8'))}
+    page = (ROOT / 'docs/environment.md').read_text('utf-8')
+    assert set(re.findall(r'^\| `((?:GPASSK|OC_JUDGE)_\w+)`', page, re.MULTILINE)) == read
+
+
+def commands(block: str) -> Iterator[list[str]]:
+    """Yield the words of each ``gpassk`` command of a block, without ``gpassk``."""
+    block = re.sub(r'\\\n', ' ', block)
+    for line in re.sub(r"<<'END'\n.*?^END$", '', block, flags=re.DOTALL | re.MULTILINE).split('\n'):
+        for part in re.split(r'\||&&|&|;', line.removeprefix('$ ').strip()):
+            if re.match(r'(?:\w+=\S+ )*gpassk ', part.strip()):
+                words = shlex.split(re.sub(r'\s#.*', '', part))
+                yield words[words.index('gpassk') + 1 :]
+
+
+def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    return next((a.choices for a in parser._actions if isinstance(a, _SubParsersAction)), {})

@@ -1,0 +1,218 @@
+"""How far the tasks of a run are: the files that tasks write, and what is shown of them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.runs import progress
+from opencompass_gpassk.runs.config import Run
+from opencompass_gpassk.runs.progress import progress_file, progress_lines, watch
+
+CONFIG = "models=[dict(abbr='m', type='T', path='p')]\ndatasets=[dict(abbr='d', path='x')]\n"
+AT_WORK = {'stage': 'inference', 'done': 3, 'total': 8, 'lost': 1, 'state': 'running', 'left': 90}
+
+
+def put(run: Path, name: str, told: Any, age: float = 0) -> None:
+    """Write a progress file as old as ``age`` seconds."""
+    path = run / 'logs' / 'progress' / f'{name}.json'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(told if isinstance(told, str) else json.dumps(told))
+    os.utime(path, (time.time() - age,) * 2)
+
+
+def lines(run: Path, *datasets: str) -> list[str]:
+    """Return what is shown of the data sets of model m."""
+    return progress_lines(Run(run, [('m', one) for one in datasets or ('d',)]))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write and look a hundred times as often."""
+    monkeypatch.setattr(progress, 'INTERVAL', 0.02)
+
+
+def written(run: Path, name: str = 'm/d') -> dict[str, Any]:
+    """Return what a progress file holds."""
+    found: dict[str, Any] = json.loads((run / 'logs' / 'progress' / f'{name}.json').read_text())
+    return found
+
+
+@pytest.mark.usefixtures('quick')
+def test_a_task_writes_what_its_bars_count(tmp_path: Path) -> None:
+    """While it works, and how it ended; a task after another begins anew."""
+    output = tmp_path / 'predictions' / 'org' / 'm' / 'd.v1_0.json'
+    with (
+        progress_file(output, 'inference'),
+        progress_bar(8, 'Sampling', 'it', shown=True, initial=2, status=lambda: {'lost': 1}) as bar,
+    ):
+        bar.update(3)
+        place = tmp_path / 'logs' / 'progress' / 'org' / 'm' / 'd.v1_0.json'
+        while not place.exists() or written(tmp_path, 'org/m/d.v1_0')['done'] < 5:
+            time.sleep(0.02)
+        told = written(tmp_path, 'org/m/d.v1_0')
+        assert (told['total'], told['lost']) == (8, 1)
+        assert (told['stage'], told['state']) == ('inference', 'running')
+        bar.update(2)
+    told = written(tmp_path, 'org/m/d.v1_0')
+    assert (told['done'], told['state']) == (7, 'ended')
+    with pytest.raises(KeyError), progress_file(tmp_path / 'results' / 'm' / 'd', 'evaluation'):
+        raise KeyError
+    told = written(tmp_path)
+    assert (told['stage'], told['done'], told['state']) == ('evaluation', 0, 'failed')
+
+
+@pytest.mark.parametrize('output', [None, Path('elsewhere', 'd.json')])
+def test_a_task_outside_a_run_writes_nothing(
+    output: Path | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For example one that a notebook calls."""
+    monkeypatch.chdir(tmp_path)
+    with progress_file(output, 'inference'):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures('quick')
+def test_a_failed_write_harms_no_task(tmp_path: Path) -> None:
+    """Nor is anything written where a link leads out of the run."""
+    run, elsewhere = tmp_path / 'run', tmp_path / 'elsewhere'
+    elsewhere.mkdir()
+    (run / 'logs').mkdir(parents=True)
+    (run / 'logs' / 'progress').symlink_to(elsewhere)
+    for place in ('m', 'n/o'):
+        with progress_file(run / 'results' / place / 'd', 'evaluation'):
+            time.sleep(0.1)
+    assert not list(elsewhere.iterdir())
+    (run / 'logs' / 'progress').unlink()
+    (run / 'logs' / 'progress').write_text('a file')
+    with progress_file(run / 'results' / 'm' / 'd', 'evaluation'):
+        time.sleep(0.1)
+
+
+def test_a_pipe_in_place_of_the_file_is_replaced(tmp_path: Path) -> None:
+    """A run folder from someone else may hold one; writing to it would never end."""
+    place = tmp_path / 'logs' / 'progress' / 'm' / 'd.json'
+    place.parent.mkdir(parents=True)
+    os.mkfifo(place)
+    assert lines(tmp_path) == ['0 of 1 finished']
+    with progress_file(tmp_path / 'results' / 'm' / 'd', 'evaluation'):
+        pass
+    assert written(tmp_path)['state'] == 'ended'
+
+
+def test_the_work_at_hand_is_shown_first(tmp_path: Path) -> None:
+    """With counts, losses and the time left; then what failed or went silent; then the total."""
+    put(tmp_path, 'm/a', {**AT_WORK, 'state': 'failed'})
+    put(tmp_path, 'm/b', AT_WORK, age=600)
+    put(tmp_path, 'm/c', {**AT_WORK, 'stage': 'evaluation', 'step': 'judging', 'lost': 0})
+    put(tmp_path, 'm/d_0', AT_WORK)
+    put(tmp_path, 'm/d_1', {**AT_WORK, 'done': 8, 'state': 'ended'})
+    (tmp_path / 'results' / 'm').mkdir(parents=True)
+    (tmp_path / 'results' / 'm' / 'f.json').write_text('{"accuracy": 1}')
+    assert lines(tmp_path, 'a', 'b', 'c', 'd', 'e', 'f') == [
+        'm/c: evaluation (judging) 3 of 8 (37 %), about 90 s left',
+        'm/d_0: inference 3 of 8 (37 %), 1 lost, about 90 s left',
+        'm/a: inference 3 of 8 (37 %), 1 lost, failed',
+        'm/b: inference 3 of 8 (37 %), 1 lost, nothing written for 10 min: is it still running?',
+        'm/d_1: inference 8 of 8 (100 %), 1 lost',
+        '1 of 6 finished',
+    ]
+
+
+def test_the_newest_stage_counts(tmp_path: Path) -> None:
+    """Evaluation follows the shards of the inference; a new start of the inference follows it."""
+    put(tmp_path, 'm/d_0', {**AT_WORK, 'state': 'ended'}, age=50)
+    put(tmp_path, 'm/d_1', {**AT_WORK, 'state': 'ended'}, age=40)
+    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation'}, age=10)
+    assert [line.split()[1] for line in lines(tmp_path)[:-1]] == ['evaluation']
+    put(tmp_path, 'm/d_0', AT_WORK)
+    assert ['inference' in line for line in lines(tmp_path)[:-1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    'told',
+    [
+        'no JSON',
+        '[]',
+        '[' * 3000,
+        '{"stage": "x" ' + ' ' * 5000 + '}',
+        {'stage': 'inference'},
+        {**AT_WORK, 'done': [1]},
+        {**AT_WORK, 'left': 10**400},
+        {**AT_WORK, 'total': -8},
+        '{"stage": "inference", "done": 1e999, "total": 1, "lost": 0}',
+    ],
+)
+def test_a_bad_file_is_passed_over(told: Any, tmp_path: Path) -> None:
+    """It may come from anyone."""
+    put(tmp_path, 'm/d', told)
+    assert lines(tmp_path) == ['0 of 1 finished']
+
+
+def test_a_file_moves_no_cursor(tmp_path: Path) -> None:
+    """Texts are shown as one printable line."""
+    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation', 'step': '\x1b[2J\n' + 'x' * 99})
+    shown, _ = lines(tmp_path)
+    assert shown.isprintable()
+    assert len(shown) < 100
+
+
+@pytest.mark.usefixtures('quick')
+@pytest.mark.parametrize('terminal', [False, True])
+def test_watching_begins_before_the_run_and_ends_with_it(
+    terminal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log gets few lines, a terminal a block that is drawn again."""
+    screen = io.StringIO()
+    screen.isatty = lambda: terminal  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, 'stderr', screen)
+    ended = threading.Event()
+    watcher = threading.Thread(target=watch, args=(tmp_path, lambda: not ended.is_set()))
+    watcher.start()
+    run = tmp_path / '20260101_000000'
+    (run / 'configs').mkdir(parents=True)
+    (run / 'configs' / 'c.py').write_text(CONFIG)
+    for done in range(5):
+        put(run, 'm/d', {**AT_WORK, 'done': done})
+        while f'm/d: inference {done if terminal else 0} of 8' not in screen.getvalue():
+            time.sleep(0.02)
+    ended.set()
+    watcher.join()
+    told = screen.getvalue()
+    assert ('\x1b' in told) is terminal
+    assert terminal or told.count('0 of 1 finished') == 2
+    assert '4 of 8' in told.splitlines()[-2]
+
+
+@pytest.mark.usefixtures('quick')
+def test_status_watches_until_all_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then it tells the states, as without --watch."""
+    (tmp_path / 'configs').mkdir()
+    (tmp_path / 'configs' / 'c.py').write_text(CONFIG)
+    put(tmp_path, 'm/d', AT_WORK)
+    found: list[int] = []
+    watcher = threading.Thread(
+        target=lambda: found.append(main(['status', '--watch', str(tmp_path)]))
+    )
+    watcher.start()
+    while '3 of 8' not in capsys.readouterr().err:
+        time.sleep(0.02)
+    assert watcher.is_alive()
+    (tmp_path / 'results' / 'm').mkdir(parents=True)
+    (tmp_path / 'results' / 'm' / 'd.json').write_text('{"accuracy": 50.0}')
+    watcher.join()
+    assert 'm/d  finished' in capsys.readouterr().out
+    assert found == [0]
