@@ -25,6 +25,7 @@ from opencompass_gpassk.results.figures import (
     OOR,
     OOR_BY_CHANCE,
     SP_ACCURACY,
+    UNDERSTANDING_SCORE,
     Figure,
     Over,
 )
@@ -43,8 +44,11 @@ from opencompass_gpassk.results.join_results import (
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
 
+BLOCK = 6  # columns of a benchmark in the leaderboard
+HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
+    'understanding: among questions with a right original, complete plus half of partial (Eq. 5); '
     'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
     'versions right; CR: the original and most versions right; OOR: the original right, but few or '
     'no versions; chance: what OOR is without memory, if the original is like one of its versions. '
@@ -83,9 +87,12 @@ class VariableResult:
         return read_figure(self.result, figure, group)
 
     def headline(self, group: str = '') -> list[Cell]:
-        """Return SP and RV accuracy, GA, CR, OOR and OOR by chance."""
+        """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
         n, m = sample_count(self.result), self.versions
-        figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR(), OOR_BY_CHANCE())
+        figures = (
+            *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m)),
+            *(CR(), OOR(), OOR_BY_CHANCE()),
+        )
         return [self.figure(one, group) for one in figures]
 
     def unsolved(self, group: str) -> float:
@@ -94,13 +101,17 @@ class VariableResult:
         solved = _number(self.figure(ACCURACY(n=sample_count(self.result)), group))
         return float((100 - solved) * problems)
 
-    def defined(self) -> list[int]:
-        """Return the number of questions behind each figure of :meth:`headline`."""
+    def defined(self) -> list[float]:
+        """Return the number of questions behind each figure of :meth:`headline`.
+
+        Behind understanding it is the mean number of questions whose original is right.
+        """
         known = self.result['versions']
         left = known['excluded']
         figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR(), OOR())
-        whole = [left.get(one.key, 0) if one else 0 for one in figures]
-        return [known['groups'] - count for count in whole]
+        whole = [known['groups'] - (left.get(one.key, 0) if one else 0) for one in figures]
+        right = whole[0] * _number(self.figure(SP_ACCURACY())) / 100 if whole[0] else 0
+        return [right, *whole]
 
 
 def variable_results(results: Results) -> list[VariableResult]:
@@ -152,7 +163,7 @@ def variable_tables(results: Results) -> list[Table]:
 
 
 def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, int]]) -> Table:
-    """Return one row per model, best first: SP, RV, GA, CR and OOR of each benchmark."""
+    """Return one row per model, best first, with the headline of each benchmark."""
     names = _short_names(blocks)
     # Two benchmarks surely have different questions only if they are of two sources.
     overall = len(blocks) > 1 and set(names) == {'MATH', 'LEETCODE'}
@@ -167,7 +178,7 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
     for (model, responses), measured in by_row.items():
         row: list[Cell] = [model, responses]
         for block in blocks:
-            row += _shown(measured[block].headline()) if block in measured else [None] * 5
+            row += _shown(measured[block].headline()) if block in measured else [None] * BLOCK
         if overall:
             row += _shown(_overall([measured[block] for block in blocks if block in measured]))
         rows.append(row)
@@ -200,15 +211,16 @@ def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _headings(name: str, m: int) -> list[str]:
+    figures = ('understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR')
     if name.endswith(':'):
-        return [f'{name} {figure}' for figure in ('SP', 'RV', f'GA@{m}', 'CR', 'OOR')]
-    return [f'{name}-SP', f'{name}-RV', f'{name} GA@{m}', f'{name} CR', f'{name} OOR']
+        return [f'{name} {figure}' for figure in figures]
+    return [f'{name}{"-" if figure in ("SP", "RV") else " "}{figure}' for figure in figures]
 
 
 def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     """Return the mean of each headline figure over all questions of two sources."""
     if len(measured) < 2:
-        return [None] * 6
+        return [None] * (BLOCK + 1)
     columns = zip(*(one.headline() for one in measured), strict=True)
     sizes = zip(*(one.defined() for one in measured), strict=True)
     return [
@@ -244,13 +256,13 @@ def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
         figure
         for figure in dict.fromkeys(figure for one in measured for figure in figures_of(one.result))
         if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
-        and figure.family not in (SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
+        and figure.family not in HEADLINE
     ]
     rows = [[one.model, one.responses, *map(one.figure, figures)] for one in measured]
     notes = [
         'complete, partial, collapsed understanding: among the questions whose original is right, '
-        'the share with most, some, or few or no versions right; understanding: complete plus half '
-        'of partial; below 60 it is inconsistent (arXiv 2501.11790, Eq. 5)',
+        'the share with most, some, or few or no versions right; understanding below 60 is '
+        'inconsistent (arXiv 2501.11790)',
         'G-Pass over versions: chance that at least a share τ is right, one response per version',
         'variances, times 100: between versions due to their numbers, between samples due to '
         'chance; unbiased estimates, so the first may be below 0',
@@ -267,8 +279,8 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
             names = [name for name in fields if name not in ('problems', 'version')]
             if names:
                 kinds.setdefault(' and '.join(names), {}).setdefault(label)
-    columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
-    columns.append('unsolved')
+    columns = ['group', 'model', 'responses', 'understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR']
+    columns += ['drop', 'unsolved']
     notes = ['unsolved: share of all wrong answers to versions (Table 7 of arXiv 2501.11790)']
     for kind, labels in kinds.items():
         rows: list[list[Cell]] = []
