@@ -299,7 +299,7 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
             ],
             'eval_rvbench_full': [
                 f'RV-{source}-{kind}'
-                for kind in ('greedy-n1', 'n16')
+                for kind in ('4shot-greedy-n1', 'greedy-n1', 'n16')
                 for source in ('MATH', 'LEETCODE')
             ],
         }[name]

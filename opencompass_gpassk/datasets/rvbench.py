@@ -10,8 +10,8 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.rv_files import read_posed
-from opencompass_gpassk.rv.generation import DEFAULT_SEED, PER_GROUP, PosedQuestion, generate
-from opencompass_gpassk.rv.question import questions
+from opencompass_gpassk.rv.generation import PosedQuestion, generate
+from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, questions
 
 __all__ = ['RVBench']
 

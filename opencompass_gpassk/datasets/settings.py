@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import plain_errors
-from opencompass_gpassk.rv.generation import DEFAULT_SEED, PER_GROUP
+from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
     'PART_SIZES',

@@ -9,7 +9,9 @@ from random import Random
 from typing import Any
 
 from opencompass_gpassk.rv.question import (
+    DEFAULT_SEED,
     LANGUAGES,
+    PER_GROUP,
     Question,
     Version,
     question_named,
@@ -18,10 +20,8 @@ from opencompass_gpassk.rv.question import (
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['DEFAULT_SEED', 'PER_GROUP', 'DrawingError', 'PosedQuestion', 'generate', 'versions']
+__all__ = ['DrawingError', 'PosedQuestion', 'generate', 'versions']
 
-DEFAULT_SEED = 42
-PER_GROUP = 5
 DRAWS = 1000  # until a question counts as one that has too few versions
 
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     import sympy
 
 __all__ = [
-    *('LANGUAGES', 'LEVELS', 'SUBJECTS', 'Answer', 'Question', 'Version'),
+    *('DEFAULT_SEED', 'LANGUAGES', 'LEVELS', 'PER_GROUP', 'SUBJECTS'),
+    *('Answer', 'Question', 'Version'),
     *('computed', 'distinct', 'either_sign', 'one_of', 'rising', 'several', 'span'),
     *('question', 'question_named', 'questions', 'require'),
 ]
@@ -78,6 +79,8 @@ LEVELS: dict[str, tuple[int | str, ...]] = {
     'leetcode': ('easy', 'medium', 'hard'),
 }
 LANGUAGES = ('en', 'cn')
+DEFAULT_SEED = 42
+PER_GROUP = 5  # versions of a question
 PLACE = re.compile(r'<([^\s<>][^<>]*)>')
 # What expressions in statements and ranges may name, besides the variables.
 PLAIN: dict[str, Any] = {
