@@ -76,8 +76,8 @@ def listed(values: Iterable[Any], last: str = ' and ', comma: str = ', ') -> str
     return comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else ''.join(texts)
 
 
-def listed_in_chinese(values: Iterable[Any], last: str = '和') -> str:
-    """Write numbers in a Chinese sentence: ``$1$、$2$和$3$``."""
+def listed_in_chinese(values: Iterable[Any], last: str = ' 和 ') -> str:
+    """Write numbers in a Chinese sentence: ``$1$、$2$ 和 $3$``."""
     return listed(values, last, '、')
 
 

@@ -11,8 +11,8 @@ from opencompass_gpassk.rv.question import question, require, rising, span
 def planked_footbridge(length=span(9, 14), middle=rising(2, 6), long=rising(2, 6)):
     """A footbridge $<length>$ metres long is covered along its length by boards that are $1$ metre,
     $<middle>$ metres or $<long>$ metres long, laid end to end without gaps. Boards of one length
-    are alike; not every length has to be used. In how many different orders can the boards lie,
-    counted from the north end of the bridge?
+    are alike; not every length has to be used. How many different sequences of
+    boards are possible, read from the north end of the bridge?
 
     一座长 $<length>$ 米的步行桥沿桥长方向铺木板，木板长 $1$ 米、$<middle>$ 米或 $<long>$ 米，
     首尾相接，不留空隙。长度相同的木板没有区别，也不必三种长度都用到。从桥的北端数起，
@@ -64,7 +64,7 @@ def drummer_on_many_drums(drums=span(3, 9), beats=span(5, 8), most=span(2, 3)):
     more. Not every drum has to be used. How many different sequences of strokes can she play?
 
     一位鼓手有 $<drums>$ 面不同的鼓，她要打 $<beats>$ 拍，每拍敲其中一面鼓。
-    同一面鼓最多可以连敲 $<most>$ 拍，不能更多。不必每面鼓都用到。她可以打出多少种不同的敲击序列？
+    同一面鼓最多可以连敲 $<most>$ 拍。不必每面鼓都用到。她可以打出多少种不同的敲击序列？
     """
     # By the length of the run that ends it: a new drum follows anything, the old one only a change.
     ways = [drums] + [0] * (most - 1)
@@ -96,14 +96,14 @@ def two_row_courtyard(length=span(5, 10), colours=span(2, 10)):
 
 @question('counting', level='medium')
 def red_lantern_runs(red=span(4, 11), white=span(3, 10)):
-    """A garland is a row of $<red>$ red and $<white>$ white lanterns; lanterns of one colour are
-    alike. Nowhere may three red lanterns follow directly upon one another. How many different
-    garlands are possible? They are compared from left to right: a garland and a different one that
-    is its mirror image count as two.
+    """A garland consists of $<red>$ red and $<white>$ white lanterns in a row; lanterns of one
+    colour are alike. No three consecutive lanterns may all be red. How many different garlands are
+    possible? They are compared from left to right: a garland and a different one that is its mirror
+    image count as two.
 
     一串灯笼由 $<red>$ 个红灯笼和 $<white>$ 个白灯笼排成一行，同色的灯笼没有区别。
-    任何地方都不能有三个红灯笼相连。共有多少种不同的排法？从左到右比较：
-    两种互为左右翻转的不同排法算作两种。
+    不能有三个或三个以上的红灯笼连在一起。共有多少种不同的排法？
+    互为左右翻转的两种排法（若本身不相同）算作两种。
     """
     require(red <= 2 * white)
     # The white ones leave gaps, before, between and after, each for no, one or two red ones.

@@ -39,11 +39,12 @@ def numeral_turned_over(number=span(100, 999), base=span(3, 9)):
 
 @question('digits', level='easy')
 def six_cards_two_numbers(cards=several(6, one_of(*'123456789'))):
-    """Six cards show the digits of the number $<''.join(cards)>$, one digit each. All six are laid
-    out to form two three-digit numbers. What is the smallest possible sum of the two numbers?
+    """Six cards show the digits of the number $<''.join(cards)>$, one digit each; no card may be
+    turned upside down. All six are laid out to form two three-digit numbers. What is the smallest
+    possible sum of the two numbers?
 
-    六张卡片上分别写着数 $<''.join(cards)>$ 的六个数字，每张一个。用这六张卡片摆出两个三位数，
-    这两个三位数的和最小是多少？
+    六张卡片上分别写着数 $<''.join(cards)>$ 的六个数字，每张一个，卡片不能倒置。
+    用这六张卡片摆出两个三位数，这两个三位数的和最小是多少？
     """
     # The smallest digits are for the hundreds, the next ones for the tens.
     a, b, c, d, e, f = sorted(map(int, cards))
@@ -86,12 +87,12 @@ def odometer_palindrome(reading=span(10000, 99800)):
 @question('digits', level='medium')
 def endless_tape(place=span(1000, 9999)):
     r"""The positive integers are printed on a tape one after another without gaps:
-    $123456789101112\ldots$. To which integer does the digit in place $<place>$ of the tape belong
-    (the first place is place $1$), and which digit is it? Answer with an ordered pair (integer,
-    digit).
+    $123456789101112\ldots$. What is the digit in place $<place>$ of the tape (the first
+    place is place $1$), and to which of the printed integers does it belong? Answer with an ordered
+    pair (integer, digit).
 
     把正整数依次不留空隙地印在一条纸带上：$123456789101112\ldots$。
-    纸带上第 $<place>$ 位的数字（最左边是第 $1$ 位）属于哪个整数，它是什么数字？
+    纸带上第 $<place>$ 位（最左边是第 $1$ 位）上的数字是几？这个数字属于印出的哪个整数？
     答案写成有序数对（整数，数字）。
     """
     rest, length = place - 1, 1

@@ -199,7 +199,8 @@ def all_their_gcds(
 
 @question('divisors', level='hard')
 def runs_of_summands(factor=one_of(45, 63, 75, 90, 105, 135, 165, 210, 315), cofactor=span(2, 20)):
-    """In how many ways is $<factor * cofactor>$ a sum of two or more consecutive positive integers,
+    """In how many ways can $<factor * cofactor>$ be written as a sum of two or more consecutive
+    positive integers in increasing order,
     and how many summands does the longest of these sums have? Answer with an ordered pair (number
     of ways, number of summands).
 

@@ -141,16 +141,16 @@ def short_steps_to_corner(
 @question('games', level='hard')
 def queen_to_goal(goal_column=span(2, 9), goal_row=span(2, 9), column=span(20, 40)):
     """On a board of squares that extends without end to the right and upwards, columns are numbered
-    from left to right and rows from bottom to top. Two players move a single queen in turn, any
-    number of squares to the left, or down, or diagonally to the left and down, never beyond column
-    $<goal_column>$ to the left or row $<goal_row>$ below. Whoever brings her to the square in
+    from left to right and rows from bottom to top. Two players move a single queen in turn, one
+    or more squares to the left, or down, or diagonally to the left and down, but never to the left
+    of column $<goal_column>$ or below row $<goal_row>$. Whoever brings her to the square in
     column $<goal_column>$ and row $<goal_row>$ wins. The queen stands in column $<column>$, and the
     player to move will lose if both play perfectly. What is the number of the row she stands in?
 
     一块棋盘向右、向上无限延伸，列从左到右编号，行从下到上编号。两人轮流移动同一枚皇后，
-    每次可以向左、向下或沿对角线向左下方移动任意多格，但向左不得越过第 $<goal_column>$ 列，
+    每次可以向左、向下或沿对角线向左下方移动一格或多格，但向左不得越过第 $<goal_column>$ 列，
     向下不得越过第 $<goal_row>$ 行。谁把皇后移到第 $<goal_column>$ 列第 $<goal_row>$ 行的格子，
-    谁就获胜。现在皇后在第 $<column>$ 列，并且如果双方都采取最优策略，轮到走的一方必败。
+    谁就获胜。现在皇后在第 $<column>$ 列，并且如果双方都采取最优策略，轮到走棋的一方必败。
     皇后在第几行？
     """
     # The lost distances are the pairs of floor(k phi) and floor(k phi) + k.
@@ -190,9 +190,9 @@ def faulty_joint_of_the_cable(low=span(5, 30), fee=span(2, 9)):
     way?
 
     一根电缆上的接头依次编号为 $<low>$ 到 $<low + 7>$，其中恰有一个有故障。检测 $g$ 号接头，
-    可以知道故障就在这里，还是在编号更小或更大的接头处。如果故障就在这里，这次检测免费，
-    否则要付 $g + <fee>$ 克朗。逐个检测接头，直到确定哪个接头有故障为止。
-    如果以最优的方式选择要检测的接头，最少准备多少克朗就一定够用？
+    可以知道故障是在这里、在编号更小的接头处，还是在编号更大的接头处。如果故障就在这里，
+    这次检测免费，否则要付 $g + <fee>$ 克朗。逐个检测接头，直到确定哪个接头有故障为止。
+    如果以最优的方式选择要检测的接头，至少要准备多少克朗，才能保证一定够用？
     """
 
     @functools.cache

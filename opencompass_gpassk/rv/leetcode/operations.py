@@ -88,7 +88,7 @@ def paying_with_change(middle=span(6, 13), big=span(20, 45), price=span(120, 450
     least number of coins that change hands, the coins given as change included?
 
     某国只有面值为 $1$、$<middle>$ 和 $<big>$ 克朗的硬币。艾达要付给小波 $<price>$ 克朗。
-    两人的各种硬币都足够多，小波可以找零。把找零的硬币也计算在内，易手的硬币最少有多少枚？
+    两人的各种硬币都足够多，小波可以找零。把找零的硬币也计算在内，双方一共最少要交付多少枚硬币？
     """
     require(big % middle > 1)
     least = price
@@ -186,11 +186,13 @@ def middles_of_three_lamps(row=several(12, one_of('0', '1'))):
     """In a row of $12$ lamps, numbered $1$ to $12$ from left to right, some are on ($1$) and some
     are off ($0$): $<''.join(row)>$. A move switches three neighbouring lamps at once: each of them
     that is on goes off, and each that is off goes on. All lamps are to be off after as few moves as
-    possible. Add up the numbers of the middle lamps of all these moves. What is the sum?
+    possible. Only one set of moves does this. What is the sum of the positions of the middle
+    lamps of its moves?
 
     一排有 $12$ 盏灯，从左到右编号为 $1$ 到 $12$，有的亮着（$1$），有的灭着（$0$）：
     $<''.join(row)>$。每一步同时切换相邻的三盏灯：亮着的变灭，灭着的变亮。
-    要用尽可能少的步数使所有的灯都灭。把各步所切换的三盏灯中间那一盏的编号相加，和是多少？
+    要用尽可能少的步数使所有的灯都灭，这样的一组步骤是唯一的。
+    记下每一步所切换的三盏灯中居中那盏的编号，所记编号之和是多少？
     """
     # No move is worth making twice, and the leftmost lit lamp forces the next one.
     lamps, middles = [int(lamp) for lamp in row], []

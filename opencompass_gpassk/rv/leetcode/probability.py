@@ -72,10 +72,10 @@ def scatterbrained_guest(
     random. What is the probability that guest number $<earlier>$ and guest number $<later>$ both
     end up on their own seats? Give a common fraction in lowest terms.
 
-    一次晚宴有 $<guests>$ 位客人，每人各有一个预留的座位。客人逐一入场。第一位客人忘了自己的座位，
-    便从 $<guests>$ 个座位中随机选一个坐下。此后每位客人入场时，如果自己的座位空着就坐自己的座位，
-    否则随机选一个空座位坐下。第 $<earlier>$ 位客人和第 $<later>$ 位客人最后都坐在自己座位上的
-    概率是多少？答案写成最简分数。
+    一次晚宴有 $<guests>$ 位客人，每人各有一个预留的座位。客人逐一入场。
+    第一位客人忘了自己的座位是哪一个，便从 $<guests>$ 个座位中随机选一个坐下。此后每位客人入场时，
+    如果自己的座位空着就坐自己的座位，否则随机选一个空座位坐下。
+    第 $<earlier>$ 位客人和第 $<later>$ 位客人最后都坐在自己座位上的概率是多少？答案写成最简分数。
     """
     require(earlier < later < guests)
     # Random choosers are as likely to take any of the seats 1 and k to n first.
@@ -166,7 +166,7 @@ def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 6), rou
 
     金姆有 $<own>$ 枚筹码，小卢有 $<other>$ 枚。
     每一局金姆以概率 $<Fraction(wins, rounds)>$ 从小卢那里赢得一枚筹码，否则小卢从金姆那里赢得一枚。
-    两人一直玩到其中一人拥有全部筹码为止。这个人是金姆的概率是多少？答案写成最简分数。
+    两人一直玩到其中一人拥有全部筹码为止。金姆最终拥有全部筹码的概率是多少？答案写成最简分数。
     """
     require(wins < rounds and gcd(wins, rounds) == 1 and 2 * wins != rounds)
     # The ruin of a gambler, by the odds of losing a round.

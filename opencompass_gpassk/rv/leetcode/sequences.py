@@ -132,8 +132,8 @@ def halving_down_the_index(start=span(2, 9), step=span(2, 9), index=span(100, 25
     r"""A function on the positive integers has $f(1) = <start>$, and for all $n \ge 1$ it has
     $f(2n) = f(n) + <step>$ and $f(2n+1) = f(n) + f(n+1)$. What is $f(<index>)$?
 
-    定义在正整数上的函数满足 $f(1) = <start>$，且对所有 $n \ge 1$ 都有 $f(2n) = f(n) + <step>$，
-    $f(2n+1) = f(n) + f(n+1)$。求 $f(<index>)$。
+    定义在正整数集上的函数 $f$ 满足 $f(1) = <start>$，
+    且对所有 $n \ge 1$ 都有 $f(2n) = f(n) + <step>$，$f(2n+1) = f(n) + f(n+1)$。求 $f(<index>)$。
     """
     # The binary digits of n lead from f(1), f(2) to f(n), f(n + 1), pair by pair.
     here, after = start, start + step
@@ -188,7 +188,7 @@ def no_three_evenly_spaced(start=span(10, 40), place=span(28, 64)):
     term number $<place>$?
 
     一个数列的第一项是 $<start>$。此后每一项都是满足以下条件的最小整数：它大于前面所有的项，
-    并且连同它在内，已有的项中任何三个不同的项（不论是否相邻）都不成等差数列。
+    并且把它添入后，数列中任意三项（不论是否相邻）都不成等差数列。
     第 $<place>$ 项是多少？
     """
     # From 0 on, the terms are the numbers without the digit 2 in base 3.

@@ -128,15 +128,15 @@ def counted_out_of_the_circle(children=span(11, 20), count=span(3, 5), start=spa
 
 @question('simulation', level='medium')
 def cards_taken_to_and_fro(low=span(10, 60), high=span(120, 400)):
-    """Cards with the numbers from $<low>$ to $<high>$ lie in a row in increasing order. Going along
-    the row from left to right, somebody takes away the first card, the third, the fifth and so on;
-    then, from right to left, of the cards still there again the first one met, the third and so on;
-    then from left to right, and so forth to and fro until a single card is left. What is its
-    number?
+    """Cards numbered from $<low>$ to $<high>$, one for each integer, lie in a row in increasing
+    order. Going along the row from left to right, somebody takes away the first card, the third,
+    the fifth and so on; then, going from right to left, the first, the third, the fifth and so on
+    of those that remain; then from left to right, and so forth to and fro until a single card is
+    left. What is its number?
 
-    编号从 $<low>$ 到 $<high>$ 的卡片从小到大排成一行。某人沿着这一行从左往右走，拿走第一张、
-    第三张、第五张，等等；然后从右往左走，在剩下的卡片中同样拿走遇到的第一张、第三张，等等；
-    再从左往右走，如此来回，直到只剩下一张卡片。这张卡片的编号是多少？
+    编号从 $<low>$ 到 $<high>$ 的卡片从小到大排成一行。某人沿着这一行从左往右走，
+    拿走第一张、第三张、第五张，等等；然后从右往左走，在剩下的卡片中同样拿走遇到的第一张、第三张，
+    等等；再从左往右走，如此来回，直到只剩下一张卡片。这张卡片的编号是多少？
     """
     # A pass doubles the distance of the cards; it moves the lowest if it takes that end's card.
     lowest, step, cards, rightwards = low, 1, high - low + 1, True
@@ -154,7 +154,7 @@ def robot_on_a_square_spiral(x=span(2, 9), y=span(2, 9), steps=span(250, 900)):
     right, $3$ up, $4$ to the left, and so on in a growing spiral. Where is it after $<steps>$
     steps? Give an ordered pair $(x, y)$.
 
-    一个机器人从坐标平面上的点 $(<x>, -<y>)$ 出发，每步走的长度为 $1$：先向右（$x$ 增大的方向）
+    一个机器人从坐标平面上的点 $(<x>, -<y>)$ 出发，每步长为 $1$：先向右（$x$ 增大的方向）
     走 $1$ 步，向上走 $1$ 步，再向左走 $2$ 步，向下走 $2$ 步，向右走 $3$ 步，向上走 $3$ 步，
     向左走 $4$ 步，依此类推，沿越来越大的螺旋线前进。走完 $<steps>$ 步之后它在哪里？
     答案写成有序数对 $(x, y)$。

@@ -60,7 +60,7 @@ def yard_of_wheels(cars=span(4, 20), tricycles=span(6, 40)):
 def bars_against_a_line(a=span(1, 25), b=either_sign(1, 15)):
     """Find all real numbers $x$ with $|2x - <a>| = x <+b>$. List them, separated by commas.
 
-    求所有满足 $|2x - <a>| = x <+b>$ 的实数 $x$，用逗号隔开。
+    求所有满足 $|2x - <a>| = x <+b>$ 的实数 $x$，答案用逗号隔开。
     """
     require(a + 2 * b > 0)
     # Either 2x - a = x + b or a - 2x = x + b; both count if x + b is not negative.
@@ -98,11 +98,11 @@ def twice_watered(k=span(1, 4), m=span(7, 13), n=span(4, 10)):
 @question('algebra', level=5)
 def multiple_of_its_fraction(a=span(5, 12), b=span(2, 12)):
     r"""Let $\lfloor x \rfloor$ be the greatest integer less than or equal to $x$. What is the sum
-    of all real numbers $x$ for which $x = <a>(x - \lfloor x \rfloor) + <b>$? Answer with an
-    integer or a common fraction in lowest terms.
+    of all real numbers $x$ for which $x = <a>(x - \lfloor x \rfloor) + <b>$? Answer with an integer
+    or a common fraction in lowest terms.
 
-    记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。求所有满足
-    $x = <a>(x - \lfloor x \rfloor) + <b>$ 的实数 $x$ 的和，答案写成整数或最简分数。
+    记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。
+    求满足 $x = <a>(x - \lfloor x \rfloor) + <b>$ 的实数 $x$ 的和，答案写成整数或最简分数。
     """
     # With x = n + f, (a - 1)f = n - b is one of the integers from 0 to a - 2.
     return sum((b + j + Fraction(j, a - 1) for j in range(a - 1)), Fraction(0))

@@ -135,7 +135,7 @@ def fractions_of_cubes(a=span(3, 9), b=span(20, 60)):
     $<a>$ to $<b>$. Write it as a common fraction in lowest terms.
 
     在乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1}
-    \cdots \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，每个因数都形如 $\frac{n^3 - 1}{n^3 + 1}$，
+    \cdots \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，每个因子都形如 $\frac{n^3 - 1}{n^3 + 1}$，
     其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。把这个乘积写成最简分数。
     """
     # Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope.

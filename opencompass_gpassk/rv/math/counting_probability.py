@@ -138,7 +138,8 @@ def blocks_of_one_colour(green=span(3, 12), yellow=span(3, 12)):
     What is the expected number of blocks? Answer with a common fraction in lowest terms.
 
     把 $<green>$ 面绿旗和 $<yellow>$ 面黄旗按随机顺序挂成一排。
-    相邻的同色旗连成的、不能再延长的一组称为一段，一段可以只有一面旗。段数的数学期望是多少？答案写成最简分数。
+    相邻的同色旗连成的、不能再延长的一组称为一段，一段可以只有一面旗。段数的数学期望是多少？
+    答案写成最简分数。
     """
     flags = green + yellow
     # A new block begins at the first flag and wherever neighbours differ; expectations add up.

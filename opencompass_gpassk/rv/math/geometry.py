@@ -80,8 +80,8 @@ def turned_about_hypotenuse(
     a full revolution about its hypotenuse. What is the volume of the solid that it sweeps out? Give
     it exactly, in terms of $\pi$.
 
-    一个直角三角形的两条直角边长为 $<scale * legs[0]>$ 和 $<scale * legs[1]>$，将它绕斜边旋转一周，
-    所得立体的体积是多少？答案用含 $\pi$ 的式子精确表示。
+    一个直角三角形的两条直角边长分别为 $<scale * legs[0]>$ 和 $<scale * legs[1]>$，
+    将它绕斜边所在直线旋转一周，所得立体的体积是多少？答案用含 $\pi$ 的式子精确表示。
     """
     import sympy
 
@@ -126,8 +126,8 @@ def median_meets_bisector(
 @question('geometry', level=4)
 def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
     """A rectangular sheet of paper, $<width>$ long and $<height>$ wide, is folded once, flat, so
-    that two opposite corners come to lie on each other. What is the area of the part where there
-    are now two layers of paper? Answer with a common fraction in lowest terms.
+    that two opposite corners come to lie on each other. What is the area of the part of the
+    folded sheet that is two layers thick? Answer with a common fraction in lowest terms.
 
     一张长 $<width>$、宽 $<height>$ 的长方形纸片折叠一次并压平，使一组相对的顶点重合。
     折叠后有两层纸的重叠部分的面积是多少？答案写成最简分数。
@@ -140,8 +140,8 @@ def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
 
 @question('geometry', level=5)
 def three_distances(distances=one_of(*(order for sides in HERON for order in permutations(sides)))):
-    r"""A point $P$ inside an equilateral triangle $ABC$ has the distances $PA = <distances[0]>$,
-    $PB = <distances[1]>$ and $PC = <distances[2]>$ from its corners. Find the area of triangle
+    r"""A point $P$ inside an equilateral triangle $ABC$ is at the distances $PA = <distances[0]>$,
+    $PB = <distances[1]>$ and $PC = <distances[2]>$ from its vertices. Find the area of triangle
     $ABC$ in the form $a + b\sqrt{3}$ with rational numbers $a$ and $b$.
 
     等边三角形 $ABC$ 内有一点 $P$，它到三个顶点的距离为 $PA = <distances[0]>$，

@@ -46,7 +46,7 @@ def train_on_the_move(
     how many minutes is it moving?
 
     一列火车 $<hour>{:}<minute>$ 出发，当天 $<last_hour>{:}<last_minute>$ 到达（$24$ 小时制）。
-    途中它在各站一共停了 $<standing>$ 分钟。火车行驶了多少分钟？
+    途中它在各站一共停了 $<standing>$ 分钟。火车实际行驶（不含停站）多少分钟？
     """
     return 60 * (last_hour - hour) + last_minute - minute - standing
 
@@ -73,7 +73,7 @@ def beetle_on_the_flagpole(height=span(35, 95), up=span(5, 9), down=span(2, 6)):
     it first reach the top? Give the number of that day.
 
     一根旗杆高 $<height>$ 英尺。一只甲虫在第 $1$ 天早晨从旗杆底部开始往上爬，
-    每个白天爬上 $<up>$ 英尺，每个夜晚滑下 $<down>$ 英尺。它在第几天第一次到达杆顶？
+    每天白天向上爬 $<up>$ 英尺，夜里下滑 $<down>$ 英尺。它在第几天第一次到达杆顶？
     """
     require(down + 2 <= up)
     # The last climb is not followed by a slide; before it, each day and night gain up - down.
