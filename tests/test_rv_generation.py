@@ -165,7 +165,7 @@ def test_a_question_is_a_function(made: Callable[..., Any]) -> None:
         a, b, c = row
         shown = rf'\frac{{{x + y}}}{{2}} {signed}$'
         assert version.text() == f'Is ${x} < {y}$, and what is ${shown} of ${a}$, ${b}$ and ${c}$?'
-        assert version.text('cn') == f'${x} < {y}$ 吗？${shown}，${a}$、${b}$和${c}$？'
+        assert version.text('cn') == f'${x} < {y}$ 吗？${shown}，${a}$、${b}$ 和 ${c}$？'
 
 
 def test_a_name_is_registered_once(made: Callable[..., Any]) -> None:
