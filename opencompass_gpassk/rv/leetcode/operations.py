@@ -70,8 +70,8 @@ def cheap_diagonals(
 def one_clerk_five_clients(minutes=several(5, distinct(3, 39))):
     """Five clients come to an office at the same moment; serving them takes <listed(minutes)>
     minutes respectively. The only clerk serves them one after another, without breaks, in an order
-    of his choice. Each client spends in the office the time until he or she has been served. What
-    is the least possible sum, in minutes, of the times that the five clients spend there?
+    of his choice. Each client stays in the office until he or she has been served. What is the
+    least possible sum, in minutes, of the times that the five clients spend there?
 
     五位顾客同时来到一家办事处，为他们办理业务分别需要 <listed(minutes)> 分钟。
     唯一的办事员逐个为他们办理，中间不休息，先后次序由他决定。每位顾客都要待到自己的业务办完为止。
