@@ -245,6 +245,22 @@ def test_files_of_others_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_a_known_problem_can_be_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/rvbench.md says, if the question has its very text."""
+    page = Path(__file__).parents[1].joinpath('docs/rvbench.md').read_text('utf-8')
+    (script,) = (x for x in re.findall(r'```python\n(.*?)```', page, re.DOTALL) if 'known' in x)
+    monkeypatch.chdir(tmp_path)
+    exec(script, {})
+    rows = read_posed('memory.jsonl')
+    assert [row.version for row in rows] == ['original', *'12345']
+    assert (rows[0].question, rows[0].answer) == ('Solve $3x + 7 = 22$ for $x$.', '5')
+    for wrong in (script.replace("'x': 5", "'x': 6"), script.replace('Solve', 'Find')):
+        with pytest.raises(ValueError, match='is not'):
+            exec(wrong, {})
+
+
 @pytest.mark.parametrize(
     ('rows', 'message'),
     [

@@ -113,7 +113,9 @@ LEAD_OPEN = re.compile(r'[^\s.!?。！？]\s*(?:\\\[|\$\$|\*\*)?\s*$')
 LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
 VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
-COURTESY = re.compile(r'I hope (?:it|this) (?:is correct|helps)[.!]?', re.IGNORECASE)
+COURTESY = re.compile(
+    r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?(?=\s*\Z)', re.IGNORECASE
+)
 SPECIAL_TOKEN = re.compile(r'<\|')
 
 
@@ -127,7 +129,7 @@ def extract_answer(response: str) -> str | None:
     thinking block that is never closed extends to the end. The time is linear in the response.
     """
     text = spoken(response)
-    box = _last_box(SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0])
+    box = _last_box(COURTESY.sub('', SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0]))
     if box is None:
         return _after_phrase(EMPTY_BOX.sub('', text))
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))

@@ -53,7 +53,7 @@ CLAUSE = re.compile(
 # We find that; this gives; there are; so we get.
 OPENING = re.compile(
     rf'(?:{THEN}[\s,，،:：*]*|(?:we|i|one)(?: can)?(?: now| then)?'
-    r' (?:get|find|obtain|have|conclude|see|know|write)(?: that)?[\s,:]*'
+    r' (?:get|find|obtain|have|conclude|see|know|write|think|believe)(?: that)?[\s,:]*'
     r'|(?:this|which|that|it) (?:gives|yields|means|implies)(?: that)?\s'
     r'|(?:here|there) (?:is|are)\s(?:exactly |a total of |a |an |only )?'
     r'|我们?(?:可以)?(?:得到|得出|可得|求得|知道)|(?:得到|得出|解得|可得|求得|得)[:：，,\s]*'
@@ -261,7 +261,8 @@ def is_plain_lead(text: str) -> bool:
     """Tell whether nothing but known words stands before *the answer is* in its clause."""
     text = CORRECTION.sub('', text)
     clause = CLAUSE_END.split(text)[-1]
-    return not PHRASE_LEAD.sub('', f'{clause} ').strip(' *#\t') and is_unchanged(text)
+    argument = text[: len(text) - len(clause)]
+    return not PHRASE_LEAD.sub('', f'{clause} ').strip(' *#\t') and is_unchanged(argument)
 
 
 def is_unchanged(text: str) -> bool:

@@ -20,7 +20,7 @@ from opencompass_gpassk.rv.question import (
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['DrawingError', 'PosedQuestion', 'generate', 'versions']
+__all__ = ['DrawingError', 'PosedQuestion', 'generate', 'pose', 'versions']
 
 DRAWS = 1000  # until a question counts as one that has too few versions
 
