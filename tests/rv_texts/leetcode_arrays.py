@@ -47,8 +47,8 @@ def hooks_with_one_number_twice(text, answer):
 
 @reader
 def xor_of_every_pair(text, answer):
-    # The text starts with 1, 6, 3, 5 and 15.
-    *_, pairs, a, b, c, d, e, f = numbers(text)
+    # The text starts with 1, 0, 6, 3 and 5.
+    *_, a, b, c, d, e, f, pairs = numbers(text)
 
     def digits_apart(one, other):
         places = zip(f'{one:08b}', f'{other:08b}', strict=True)

@@ -94,13 +94,14 @@ def hooks_with_one_number_twice(
 
 @question('arrays', level='medium')
 def xor_of_every_pair(numbers=several(6, distinct(4, 63))):
-    r"""For non-negative integers $a$ and $b$ let $a \oplus b$ be the number whose binary digit is
-    $1$ exactly in those places in which the binary digits of $a$ and $b$ differ; for example, $6
-    \oplus 3 = 5$. What is the sum of $a \oplus b$ over all $15$ unordered pairs of different
-    numbers $a$ and $b$ among <listed(numbers)>? Answer in base ten.
+    r"""For non-negative integers $a$ and $b$, let $a \oplus b$ be the number that has the binary
+    digit $1$ in each place where the binary digits of $a$ and $b$ differ, and $0$ where they are
+    equal; for example, $6 \oplus 3 = 5$. Two different numbers $a$ and $b$ can be chosen from
+    <listed(numbers)> in $15$ ways (their order does not matter). What is the sum of $a \oplus b$
+    over all these choices? Answer in base ten.
 
-    对非负整数 $a$ 和 $b$，记 $a \oplus b$ 为这样的数：
-    它的二进制数字恰好在 $a$ 与 $b$ 的二进制数字不同的那些数位上为 $1$；例如 $6 \oplus 3 = 5$。
+    对非负整数 $a$ 和 $b$，把两数写成二进制，数字不同的数位记 $1$，相同的数位记 $0$，
+    所得的二进制数记作 $a \oplus b$；例如 $6 \oplus 3 = 5$。
     从 <listed(numbers)> 中取两个不同的数 $a$ 和 $b$（不计次序），共有 $15$ 种取法。
     所有这些 $a \oplus b$ 的和是多少？答案用十进制表示。
     """
@@ -178,12 +179,12 @@ def place_among_products(rows=span(7, 10), columns=span(12, 16), place=span(50, 
 def five_from_ten_sums(numbers=several(5, distinct(2, 39))):
     """Somebody has thought of five different positive integers and written down, in non-decreasing
     order, the sums of all ten pairs of them:
-    <listed(sorted(a + b for a, b in combinations(numbers, 2)))>. Which are the five integers? List
+    <listed(sorted(a + b for a, b in combinations(numbers, 2)))>. What are the five integers? List
     them in increasing order, separated by commas.
 
     某人想好了五个不同的正整数，并把其中每两个数的和（共十个）从小到大依次写下：
     <listed(sorted(a + b for a, b in combinations(numbers, 2)))>。这五个正整数是哪些？
-    按从小到大的顺序列出，用逗号隔开。
+    按从小到大的顺序列出，答案用逗号隔开。
     """
     # All sums add up to 4(a + b + c + d + e); the ends a + b and d + e leave c; next to them are
     # a + c and c + e.

@@ -27,8 +27,8 @@ def planked_footbridge(length=span(9, 14), middle=rising(2, 6), long=rising(2, 6
 
 @question('counting', level='easy')
 def rolls_in_three_baskets(rolls=span(20, 60), room=span(10, 40)):
-    """A baker puts $<rolls>$ equal rolls into a red, a blue and a green basket, each of which has
-    room for at most $<room>$ rolls; a basket may stay empty. Only the numbers of rolls in the
+    """A baker puts $<rolls>$ identical rolls into a red, a blue and a green basket, each of which
+    has room for at most $<room>$ rolls; a basket may stay empty. Only the numbers of rolls in the
     baskets matter. How many different distributions are there?
 
     面包师把 $<rolls>$ 个相同的小面包放入红、蓝、绿三个篮子，每个篮子最多放 $<room>$ 个，
@@ -130,13 +130,13 @@ def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(
     """A postman has $<parcels>$ parcels for a street of $<houses>$ houses, no two of them addressed
     to the same house; exactly $<fragile>$ of the parcels are fragile. Without reading the
     addresses, he leaves all the parcels at houses of the street, no two at the same house. In how
-    many ways can he do so if no fragile parcel gets to the house it is addressed to, while the
-    other parcels may be right or wrong?
+    many ways can he do so if no fragile parcel gets to the house it is addressed to, while each of
+    the other parcels may or may not?
 
     邮递员有 $<parcels>$ 个包裹要送到一条有 $<houses>$ 座房子的街上，
     任意两个包裹都不寄往同一座房子；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
     把所有包裹送到这条街的房子，每座房子至多送一个。如果没有一个易碎包裹送到它应寄往的房子，
-    而其他包裹送对送错都可以，那么共有多少种放法？
+    而其他包裹送对送错都可以，那么共有多少种送法？
     """
     # Inclusion and exclusion over the fragile parcels that come to the right house.
     return sum(
@@ -185,7 +185,7 @@ def games_of_the_festival(games=span(4, 7), new=span(2, 4), evenings=span(6, 10)
     """A club owns $<games>$ different board games, of which $<new>$ are new, and plans a festival
     of $<evenings>$ evenings, with one game on every evening. Each of the new games must be played
     at least once, while old ones may be left out, and no game may be played on two evenings in
-    succession. How many plans are there, which say what game is played on which evening?
+    succession. A plan says which game is played on each evening. How many plans are there?
 
     某俱乐部有 $<games>$ 种不同的桌游，其中 $<new>$ 种是新的。
     俱乐部计划举办一个为期 $<evenings>$ 个晚上的游戏节，每晚玩一种桌游。每种新桌游至少要玩一次，

@@ -25,11 +25,11 @@ def last_digit_sum_standing(low=span(100, 450), high=span(550, 999), end=span(1,
 def numeral_turned_over(number=span(100, 999), base=span(3, 9)):
     """The number $<number>$ is written in base $<base>$, without leading zeros. Then each digit $d$
     of this numeral is replaced by $<base - 1> - d$. Which number does the new numeral stand for in
-    base $<base>$? Give it in base ten.
+    base $<base>$? Answer in base ten.
 
     把数 $<number>$ 写成 $<base>$ 进制（首位不为零），
     再把其中每一位数字 $d$ 都换成 $<base - 1> - d$。这样得到的 $<base>$ 进制数等于多少？
-    用十进制作答。
+    答案用十进制表示。
     """
     # The two numerals add up to one whose digits are all base - 1.
     full = next(base**length for length in count(1) if base**length > number)
@@ -140,10 +140,10 @@ def negative_base(number=either_sign(100, 999), base=span(3, 8)):
 @question('digits', level='medium')
 def digit_sum_in_base(base=span(5, 9), total=span(7, 28)):
     """How many positive integers have exactly four digits in base $<base>$, the first of them not
-    zero, and a sum of these four digits of $<total>$ (in base ten)? Give your answer in base ten.
+    zero, and digits that add up to $<total>$ (in base ten)? Answer in base ten.
 
     有多少个正整数写成 $<base>$ 进制时恰有四位数字（首位不为零），
-    且这四位数字之和为 $<total>$（十进制）？用十进制作答。
+    且这四位数字之和为 $<total>$（十进制）？答案用十进制表示。
     """
     # Stars and bars for total - 1 over four places, less those with a place above its limit: the
     # first digit, less one, has base - 1 values, each of the others has base.
@@ -196,8 +196,8 @@ def digit_in_all_places(
 
 @question('digits', level='hard')
 def no_digit_twice(limit=span(20000, 89999)):
-    """How many integers from $1$ to $<limit>$, both included, have no decimal digit that occurs
-    more than once in them?
+    """How many integers from $1$ to $<limit>$, both included, contain no decimal digit more than
+    once?
 
     从 $1$ 到 $<limit>$（含两端）的整数中，有多少个的各位数字互不相同？
     """

@@ -64,10 +64,10 @@ def from_the_largest_divisor(
     factor=one_of(12, 20, 30, 36, 60), cofactor=span(30, 150), rank=span(4, 9)
 ):
     """The positive divisors of $<factor * cofactor>$ are listed from the largest,
-    $<factor * cofactor>$ itself, down to $1$. Which one is the <ordinal(rank)> in this list?
+    $<factor * cofactor>$ itself, down to $1$. Which one is at place $<rank>$ of this list?
 
     把 $<factor * cofactor>$ 的正因数从大到小排列，从 $<factor * cofactor>$ 本身一直排到 $1$。
-    排在第 <rank> 个的是多少？
+    排在第 $<rank>$ 个的是多少？
     """
     answer = divisors(factor * cofactor)[-rank]
     require(answer**2 > factor * cofactor)
@@ -78,7 +78,7 @@ def from_the_largest_divisor(
 def factorial_tail(n=span(40, 300), base=one_of(12, 15, 18, 20, 24, 28, 36, 45, 48, 63, 72)):
     """With how many zeros does $<n>!$ end when it is written in base $<base>$? Answer in base ten.
 
-    把 $<n>!$ 写成 $<base>$ 进制，末尾有多少个零？用十进制作答。
+    把 $<n>!$ 写成 $<base>$ 进制，末尾有多少个零？答案用十进制表示。
     """
     import sympy
 
@@ -92,11 +92,11 @@ def factorial_tail(n=span(40, 300), base=one_of(12, 15, 18, 20, 24, 28, 36, 45, 
 @question('divisors', level='medium')
 def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18, 32)):
     """The positive integers without prime factors other than <listed((2, second, third))> are
-    listed in increasing order; the first is $1$, the second $2$. Which number is the
-    <ordinal(rank)> in the list?
+    listed in increasing order; the first is $1$, the second $2$. Which number is at place $<rank>$
+    of the list?
 
     把除 <listed((2, second, third))> 外没有其他质因数的正整数从小到大排列，第一个是 $1$，
-    第二个是 $2$。排在第 <rank> 个的数是多少？
+    第二个是 $2$。排在第 $<rank>$ 个的数是多少？
     """
     found = [1]
     while len(found) < rank:
@@ -108,9 +108,10 @@ def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18
 @question('divisors', level='medium')
 def divisible_by_just_one(a=span(4, 12), b=span(6, 15), rank=span(100, 400)):
     """The positive integers that are divisible by $<a>$ or by $<b>$, but not by both, are listed in
-    increasing order. Which one is the <ordinal(rank)> in the list?
+    increasing order. Which one is at place $<rank>$ of the list?
 
-    把能被 $<a>$ 或 $<b>$ 整除、但不能同时被两者整除的正整数从小到大排列。排在第 <rank> 个的是多少？
+    把能被 $<a>$ 或 $<b>$ 整除、但不能同时被两者整除的正整数从小到大排列。
+    排在第 $<rank>$ 个的是多少？
     """
     require(a < b and b % a)
     period = lcm(a, b)

@@ -95,19 +95,20 @@ def ends_of_the_row(cards=several(6, distinct(5, 44))):
 
 @question('games', level='medium')
 def token_over_the_squares(numbers=several(8, distinct(1, 12)), signs=several(8, one_of(-1, 1))):
-    """In front of the first of eight squares in a row lies a token. The squares show, in this
-    order, the numbers <listed(s * n for s, n in zip(signs, numbers))>. Two players take turns; each
-    time, a player moves the token on by one, two or three squares, never beyond the last one, and
-    scores the sum of the numbers on the squares that it enters or passes over in this move. The
-    game ends when the token is on the last square. Each player wants to maximise their own score
-    minus the other's. If both play perfectly, what is the score of the player who begins minus the
-    other's? (It may be negative.)
+    """Eight squares in a row bear, in this order, the numbers
+    <listed(s * n for s, n in zip(signs, numbers))>. A token lies in front of the first square. Two
+    players take turns moving it forward by one, two or three squares, but never beyond the last
+    square. A move scores the sum of the numbers on the squares that the token passes over and on
+    the one where it lands, but not on the one where it started. The game ends when the token is on
+    the last square. Each player wants to make their own total score minus the other's as large as
+    possible. If both play perfectly, what is the first player's total score minus the second
+    player's? (It may be negative.)
 
     八个方格排成一行，第一格之前放着一枚棋子。
     各格中依次写着 <listed(s * n for s, n in zip(signs, numbers))>。两人轮流把棋子向前移动一格、
-    两格或三格，不得越过最后一格；棋子这一步经过和到达的各格中的数之和，就是走这一步的人的得分。
-    棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。如果双方都采取最优策略，
-    先手的总分减去后手的总分是多少？（结果可能为负。）
+    两格或三格，不得越过最后一格；棋子这一步经过和到达的各格（不含出发的那一格）中的数之和，
+    就是走这一步的人的得分。棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。
+    如果双方都采取最优策略，先手的总分减去后手的总分是多少？（结果可能为负。）
     """
     # The best lead from a square on follows from the best leads one to three squares later.
     squares = [sign * number for sign, number in zip(signs, numbers, strict=True)]
@@ -215,7 +216,7 @@ def twice_the_last_take(low=span(10, 40), high=span(60, 99)):
     of $n$ from $<low>$ to $<high>$ (both included) can Ana force a win by taking exactly one coin
     on her first move?
 
-    安娜和贝恩轮流从一堆 $n$ 枚硬币中取硬币，取到最后一枚的人获胜。安娜先取，
+    安娜和本杰明轮流从一堆 $n$ 枚硬币中取硬币，取到最后一枚的人获胜。安娜先取，
     可取 $1$ 到 $n - 1$ 枚。此后每人每次至少取一枚，至多取对方刚取枚数的两倍。
     $n$ 取从 $<low>$ 到 $<high>$（含两端）的整数时，有多少个值能使安娜第一步恰取一枚就必能获胜？
     """

@@ -52,7 +52,7 @@ def dipped_towers(
 @question('figures', level='easy')
 def widest_triangle(points=several(5, several(2, span(0, 12)))):
     """Five points are given: <listed(points)>. What is the largest area of a triangle with its
-    three corners among them? Give an integer or a common fraction in lowest terms.
+    three corners among them? Answer with an integer or a common fraction in lowest terms.
 
     给定五个点 <listed(points)>。以其中三个点为顶点的三角形面积最大是多少？答案写成整数或最简分数。
     """
@@ -63,14 +63,14 @@ def widest_triangle(points=several(5, several(2, span(0, 12)))):
 
 @question('figures', level='medium')
 def mirrored_box(common=span(2, 9), length=span(5, 17), width=span(5, 17)):
-    r"""A flat rectangular box is $<common * length>$ cm long and $<common * width>$ cm wide, and
-    its four walls are mirrors. From one corner a beam of light starts into the box at an angle of
-    $45^\circ$ to the walls and is reflected whenever it meets a wall, until it runs into a corner,
-    where it ends. How many times is it reflected before that?
+    r"""The four walls of a flat rectangular box, $<common * length>$ cm long and $<common * width>$
+    cm wide, are mirrors. A ray of light enters the box at one corner, at an angle of $45^\circ$ to
+    the walls. It is reflected whenever it hits a wall, until it reaches a corner, where it ends.
+    How many times is it reflected before that?
 
-    一个扁平的矩形盒子长 $<common * length>$ 厘米，宽 $<common * width>$ 厘米，四壁都是镜子。
-    一束光从盒子的一角出发，沿与盒壁成 $45^\circ$ 角的方向射入盒内，每次碰到盒壁就反射，
-    直到射入某个角为止。在此之前它反射了多少次？
+    一个扁平的长方形盒子长 $<common * length>$ 厘米，宽 $<common * width>$ 厘米，四壁都是镜面。
+    一束光从盒子的一个角沿与盒壁成 $45^\circ$ 角的方向射入盒内，每次碰到盒壁就反射，
+    直到射入某个角为止。在此之前它一共反射了多少次？
     """
     # Unfolded, the beam crosses the lines of a lattice until both sides divide its way.
     answer = (length + width) // gcd(length, width) - 2
@@ -126,11 +126,11 @@ def three_posters(
     right=several(3, span(8, 15)),
     top=several(3, span(8, 15)),
 ):
-    r"""Three rectangular posters are glued on a wall and overlap. The first covers the points
-    $(x, y)$ with $<left[0]> \le x \le <right[0]>$ and $<bottom[0]> \le y \le <top[0]>$, the second
-    those with $<left[1]> \le x \le <right[1]>$ and $<bottom[1]> \le y \le <top[1]>$, and the third
-    those with $<left[2]> \le x \le <right[2]>$ and $<bottom[2]> \le y \le <top[2]>$. What is the
-    area of the wall that is covered by at least one poster?
+    r"""Three rectangular posters are glued to a wall and overlap. The first covers the points $(x,
+    y)$ with $<left[0]> \le x \le <right[0]>$ and $<bottom[0]> \le y \le <top[0]>$, the second those
+    with $<left[1]> \le x \le <right[1]>$ and $<bottom[1]> \le y \le <top[1]>$, and the third those
+    with $<left[2]> \le x \le <right[2]>$ and $<bottom[2]> \le y \le <top[2]>$. What is the area of
+    the part of the wall that is covered by at least one poster?
 
     墙上贴着三张互相重叠的矩形海报，它们盖住的点 $(x, y)$ 分别满足：
     第一张 $<left[0]> \le x \le <right[0]>$，$<bottom[0]> \le y \le <top[0]>$；
@@ -196,8 +196,8 @@ def tiles_under_circle(
 def band_around_nails(nails=several(8, several(2, span(0, 14)))):
     """Eight thin nails are driven into a board with a coordinate grid of unit $1$ cm, at
     <listed(nails)>. A rubber band is stretched around all of them. What is the area, in square
-    centimetres, that the band encloses, if nails and band are regarded as having no thickness? Give
-    an integer or a common fraction in lowest terms.
+    centimetres, that the band encloses, if nails and band are regarded as having no thickness?
+    Answer with an integer or a common fraction in lowest terms.
 
     一块木板上画有单位长为 $1$ 厘米的坐标网格，在 <listed(nails)> 处钉着八枚细钉子。
     用一根橡皮筋把它们全部套住绷紧。不计钉子和橡皮筋的粗细，橡皮筋所围的面积是多少平方厘米？

@@ -73,9 +73,9 @@ def one_clerk_five_clients(minutes=several(5, distinct(3, 39))):
     of his choice. Each client stays in the office until he or she has been served. What is the
     least possible sum, in minutes, of the times that the five clients spend there?
 
-    五位顾客同时来到一家办事处，为他们办理业务分别需要 <listed(minutes)> 分钟。
-    唯一的办事员逐个为他们办理，中间不休息，先后次序由他决定。每位顾客都要待到自己的业务办完为止。
-    五位顾客待在办事处的时间之和最少是多少分钟？
+    五位顾客同时来到一个服务窗口，办理业务分别需要 <listed(minutes)> 分钟。窗口只有一名办事员，
+    他逐个为顾客办理，中间不休息，先后顺序由他安排。每位顾客办完自己的业务才离开。
+    五位顾客在窗口停留的时间之和最少是多少分钟？
     """
     # Shortest first: the first one's time counts five times, the last one's once.
     return sum(accumulate(sorted(minutes)))
@@ -87,8 +87,8 @@ def paying_with_change(middle=span(6, 13), big=span(20, 45), price=span(120, 450
     $<price>$ crowns. Both have plenty of coins of each kind, and Bo may give change. What is the
     least number of coins that change hands, the coins given as change included?
 
-    某国只有面值为 $1$、$<middle>$ 和 $<big>$ 克朗的硬币。艾达要付给小波 $<price>$ 克朗。
-    两人的各种硬币都足够多，小波可以找零。把找零的硬币也计算在内，双方一共最少要交付多少枚硬币？
+    某国只有面值为 $1$、$<middle>$ 和 $<big>$ 克朗的硬币。艾达要付给鲍勃 $<price>$ 克朗。
+    两人的各种硬币都足够多，鲍勃可以找零。把找零的硬币也计算在内，双方一共最少要交付多少枚硬币？
     """
     require(big % middle > 1)
     least = price
@@ -134,9 +134,9 @@ def pails_at_the_well(small=span(5, 10), large=span(8, 17), wanted=span(2, 16)):
 @question('operations', level='medium')
 def bowls_of_marbles(first=span(10, 50), second=span(10, 50), moves=span(100, 999)):
     """A red bowl contains $<first>$ marbles and a green bowl contains $<second>$. In each move,
-    marbles are taken from the bowl that contains more and put into the other one, so many that the
-    number of marbles in the other one doubles. How many marbles does the red bowl contain after
-    $<moves>$ moves?
+    just enough marbles are taken from the bowl that contains more and put into the other one to
+    double the number of marbles there. How many marbles does the red bowl contain after $<moves>$
+    moves?
 
     红碗里有 $<first>$ 颗弹珠，绿碗里有 $<second>$ 颗。每一步从弹珠较多的碗里取出若干颗，
     放入另一只碗，恰使另一只碗里的弹珠数加倍。经过 $<moves>$ 步之后，红碗里有多少颗弹珠？
@@ -228,12 +228,12 @@ def guarded_switches(lit=several(3, rising(1, 8))):
 
 @question('operations', level='hard')
 def coins_round_the_table(coins=several(6, span(2, 30))):
-    """Six people round a table have, in this order, <listed(coins)> coins; the first and the last
-    sit side by side, too. In one move somebody gives one coin to one of his or her two neighbours.
-    What is the least number of moves after which all have equally many coins?
+    """Six people sit round a table and have, in this order, <listed(coins)> coins; the first and
+    the last are neighbours, too. In one move, somebody gives one coin to one of his or her two
+    neighbours. What is the least number of moves after which everyone has the same number of coins?
 
-    六个人围着一张圆桌坐着，依次有 <listed(coins)> 枚硬币，第一个人和最后一个人也相邻。
-    每一步由某个人把一枚硬币交给左右两个邻座之一。最少经过多少步，所有人的硬币才一样多？
+    六个人围坐在一张圆桌旁，依次有 <listed(coins)> 枚硬币，第一个人和最后一个人也相邻。每一步，
+    其中一人把一枚硬币交给自己左右两个邻座之一。最少经过多少步，所有人的硬币数才能相同？
     """
     require(sum(coins) % 6 == 0)
     # One flow between neighbours fixes all others; their sizes sum up least at a median.

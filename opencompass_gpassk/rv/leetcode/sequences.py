@@ -129,7 +129,7 @@ def odd_parts_added_up(start=span(20, 90), end=span(150, 400)):
 
 @question('sequences', level='medium')
 def halving_down_the_index(start=span(2, 9), step=span(2, 9), index=span(100, 250)):
-    r"""A function on the positive integers has $f(1) = <start>$, and for all $n \ge 1$ it has
+    r"""A function $f$ on the positive integers satisfies $f(1) = <start>$ and, for all $n \ge 1$,
     $f(2n) = f(n) + <step>$ and $f(2n+1) = f(n) + f(n+1)$. What is $f(<index>)$?
 
     定义在正整数集上的函数 $f$ 满足 $f(1) = <start>$，

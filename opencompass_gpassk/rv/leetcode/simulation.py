@@ -14,8 +14,8 @@ def rows_in_groups_of_seven(start=span(10, 40), rows=span(60, 180)):
     but the first row of a group has only one seat more than the first row of the group before. How
     many seats do the first $<rows>$ rows have altogether?
 
-    一座圆形剧场的座位排从最里面一排向外编号，每七排为一组。第 $1$ 排有 $<start>$ 个座位。同一组中，
-    每一排都比前一排多一个座位；而每一组的第一排只比前一组的第一排多一个座位。
+    一座圆形剧场的座位从最里面一排起向外逐排编号，每七排为一组。第 $1$ 排有 $<start>$ 个座位。
+    同一组中，每一排都比前一排多一个座位；而每一组的第一排只比前一组的第一排多一个座位。
     前 $<rows>$ 排一共有多少个座位？
     """
     require(rows % 7)
@@ -79,9 +79,9 @@ def every_few_lamps_round_the_ring(lamps=span(30, 99), step=span(4, 25), presses
     this is done $<presses>$ times in succession. A press turns a lamp on if it is off, and off if
     it is on. How many lamps are on in the end?
 
-    $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发，
-    沿圆圈始终朝同一方向前进 $<step>$ 盏灯，按一下所到达的那盏灯的开关，这样连续做 $<presses>$ 次。
-    每按一下，灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
+    $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发，始终朝同一方向沿圆圈前进，
+    每次前进 $<step>$ 盏灯，并按一下所到达的那盏灯的开关，一共按 $<presses>$ 次。每按一下，
+    灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
     """
     # Only n / gcd(n, step) lamps are reached, over and over in turn, on in odd laps of theirs.
     reached = lamps // gcd(lamps, step)
@@ -152,7 +152,7 @@ def robot_on_a_square_spiral(x=span(2, 9), y=span(2, 9), steps=span(250, 900)):
     """From the point $(<x>, -<y>)$ of the coordinate plane a robot takes steps of length $1$: $1$
     step to the right (towards greater $x$), $1$ step up, $2$ to the left, $2$ down, $3$ to the
     right, $3$ up, $4$ to the left, and so on in a growing spiral. Where is it after $<steps>$
-    steps? Give an ordered pair $(x, y)$.
+    steps? Answer with the ordered pair $(x, y)$.
 
     一个机器人从坐标平面上的点 $(<x>, -<y>)$ 出发，每步长为 $1$：先向右（$x$ 增大的方向）
     走 $1$ 步，向上走 $1$ 步，再向左走 $2$ 步，向下走 $2$ 步，向右走 $3$ 步，向上走 $3$ 步，
@@ -173,11 +173,11 @@ def robot_on_a_square_spiral(x=span(2, 9), y=span(2, 9), steps=span(250, 900)):
 def robot_repeats_its_program(
     first=span(2, 9), second=span(2, 9), third=span(2, 9), runs=span(20, 99)
 ):
-    r"""A robot at the point $(0, 0)$ of the coordinate plane looks up, towards greater $y$. Its
-    program is: $<first>$ steps forwards, a right turn, $<second>$ steps forwards, a right turn,
-    $<third>$ steps forwards, a right turn. A step has length $1$, and a turn is by $90^\circ$ on
-    the spot. Where is the robot after running its program $<runs>$ times? Give an ordered pair
-    $(x, y)$.
+    r"""A robot stands at the point $(0, 0)$ of the coordinate plane and faces upwards, in the
+    direction of increasing $y$. Its program is: go $<first>$ steps forward, turn right, go
+    $<second>$ steps forward, turn right, go $<third>$ steps forward, turn right. Each step has
+    length $1$, and at each turn the robot rotates through $90^\circ$ on the spot. Where is it after
+    running the program $<runs>$ times? Answer with the ordered pair $(x, y)$.
 
     一个机器人位于坐标平面上的点 $(0, 0)$，面朝上方（$y$ 增大的方向）。它的程序是：
     前进 $<first>$ 步，右转，前进 $<second>$ 步，右转，前进 $<third>$ 步，右转。每步的长度为 $1$，
@@ -195,11 +195,12 @@ def robot_repeats_its_program(
 def beetles_on_a_ruler(
     length=span(30, 60), marks=several(4, rising(10, 'length - 1')), seconds=span(100, 300)
 ):
-    """Four beetles sit at the marks <listed(marks)> of a ruler, which has marks from $0$ to
-    $<length>$. At one moment all start to walk along it, each at one mark per second, the first and
-    the third in the direction of greater numbers, the second and the fourth in the other. Whenever
-    two beetles meet, both turn round at once, and so does one that comes to an end of the ruler. At
-    which mark is the beetle that started at $<marks[1]>$ after $<seconds>$ seconds?
+    """Four beetles sit at the marks <listed(marks)> of a ruler whose marks run from $0$ to
+    $<length>$. At the same moment, they all start to walk along it at a speed of one mark per
+    second, the first and the third towards greater numbers, the second and the fourth towards
+    smaller ones. Whenever two beetles meet, both turn round at once, and a beetle that comes to an
+    end of the ruler also turns round at once. At which mark is the beetle that started at
+    $<marks[1]>$ after $<seconds>$ seconds?
 
     四只甲虫停在一把尺子的刻度 <listed(marks)> 处，尺子的刻度从 $0$ 到 $<length>$。
     它们同时开始沿尺子爬行，每秒爬一个刻度，第一只和第三只朝刻度增大的方向，
@@ -216,8 +217,8 @@ def hanoi_halted_halfway(discs=span(7, 9), moves=span(50, 450)):
     """Of three pegs $A$, $B$ and $C$, peg $A$ holds $<discs>$ discs of different sizes, smaller
     ones on larger ones. A move takes the top disc of one peg and puts it on top of another peg, but
     never on a smaller disc. All discs are to be brought to peg $C$ in as few moves as possible. How
-    many discs are on pegs $A$, $B$ and $C$ after the first $<moves>$ moves? Give an ordered triple
-    $(a, b, c)$.
+    many discs are on pegs $A$, $B$ and $C$ after the first $<moves>$ moves? Answer with the ordered
+    triple $(a, b, c)$.
 
     有三根柱子 $A$、$B$、$C$，柱子 $A$ 上套着 $<discs>$ 个大小各不相同的圆盘，小的叠在大的上面。
     每一步把某根柱子最上面的圆盘移到另一根柱子的最上面，但不能放在比它小的圆盘上。

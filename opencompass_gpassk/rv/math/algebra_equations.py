@@ -102,7 +102,7 @@ def multiple_of_its_fraction(a=span(5, 12), b=span(2, 12)):
     or a common fraction in lowest terms.
 
     记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。
-    求满足 $x = <a>(x - \lfloor x \rfloor) + <b>$ 的实数 $x$ 的和，答案写成整数或最简分数。
+    求满足 $x = <a>(x - \lfloor x \rfloor) + <b>$ 的所有实数 $x$ 的和，答案写成整数或最简分数。
     """
     # With x = n + f, (a - 1)f = n - b is one of the integers from 0 to a - 2.
     return sum((b + j + Fraction(j, a - 1) for j in range(a - 1)), Fraction(0))

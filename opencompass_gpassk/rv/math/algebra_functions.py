@@ -72,12 +72,12 @@ def dearer_boat_tours(price=span(12, 40), guests=span(150, 600), lost=span(3, 12
 
 @question('algebra', level=4)
 def fourfold_map(c=span(2, 9), times=span(100, 250), start=span(2, 15)):
-    r"""Let $f(x) = \frac{<c>x - <c * c>}{x + <c>}$. Starting with the number $<start>$, $f$ is
-    applied $<times>$ times, each time to the result of the time before. What is the last result?
-    Answer with a common fraction in lowest terms.
+    r"""Let $f(x) = \frac{<c>x - <c * c>}{x + <c>}$. Starting with the number $<start>$, the
+    function $f$ is applied $<times>$ times, each time to the previous result. What is the final
+    result? Answer with a common fraction in lowest terms.
 
-    设 $f(x) = \frac{<c>x - <c * c>}{x + <c>}$。从数 $<start>$ 开始，接连作用 $f$ 共 $<times>$ 次，
-    每次都作用在上一次的结果上。最后的结果是多少？答案写成最简分数。
+    设 $f(x) = \frac{<c>x - <c * c>}{x + <c>}$。从数 $<start>$ 开始，连续 $<times>$ 次求函数值，
+    每次都把上一次的结果代入 $f$。最后的结果是多少？答案写成最简分数。
     """
     require(times % 4 and start != c)
     # Twice f is x -> -c^2 / x, so that four times f is x again.
@@ -91,9 +91,9 @@ def fourfold_map(c=span(2, 9), times=span(100, 250), start=span(2, 15)):
 def equation_with_swapped_argument(
     factor=span(2, 6), swap=span(4, 30), slope=span(2, 9), at=span(2, 12)
 ):
-    r"""A function $f$ is defined for all real numbers except $0$, and
-    $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ for all $x \ne 0$. Find $f(<at>)$ as
-    a common fraction in lowest terms.
+    r"""A function $f$ is defined for all real numbers except $0$, and $f(x) + <factor>
+    f\left(\frac{<swap>}{x}\right) = <slope>x$ for all $x \ne 0$. Find $f(<at>)$. Answer with a
+    common fraction in lowest terms.
 
     函数 $f$ 对除 $0$ 以外的所有实数有定义，
     且 $f(x) + <factor> f\left(\frac{<swap>}{x}\right) = <slope>x$ 对所有 $x \ne 0$ 成立。

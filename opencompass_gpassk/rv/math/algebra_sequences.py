@@ -129,14 +129,13 @@ def drone_along_barges(
 
 @question('algebra', level=5)
 def fractions_of_cubes(a=span(3, 9), b=span(20, 60)):
-    r"""The product
-    $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1} \cdots
+    r"""The product $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1} \cdots
     \frac{<b>^3 - 1}{<b>^3 + 1}$ has one factor $\frac{n^3 - 1}{n^3 + 1}$ for each integer $n$ from
-    $<a>$ to $<b>$. Write it as a common fraction in lowest terms.
+    $<a>$ to $<b>$. Find the product. Answer with a common fraction in lowest terms.
 
     在乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1}
     \cdots \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，每个因子都形如 $\frac{n^3 - 1}{n^3 + 1}$，
-    其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。把这个乘积写成最简分数。
+    其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。求这个乘积，答案写成最简分数。
     """
     # Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope.
     return Fraction(a * (a - 1), b * (b + 1)) * Fraction(b * b + b + 1, a * a - a + 1)

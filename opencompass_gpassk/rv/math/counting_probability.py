@@ -114,14 +114,14 @@ def ferries_at_one_pier(
     second=span(10, 30, step=5),
 ):
     """Two ferries use the same pier, which has room for only one of them. They arrive at
-    independent, uniformly random moments of the same $<window>$ minutes. The first ferry stays at
-    the pier for $<first>$ minutes, the second one for $<second>$ minutes. What is the probability
-    that the ferry that arrives later finds the pier occupied by the other? Answer with a common
-    fraction in lowest terms.
+    independent, uniformly random moments within the same $<window>$ minutes. The first ferry stays
+    at the pier for $<first>$ minutes, the second one for $<second>$ minutes. What is the
+    probability that the ferry that arrives later finds the pier occupied by the other? Answer with
+    a common fraction in lowest terms.
 
-    两艘渡轮使用同一个只能停一艘船的码头，它们在同一段 $<window>$ 分钟内相互独立、
-    均匀随机的时刻到达。第一艘渡轮在码头停 $<first>$ 分钟，第二艘停 $<second>$ 分钟。
-    后到的渡轮发现码头正被另一艘占着的概率是多少？答案写成最简分数。
+    两艘渡轮使用同一个只能停一艘船的码头，到达时刻相互独立，
+    且在同一段 $<window>$ 分钟的时间内均匀分布。第一艘渡轮在码头停 $<first>$ 分钟，
+    第二艘停 $<second>$ 分钟。后到的渡轮发现码头正被另一艘占着的概率是多少？答案写成最简分数。
     """
     require(first != second)
     # The arrivals are a point of a square; outside a band along its diagonal, nobody waits.
@@ -151,13 +151,13 @@ def blocks_of_one_colour(green=span(3, 12), yellow=span(3, 12)):
 
 @question('counting and probability', level=5)
 def candles_on_a_wreath(red=span(3, 16), white=span(3, 16)):
-    """$<red>$ identical red candles and $<white>$ identical white candles are set at equal
-    distances around a wreath that lies on a table. Two arrangements count as the same if one
-    becomes the other by turning the wreath; it cannot be flipped over. How many different
-    arrangements are there?
+    """$<red>$ identical red candles and $<white>$ identical white candles are placed at equal
+    distances around a wreath that lies flat on a table. Two arrangements count as the same if
+    turning the wreath takes one to the other; the wreath must not be flipped over. How many
+    different arrangements are there?
 
     把 $<red>$ 支相同的红蜡烛和 $<white>$ 支相同的白蜡烛等距离地插在一个平放在桌上的花环上。
-    如果转动花环能使一种插法变成另一种，这两种插法就算相同；花环不能翻面。
+    转动花环后能够重合的两种插法算作同一种；花环不能翻面。
     一共有多少种不同的插法？
     """
     from sympy import divisors, totient

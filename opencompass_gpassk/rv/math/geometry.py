@@ -37,7 +37,7 @@ def circle_round_rectangle(width=span(8, 40, 2), height=span(8, 40, 2)):
     is the area of the region that lies inside the circle but outside the rectangle? Give it
     exactly, in terms of $\pi$.
 
-    一个宽 $<width>$、高 $<height>$ 的长方形的四个顶点都在同一个圆上。圆内、
+    一个长 $<width>$、宽 $<height>$ 的长方形的四个顶点都在同一个圆上。圆内、
     长方形外的部分面积是多少？答案用含 $\pi$ 的式子精确表示。
     """
     require(width > height)
@@ -47,12 +47,12 @@ def circle_round_rectangle(width=span(8, 40, 2), height=span(8, 40, 2)):
 
 @question('geometry', level=2)
 def shadow_of_post(lamp=span(4, 12), post=span(2, 9), away=span(3, 20)):
-    """A street lamp shines $<lamp>$ metres above level ground. A post $<post>$ metres high stands
-    upright, $<away>$ metres away from the point of the ground right below the lamp. How many metres
-    long is the shadow of the post on the ground? Answer with a common fraction in lowest terms.
+    """A street lamp hangs $<lamp>$ metres above level ground. An upright post $<post>$ metres high
+    stands $<away>$ metres from the point on the ground directly below the lamp. How many metres
+    long is the post's shadow on the ground? Answer with a common fraction in lowest terms.
 
-    一盏路灯离水平地面 $<lamp>$ 米。一根高 $<post>$ 米的柱子直立在地面上，
-    与地面上路灯正下方的点相距 $<away>$ 米。柱子在地面上的影子长多少米？答案写成最简分数。
+    一盏路灯离水平地面 $<lamp>$ 米。一根高 $<post>$ 米的柱子竖直立在地面上，
+    离路灯正下方 $<away>$ 米。柱子在地面上的影子长多少米？答案写成最简分数。
     """
     require(post < lamp and away * post % (lamp - post))
     # The triangles above the post and behind it are similar.
@@ -110,9 +110,9 @@ def chord_cut_in_ratio(away=span(4, 20), gap=span(1, 8)):
 def median_meets_bisector(
     ab=span(5, 15), ac=span(5, 15), area=span('ab * ac // 4', 'ab * ac // 2 - 1')
 ):
-    r"""Triangle $ABC$ has the area $<area>$, with $AB = <ab>$ and $AC = <ac>$. Let $M$ be the
-    midpoint of $AC$. The bisector of the angle at $A$ meets the segment $BM$ at $P$. Find the area
-    of triangle $ABP$ as a common fraction in lowest terms.
+    r"""Triangle $ABC$ has area $<area>$, with $AB = <ab>$ and $AC = <ac>$. Let $M$ be the midpoint
+    of $AC$. The bisector of the angle at $A$ meets the segment $BM$ at $P$. Find the area of
+    triangle $ABP$. Answer with a common fraction in lowest terms.
 
     三角形 $ABC$ 的面积为 $<area>$，$AB = <ab>$，$AC = <ac>$。点 $M$ 是 $AC$ 的中点，
     $\angle A$ 的平分线交线段 $BM$ 于点 $P$。求三角形 $ABP$ 的面积，答案写成最简分数。
@@ -125,9 +125,9 @@ def median_meets_bisector(
 
 @question('geometry', level=4)
 def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
-    """A rectangular sheet of paper, $<width>$ long and $<height>$ wide, is folded once, flat, so
-    that two opposite corners come to lie on each other. What is the area of the part of the
-    folded sheet that is two layers thick? Answer with a common fraction in lowest terms.
+    """A rectangular sheet of paper, $<width>$ long and $<height>$ wide, is folded flat once, so
+    that two opposite corners coincide. What is the area of the part of the folded sheet that is two
+    layers thick? Answer with a common fraction in lowest terms.
 
     一张长 $<width>$、宽 $<height>$ 的长方形纸片折叠一次并压平，使一组相对的顶点重合。
     折叠后有两层纸的重叠部分的面积是多少？答案写成最简分数。
@@ -140,9 +140,9 @@ def fold_corner_to_corner(width=span(10, 30), height=span(6, 25)):
 
 @question('geometry', level=5)
 def three_distances(distances=one_of(*(order for sides in HERON for order in permutations(sides)))):
-    r"""A point $P$ inside an equilateral triangle $ABC$ is at the distances $PA = <distances[0]>$,
-    $PB = <distances[1]>$ and $PC = <distances[2]>$ from its vertices. Find the area of triangle
-    $ABC$ in the form $a + b\sqrt{3}$ with rational numbers $a$ and $b$.
+    r"""A point $P$ inside an equilateral triangle $ABC$ is at distances $PA = <distances[0]>$, $PB
+    = <distances[1]>$ and $PC = <distances[2]>$ from its vertices. Find the area of triangle $ABC$
+    in the form $a + b\sqrt{3}$ with rational numbers $a$ and $b$.
 
     等边三角形 $ABC$ 内有一点 $P$，它到三个顶点的距离为 $PA = <distances[0]>$，
     $PB = <distances[1]>$，$PC = <distances[2]>$。求三角形 $ABC$ 的面积，
@@ -157,9 +157,9 @@ def three_distances(distances=one_of(*(order for sides in HERON for order in per
 
 @question('geometry', level=5)
 def hexagon_of_two_lengths(a=span(2, 15), b=span(2, 15)):
-    """The six corners of a convex hexagon lie on a circle. Its sides, in the order in which they
-    follow each other, are $<a>$, $<a>$, $<a>$, $<b>$, $<b>$ and $<b>$ long. Find the area of the
-    hexagon in simplest radical form.
+    """The six corners of a convex hexagon lie on a circle. The lengths of its sides are, in order,
+    $<a>$, $<a>$, $<a>$, $<b>$, $<b>$ and $<b>$. Find the area of the hexagon. Answer in simplest
+    radical form.
 
     一个凸六边形的六个顶点都在同一个圆上，它的边长依次为 $<a>$、$<a>$、$<a>$、$<b>$、$<b>$、$<b>$。
     求这个六边形的面积，答案写成最简根式。
@@ -172,12 +172,12 @@ def hexagon_of_two_lengths(a=span(2, 15), b=span(2, 15)):
 
 @question('geometry', level=5)
 def four_equal_faces(x=rising(2, 11), y=rising(2, 11), z=rising(2, 11)):
-    r"""Each of the four faces of a tetrahedron is a triangle with sides of length
+    r"""The four faces of a tetrahedron are congruent triangles with sides of length
     $\sqrt{<x*x + y*y>}$, $\sqrt{<x*x + z*z>}$ and $\sqrt{<y*y + z*z>}$. Find the volume of the
-    tetrahedron as an integer or a common fraction in lowest terms.
+    tetrahedron. Answer with an integer or a common fraction in lowest terms.
 
-    一个四面体的四个面都是边长为 $\sqrt{<x*x + y*y>}$、$\sqrt{<x*x + z*z>}$、
-    $\sqrt{<y*y + z*z>}$ 的三角形。求这个四面体的体积，答案写成整数或最简分数。
+    一个四面体的四个面是全等的三角形，三边长分别为 $\sqrt{<x*x + y*y>}$、$\sqrt{<x*x + z*z>}$、
+    $\sqrt{<y*y + z*z>}$。求这个四面体的体积，答案写成整数或最简分数。
     """
     require(all(isqrt(n) ** 2 != n for n in (x * x + y * y, x * x + z * z, y * y + z * z)))
     # Its edges are the face diagonals of a box x by y by z, of which it fills a third.

@@ -16,7 +16,7 @@ def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
     r"""The graph of $y =
     \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$ has
     exactly one hole: a single point that is missing from an otherwise unbroken piece of the curve.
-    Give the coordinates of the hole as an ordered pair.
+    What are the coordinates of the hole? Answer with an ordered pair.
 
     下列函数的图象恰有一个空心点（曲线在该处缺少一个点，而在其附近没有断开）：
     $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$。
@@ -36,7 +36,7 @@ def ellipse_foci(
     n=span(2, 9),
 ):
     """Find the distance between the two foci of the ellipse $<p>x^2 + <q>y^2 <+-2 * p * h>x
-    <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$ in simplest radical form.
+    <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$. Answer in simplest radical form.
 
     求下列椭圆的两个焦点之间的距离，答案写成最简根式：
     $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$。
@@ -92,7 +92,7 @@ def product_of_two_logs(
 @question('intermediate algebra', level=4)
 def powers_over_products(base=span(3, 6), first=span(1, 4), last=span(6, 9)):
     r"""Find $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k +
-    1)}$ as an integer or a common fraction in lowest terms.
+    1)}$. Answer with an integer or a common fraction in lowest terms.
 
     求下列和式的值，答案写成整数或最简分数：
     $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$。
@@ -106,7 +106,7 @@ def tilted_ellipse(
     b=one_of(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7), a=span(2, 9), c=span(2, 9), n=span(2, 9)
 ):
     """Real numbers $x$ and $y$ satisfy $<a>x^2 <+b>xy + <c>y^2 = <n>$. Find the sum of the greatest
-    and the least possible value of $x^2 + y^2$ as a common fraction in lowest terms.
+    and the least possible values of $x^2 + y^2$. Answer with a common fraction in lowest terms.
 
     实数 $x$ 和 $y$ 满足 $<a>x^2 <+b>xy + <c>y^2 = <n>$。求 $x^2 + y^2$ 的最大值与最小值的和，
     答案写成最简分数。
@@ -137,7 +137,8 @@ def two_largest_of_five(large=span(9, 20), small=span(-3, 7)):
 @question('intermediate algebra', level=5)
 def threefold_argument(a=span(2, 9), b=span(2, 9), t=span(2, 6)):
     r"""For all real numbers $x$ except $0$ and $1$, a function $f$ satisfies $f(x) +
-    f\left(\frac{1}{1 - x}\right) = <a>x + <b>$. Find $f(<t>)$ as a common fraction in lowest terms.
+    f\left(\frac{1}{1 - x}\right) = <a>x + <b>$. Find $f(<t>)$. Answer with a common fraction in
+    lowest terms.
 
     对除 $0$ 和 $1$ 以外的所有实数 $x$，
     函数 $f$ 满足 $f(x) + f\left(\frac{1}{1 - x}\right) = <a>x + <b>$。求 $f(<t>)$，
@@ -153,7 +154,7 @@ def threefold_argument(a=span(2, 9), b=span(2, 9), t=span(2, 6)):
 def focal_triangle(u=rising(1, 8), v=rising(1, 8), scale=span(1, 5)):
     """A chord of a parabola passes through the focus, which divides it into pieces of length
     $<scale * u * u>$ and $<scale * v * v>$. Find the area of the triangle whose corners are the two
-    ends of the chord and the parabola's vertex, as a common fraction in lowest terms.
+    ends of the chord and the parabola's vertex. Answer with a common fraction in lowest terms.
 
     抛物线的一条弦过焦点，被焦点分成长为 $<scale * u * u>$ 和 $<scale * v * v>$ 的两段。
     求以这条弦的两个端点和抛物线的顶点为顶点的三角形的面积，答案写成最简分数。

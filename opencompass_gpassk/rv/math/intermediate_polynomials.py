@@ -28,7 +28,7 @@ def one_remainder_for_another(
 @question('intermediate algebra', level=2)
 def roots_over_each_other(a=span(2, 7), b=span(-9, 9), c=span(-9, 9)):
     r"""Let $u$ and $v$ be the two roots, real or not, of $<polynomial([a, b, c])> = 0$. Find
-    $\frac{u}{v} + \frac{v}{u}$ as a common fraction in lowest terms.
+    $\frac{u}{v} + \frac{v}{u}$. Answer with a common fraction in lowest terms.
 
     设 $u$、$v$ 是方程 $<polynomial([a, b, c])> = 0$ 的两个根（实根或虚根）。
     求 $\frac{u}{v} + \frac{v}{u}$ 的值，答案写成最简分数。
@@ -83,7 +83,7 @@ def quartic_on_a_line(lead=one_of(-5, -4, -3, -2, 2, 3, 4, 5), first=span(2, 20)
 def roots_seen_from_a_point(a=span(-9, 9), b=span(-9, 9), c=span(-9, 9), t=span(2, 4)):
     r"""Let $r_1$, $r_2$, $r_3$ and $r_4$ be the complex roots of $<polynomial([1, a, 0, b, c])>$,
     counted with multiplicity. Find $\frac{1}{<t> - r_1} + \frac{1}{<t> - r_2} + \frac{1}{<t> - r_3}
-    + \frac{1}{<t> - r_4}$ as a common fraction in lowest terms.
+    + \frac{1}{<t> - r_4}$. Answer with a common fraction in lowest terms.
 
     设 $r_1$、$r_2$、$r_3$、
     $r_4$ 是多项式 $<polynomial([1, a, 0, b, c])>$ 的全部复数根（重根按重数计）。求下式的值，
@@ -113,11 +113,11 @@ def mirrored_quartic(outer=either_sign(3, 18), inner=span(-1, 1)):
 @question('intermediate algebra', level=5)
 def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=span(1, 12)):
     """A polynomial $P(x)$ with integer coefficients satisfies $P(<a>) = <u>$ and $P(<a + gap>) =
-    <u + gap * slope>$. List all integers that are a root of at least one such polynomial, separated
-    by commas.
+    <u + gap * slope>$. Which integers are a root of at least one such polynomial? List them,
+    separated by commas.
 
     整系数多项式 $P(x)$ 满足 $P(<a>) = <u>$，$P(<a + gap>) = <u + gap * slope>$。
-    有些整数可以是某个这样的多项式的根，列出所有这样的整数，用逗号隔开。
+    求所有可能成为 $P(x)$ 的根的整数，答案用逗号隔开。
     """
     b, v = a + gap, u + gap * slope
     # P(x) = (x - r)Q(x): a - r divides P(a), b - r divides P(b), and a - b divides Q(a) - Q(b).

@@ -44,8 +44,8 @@ def sum_in_other_base(
     e=span(1, 'base - 1'),
     f=span(1, 'base - 1'),
 ):
-    """Compute $<a><b><c>_{<base>} + <d><e><f>_{<base>}$, where the index of a number is the base in
-    which it is written. Give the digits of the sum in base $<base>$, without an index.
+    """Compute $<a><b><c>_{<base>} + <d><e><f>_{<base>}$, where the subscript of a number is the
+    base in which it is written. Give the digits of the sum in base $<base>$, without a subscript.
 
     计算 $<a><b><c>_{<base>} + <d><e><f>_{<base>}$，其中数的下标表示它所用的进位制。
     用 $<base>$ 进制写出和的各位数字，不写下标。

@@ -120,16 +120,15 @@ def terminating_ones(
 
 @question('prealgebra', level=5)
 def chain_of_products(a=span(2, 12), d=span(2, 8)):
-    r"""The sum
-    $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>} +
+    r"""The sum $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>} +
     \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ has ten
     terms; in each, the second factor of the denominator exceeds the first by $<d>$ and is the first
-    factor of the next term. Give its value as a common fraction in lowest terms.
+    factor of the next term. Find the sum. Answer with a common fraction in lowest terms.
 
     和式 $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>}
     + \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ 共有十项；
     每一项的分母中，第二个因数比第一个大 $<d>$，并且是下一项的第一个因数。
-    求这个和，写成最简分数。
+    求这个和，答案写成最简分数。
     """
     # 1/(a(a+d)) is (1/a - 1/(a+d))/d, so that of ten such terms only two ends are left.
     return (Fraction(1, a) - Fraction(1, a + 10 * d)) / d

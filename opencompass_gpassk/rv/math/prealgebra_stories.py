@@ -55,11 +55,11 @@ def train_on_the_move(
 def boxes_of_tiles(
     length=span(4, 9), width=span(3, 8), side=one_of(20, 25, 50), packed=span(10, 24)
 ):
-    """A floor is a rectangle of $<length>$ m by $<width>$ m. It is to be covered with square tiles
-    whose sides are $<side>$ cm long. The tiles are sold in full boxes of $<packed>$. What is the
-    smallest number of boxes that is enough?
+    """A rectangular floor measures $<length>$ m by $<width>$ m. It is to be covered with square
+    tiles with sides of $<side>$ cm. The tiles are sold only in full boxes of $<packed>$. What is
+    the smallest number of boxes needed?
 
-    一间房的地面是两边分别长 $<length>$ 米和 $<width>$ 米的长方形，
+    一块长方形地面的两边分别长 $<length>$ 米和 $<width>$ 米，
     要用边长为 $<side>$ 厘米的正方形地砖铺满。地砖整盒出售，每盒 $<packed>$ 块。至少要买多少盒？
     """
     tiles = (100 * length // side) * (100 * width // side)
@@ -83,8 +83,8 @@ def beetle_on_the_flagpole(height=span(35, 95), up=span(5, 9), down=span(2, 6)):
 @question('prealgebra', level=3)
 def typed_page_numbers(first=span(2, 8), last=span(114, 399)):
     """In a report, the page numbers begin with $<first>$ on the first page of the text and go up by
-    $1$ from page to page. In printing them all, $<10 - first + 2*90 + 3*(last - 99)>$ digits are
-    used. Which number is on the last page?
+    $1$ from page to page. Printing them all takes $<10 - first + 2*90 + 3*(last - 99)>$ digits.
+    Which number is on the last page?
 
     一份报告正文第一页的页码是 $<first>$，以后每页页码加 $1$。
     印出全部页码一共用了 $<10 - first + 2*90 + 3*(last - 99)>$ 个数码。最后一页的页码是多少？
@@ -144,11 +144,11 @@ def draining_tanks(slow=span(6, 12), fast=span(3, 9), times=span(2, 5)):
 def steps_of_the_escalator(
     up=span(12, 72), speed=one_of(*SPEEDS), steps=computed('up * (1 + speed)')
 ):
-    """An escalator runs upwards at a steady speed. Nora walks up on it, one step a second, and is
-    at the top after $<up>$ steps of hers. Then she walks down on the same escalator, which still
-    runs upwards, two steps a second, and is at the bottom after $<steps / (1 - speed / 2)>$ steps
-    of hers. How many steps of hers would it take from the bottom to the top if the escalator stood
-    still?
+    """An escalator runs upwards at a steady speed. Nora walks up on it, taking one step a second,
+    and reaches the top after $<up>$ steps. Then she walks down on the same escalator, which still
+    runs upwards, taking two steps a second, and reaches the bottom after
+    $<steps / (1 - speed / 2)>$ steps. How many steps would she take from the bottom to the top if
+    the escalator stood still?
 
     一部自动扶梯匀速上行。诺拉沿扶梯往上走，每秒走一级，走了 $<up>$ 级到达顶端。
     然后她沿这部仍在上行的扶梯往下走，每秒走两级，走了 $<steps / (1 - speed / 2)>$ 级到达底端。

@@ -26,8 +26,8 @@ def dot(u, v):
 @question('precalculus', level=2)
 def factor_along_vector(v=several(3, one_of(*NONZERO)), w=several(3, one_of(*NONZERO))):
     r"""Let $\mathbf{v} = <v>$ and $\mathbf{w} = <w>$. For exactly one real number $t$, the vector
-    $\mathbf{v} - t\mathbf{w}$ is perpendicular to $\mathbf{w}$. Find $t$ as a common fraction in
-    lowest terms.
+    $\mathbf{v} - t\mathbf{w}$ is perpendicular to $\mathbf{w}$. Find $t$. Answer with a common
+    fraction in lowest terms.
 
     设 $\mathbf{v} = <v>$，$\mathbf{w} = <w>$。
     恰有一个实数 $t$ 使向量 $\mathbf{v} - t\mathbf{w}$ 与 $\mathbf{w}$ 垂直。求 $t$，
@@ -41,8 +41,8 @@ def factor_along_vector(v=several(3, one_of(*NONZERO)), w=several(3, one_of(*NON
 @question('precalculus', level=2)
 def polar_points_apart(angle=span(10, 85), r=span(3, 12), s=span(3, 12), between=one_of(60, 120)):
     r"""Two points have the polar coordinates $(<r>, <angle>^\circ)$ and $(<s>,
-    <angle + between>^\circ)$, the distance from the pole first. Find the distance between them in
-    simplest radical form.
+    <angle + between>^\circ)$, the distance from the pole first. Find the distance between them.
+    Answer in simplest radical form.
 
     两点的极坐标为 $(<r>, <angle>^\circ)$ 和 $(<s>, <angle + between>^\circ)$（前一个数是极径）。
     求这两点之间的距离，答案写成最简根式。
@@ -73,7 +73,7 @@ def inverse_from_matrix(
 @question('precalculus', level=3)
 def sine_cosine_cubes(above=span(1, 16), below=span(2, 12)):
     r"""A real number $x$ satisfies $\sin x + \cos x = <Fraction(above, below)>$. Find the value of
-    $\sin^3 x + \cos^3 x$ as a common fraction in lowest terms.
+    $\sin^3 x + \cos^3 x$. Answer with a common fraction in lowest terms.
 
     实数 $x$ 满足 $\sin x + \cos x = <Fraction(above, below)>$。求 $\sin^3 x + \cos^3 x$ 的值，
     答案写成最简分数。
@@ -87,8 +87,8 @@ def sine_cosine_cubes(above=span(1, 16), below=span(2, 12)):
 @question('precalculus', level=3)
 def length_of_combination(a=span(3, 12), b=span(3, 12), plus=span(3, 20)):
     r"""Two vectors satisfy $|\mathbf{a}| = <a>$, $|\mathbf{b}| = <b>$ and $|\mathbf{a} +
-    \mathbf{b}| = <plus>$. Find $|2\mathbf{a} - \mathbf{b}|$ as an integer or in simplest radical
-    form.
+    \mathbf{b}| = <plus>$. Find $|2\mathbf{a} - \mathbf{b}|$. Answer with an integer or in simplest
+    radical form.
 
     两个向量满足 $|\mathbf{a}| = <a>$，$|\mathbf{b}| = <b>$，$|\mathbf{a} + \mathbf{b}| = <plus>$。
     求 $|2\mathbf{a} - \mathbf{b}|$，答案写成整数或最简根式。
@@ -103,7 +103,7 @@ def length_of_combination(a=span(3, 12), b=span(3, 12), plus=span(3, 20)):
 @question('precalculus', level=4)
 def tangents_in_ratio(a=distinct(1, 9), b=distinct(1, 9), c=distinct(1, 9)):
     r"""The angles of triangle $ABC$ satisfy $\tan A : \tan B : \tan C = <a> : <b> : <c>$. Find
-    $\cos^2 A$ as a common fraction in lowest terms.
+    $\cos^2 A$. Answer with a common fraction in lowest terms.
 
     三角形 $ABC$ 的三个内角满足 $\tan A : \tan B : \tan C = <a> : <b> : <c>$。求 $\cos^2 A$，
     答案写成最简分数。
@@ -145,7 +145,7 @@ def skew_lines_apart(
     q=several(3, span(1, 6)),
 ):
     """For real numbers $s$ and $t$, the points $t<u>$ form one line in space, and the points $<q> +
-    s<v>$ another one. Find the distance between the two lines in simplest radical form.
+    s<v>$ another one. Find the distance between the two lines. Answer in simplest radical form.
 
     当 $s$、$t$ 取遍全体实数时，点 $t<u>$ 构成空间中的一条直线，点 $<q> + s<v>$ 构成另一条直线。
     求这两条直线之间的距离，答案写成最简根式。
@@ -187,7 +187,7 @@ def tower_from_three_angles(
     ways=one_of((3, 2), (3, 4), (3, 5), (5, 3), (6, 5), (9, 7), (12, 7)), scale=span(3, 12)
 ):
     r"""A tower stands upright beside a straight road, on level ground. From three points $A$, $B$
-    and $C$ of the road, in this order, with $AB = <scale * ways[0]>$ metres and $BC =
+    and $C$ on the road, in this order, with $AB = <scale * ways[0]>$ metres and $BC =
     <scale * ways[1]>$ metres, its top appears at angles of $30^\circ$, $45^\circ$ and $60^\circ$
     above the horizontal, respectively. How many metres high is the tower? Answer in simplest
     radical form.
