@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 __all__ = [
-    *('count', 'latex', 'listed', 'listed_in_chinese', 'ordinal', 'polynomial', 'root', 'signed'),
+    *('count', 'latex', 'listed', 'listed_in_chinese', 'polynomial', 'root', 'signed'),
 ]
 
 
@@ -84,9 +84,3 @@ def listed_in_chinese(values: Iterable[Any], last: str = ' 和 ') -> str:
 def count(number: int, noun: str, nouns: str = '') -> str:
     """Write a number of things: ``$1$ ball``, ``$2$ balls``, ``$2$ boxes``."""
     return f'${number}$ {noun if number == 1 else nouns or noun + "s"}'
-
-
-def ordinal(number: int) -> str:
-    """Write 1st, 2nd, 3rd, 11th …"""
-    teen = 10 <= number % 100 <= 20
-    return f'{number}{"th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")}'
