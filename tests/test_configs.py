@@ -308,6 +308,19 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
     assert config.summarizer.type == 'opencompass_gpassk.summarizer.GPassKSummarizer'
 
 
+def test_rvbench_in_chinese_keeps_the_papers_examples_in_english(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The full job runs in both languages; worked examples are never followed by Chinese."""
+    monkeypatch.setenv('GPASSK_LANGUAGES', 'cn,en')
+    found = {one.abbr: one for one in load(FOLDER / 'eval_rvbench_full.py').datasets}
+    for abbr, languages in (
+        ('RV-MATH-4shot-greedy-n1', {'en'}),
+        ('RV-MATH-cn+en-greedy-n1', {'cn', 'en'}),
+    ):
+        assert set(build_dataset_from_cfg(found[abbr]).test['language']) == languages
+
+
 def test_the_papers_job_gives_every_model_the_same_length() -> None:
     """8192 tokens, of the data sets and of the model."""
     config = load(FOLDER / 'eval_paper.py')

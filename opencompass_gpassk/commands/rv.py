@@ -41,14 +41,19 @@ def add_parser(subparsers: Any) -> None:
     showing = actions.add_parser('show', help='how a question is made, and some of its versions')
     showing.add_argument('name', metavar='NAME', help='a name from `gpassk rv list`')
     showing.add_argument('--versions', type=int, default=SHOWN, help='versions (default: 3)')
-    _add_seed(showing)
+    showing.add_argument('--seed', type=int, default=42, help='seed of versions (default: 42)')
     showing.set_defaults(run=run_show)
     writing = actions.add_parser('generate', help='write questions as JSON lines')
     _add_source(writing)
     writing.add_argument(
         '--per-group', type=int, default=5, help='versions of each question (default: 5)'
     )
-    _add_seed(writing)
+    writing.add_argument(
+        '--seed',
+        type=integer_or_random,
+        default=42,
+        help='seed of versions, or random (default: 42)',
+    )
     writing.add_argument(
         '--language', choices=('en', 'cn', 'both'), default='en', help='language (default: en)'
     )
@@ -63,13 +68,8 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--source', default='all', help='math, leetcode or all (default: all)')
 
 
-def _add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--seed', type=_seed, default=42, help='seed of versions, or random (default: 42)'
-    )
-
-
-def _seed(text: str) -> int:
+def integer_or_random(text: str) -> int:
+    """Return a seed; argparse names this function if the text is none."""
     return secrets.randbits(128) if text == 'random' else int(text)
 
 

@@ -109,7 +109,8 @@ def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str
 
 def _question(row: PosedQuestion) -> Question:
     return Question(
-        problem_id=f'{row.group}/{row.version}' + ('/cn' if row.language == 'cn' else ''),
+        problem_id=f'{row.group}/{row.version}'
+        + ('' if row.language == 'en' else f'/{row.language}'),
         question=row.question,
         answer=row.answer,
         language=row.language,

@@ -183,7 +183,9 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
             raise ValueError(f'{variable} is {given!r}; a question has at least 2 versions')
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
-    languages = _languages('RV-Bench', ('cn', 'en')) if _given('GPASSK_LANGUAGES') else ['en']
+    languages = ['en']
+    if _given('GPASSK_LANGUAGES') and prompt != '4-shot':  # the worked examples are in English
+        languages = _languages('RV-Bench', ('cn', 'en'))
     if languages != ['en']:
         name += f'-{"+".join(languages)}'
     return {

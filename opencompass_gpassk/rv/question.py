@@ -22,7 +22,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
-import math
 import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -85,11 +84,10 @@ PLACE = re.compile(r'<([^\s<>][^<>]*)>')
 # What expressions in statements and ranges may name, besides the variables.
 PLAIN: dict[str, Any] = {
     '__builtins__': {},
-    **{one.__name__: one for one in (abs, len, max, min, range, sorted, str, sum, zip)},
+    **{one.__name__: one for one in (range, sorted, sum, zip)},
     **{name: getattr(wording, name) for name in wording.__all__},
     'Fraction': Fraction,
     'combinations': itertools.combinations,
-    'gcd': math.gcd,
 }
 WORDS = {'en': PLAIN, 'cn': {**PLAIN, 'listed': wording.listed_in_chinese}}
 REGISTRY: dict[str, Question] = {}

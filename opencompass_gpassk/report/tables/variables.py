@@ -44,7 +44,7 @@ from opencompass_gpassk.results.join_results import (
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
 
-BLOCK = 6  # columns of a benchmark in the leaderboard
+BLOCK = 7  # columns of a benchmark in the leaderboard
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
@@ -52,7 +52,7 @@ READING = (
     'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
     'versions right; CR: the original and most versions right; OOR: the original right, but few or '
     'no versions; chance: what OOR is without memory, if the original is like one of its versions. '
-    'Higher is better, except for OOR'
+    'Higher is better, except for OOR and chance'
 )
 
 
@@ -178,9 +178,9 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
     for (model, responses), measured in by_row.items():
         row: list[Cell] = [model, responses]
         for block in blocks:
-            row += _shown(measured[block].headline()) if block in measured else [None] * BLOCK
+            row += measured[block].headline() if block in measured else [None] * BLOCK
         if overall:
-            row += _shown(_overall([measured[block] for block in blocks if block in measured]))
+            row += _overall([measured[block] for block in blocks if block in measured])
         rows.append(row)
     rows.sort(key=_rank)
     notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
@@ -194,14 +194,6 @@ def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, in
     )
 
 
-def _shown(headline: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of a headline, with OOR by chance in the cell of OOR."""
-    *cells, oor, by_chance = headline
-    if math.isnan(_number(oor)) or math.isnan(_number(by_chance)):
-        return [*cells, oor]
-    return [*cells, f'{oor:.1f} (chance {by_chance:.1f})']
-
-
 def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
     """Return the name of each benchmark in headings: MATH and LEETCODE if that is unambiguous."""
     short = [name.removeprefix('RV-').partition(',')[0] for name, _ in blocks]
@@ -211,16 +203,18 @@ def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _headings(name: str, m: int) -> list[str]:
-    figures = ('understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR')
-    if name.endswith(':'):
-        return [f'{name} {figure}' for figure in figures]
-    return [f'{name}{"-" if figure in ("SP", "RV") else " "}{figure}' for figure in figures]
+    between = ' ' if name.endswith(':') else '-'
+    return [f'{name}{between if one in ("SP", "RV") else " "}{one}' for one in _columns(m)]
+
+
+def _columns(m: int) -> list[str]:
+    return ['understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'chance']
 
 
 def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     """Return the mean of each headline figure over all questions of two sources."""
     if len(measured) < 2:
-        return [None] * (BLOCK + 1)
+        return [None] * BLOCK
     columns = zip(*(one.headline() for one in measured), strict=True)
     sizes = zip(*(one.defined() for one in measured), strict=True)
     return [
@@ -233,7 +227,7 @@ def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
 
 def _rank(row: Sequence[Cell]) -> float:
     """Return a sort key for a row: the last accuracy on versions, the best first."""
-    accuracy = _number(row[-4])
+    accuracy = _number(row[-5])
     return math.inf if math.isnan(accuracy) else -accuracy
 
 
@@ -279,8 +273,7 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
             names = [name for name in fields if name not in ('problems', 'version')]
             if names:
                 kinds.setdefault(' and '.join(names), {}).setdefault(label)
-    columns = ['group', 'model', 'responses', 'understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR']
-    columns += ['drop', 'unsolved']
+    columns = ['group', 'model', 'responses', *_columns(m), 'drop', 'unsolved']
     notes = ['unsolved: share of all wrong answers to versions (Table 7 of arXiv 2501.11790)']
     for kind, labels in kinds.items():
         rows: list[list[Cell]] = []
@@ -288,9 +281,8 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
             for one in measured:
                 wrong = sum(count for count in map(one.unsolved, labels) if count > 0)
                 share = 100 * one.unsolved(label) / wrong if wrong else math.nan
-                cells = _shown(one.headline(label))
-                drop = one.figure(DROP(), label)
-                rows.append([label, one.model, one.responses, *cells, drop, share])
+                figures = (*one.headline(label), one.figure(DROP(), label))
+                rows.append([label, one.model, one.responses, *figures, share])
         yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
 
 
