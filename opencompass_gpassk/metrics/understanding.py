@@ -106,20 +106,8 @@ def complete_by_chance(
 
     If any of the m + 1 problems of a group could as well have been the original, and T of them are
     right, then the original is right with probability T/(m + 1), and CR counts the group if
-    T ≥ ⌈complete · m⌉ + 1. T is that of one sample of each problem.
-
-    Args:
-        n: Shape (G, m), judged samples of each version.
-        c: Shape (G, m), correct ones among them.
-        original_n: Shape (G,), judged samples of each original.
-        original_c: Shape (G,), correct ones among them.
-        complete: As for :func:`complete_ratio`.
-
-    Returns:
-        Shape (G,), in [0, 1]; NaN where a version or the original is not judged.
-
-    Raises:
-        ValueError: As :func:`complete_ratio`.
+    T ≥ ⌈complete · m⌉ + 1. T is that of one sample of each problem. Arguments, shapes and errors
+    are those of :func:`complete_ratio`.
 
     >>> complete_by_chance([[1] * 5], [[1, 1, 1, 1, 0]], [1], [1]).round(4)  # T = 5
     array([0.8333])

@@ -134,10 +134,6 @@ def _half_band(x: Values, residuals: Values, at: Values) -> Values:
     return np.asarray(stdtrit(degrees, 0.975) * error * np.sqrt(leverage))
 
 
-def _panel(one: VariableResult) -> str:
-    return f'{one.result["benchmark"]}, {one.responses}'
-
-
 def draw_drop(results: Sequence[VariableResult]) -> Figure:
     """Return a figure with a panel for each benchmark and way of decoding.
 
@@ -149,7 +145,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP()), one.figure(ACCURACY(n=sample_count(one.result)))
-        panels.setdefault(_panel(one), dict(unknown))[one.model] = (
+        panels.setdefault(one.panel, dict(unknown))[one.model] = (
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
         )

@@ -66,7 +66,7 @@ def draw_understanding(results: Sequence[VariableResult]) -> Figure:
 
     panels: dict[str, dict[str, list[float]]] = {}
     for one in results:
-        panel = panels.setdefault(f'{one.result["benchmark"]}, {one.responses}', {})
+        panel = panels.setdefault(one.panel, {})
         figures = (*UNDERSTANDING, UNDERSTANDING_SCORE)
         panel[one.model] = [number(one.figure(family())) for family in figures]
     heights = [0.8 + 0.35 * len(scores) for scores in panels.values()]

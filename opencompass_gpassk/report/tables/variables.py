@@ -78,6 +78,11 @@ class VariableResult:
         return int(self.result['versions']['per_group'])
 
     @property
+    def panel(self) -> str:
+        """Heading of the results that a figure shows together."""
+        return f'{self.result["benchmark"]}, {self.responses}'
+
+    @property
     def questions(self) -> tuple[str, int]:
         """Benchmark and m; results with the same ones share columns."""
         return str(self.result['benchmark']), self.versions
@@ -97,9 +102,9 @@ class VariableResult:
 
     def unsolved(self, group: str) -> float:
         """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
-        problems = (self.result.get('groups') or {}).get(group, {}).get('problems', math.nan)
+        problems = (self.result.get('groups') or {}).get(group, {}).get('problems')
         solved = _number(self.figure(ACCURACY(n=sample_count(self.result)), group))
-        return float((100 - solved) * problems)
+        return (100 - solved) * _number(problems)
 
     def defined(self) -> list[float]:
         """Return the number of questions behind each figure of :meth:`headline`.
