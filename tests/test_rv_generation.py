@@ -137,7 +137,9 @@ def test_versions_differ_in_text_and_the_first_in_answer(made: Callable[..., Any
     found = versions(coin, 4)
     assert len({version.answer for version in found}) == 5
     assert len({version.text() for version in found}) == 5
-    with pytest.raises(DrawingError, match='question Coin has hardly more than 4 versions'):
+    with pytest.raises(
+        DrawingError, match='question Coin has hardly more than 5 different problems'
+    ):
         versions(coin, 5)
     with pytest.raises(ValueError, match='count is -1'):
         versions(coin, -1)
@@ -195,12 +197,13 @@ def test_a_random_seed_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / 'rv.jsonl'
     command = ['rv', 'generate', '--name', 'LampsInStep', '-o', str(file)]
     assert main([*command, '--seed', 'random']) == 0
-    told = re.search(r'seed (\d+), SHA-256 (\w{64})', capsys.readouterr().err)
+    told = re.search(r'SHA-256 (\w{64})\nSeed (\d+)', capsys.readouterr().err)
     assert told
-    assert int(told[1]) > 2**64
-    assert sha256(file.read_bytes()).hexdigest() == told[2]
-    assert main([*command, '--seed', told[1]]) == 0
-    assert sha256(file.read_bytes()).hexdigest() == told[2]
+    digest, seed = told.groups()
+    assert int(seed) > 2**64
+    assert sha256(file.read_bytes()).hexdigest() == digest
+    assert main([*command, '--seed', seed]) == 0
+    assert sha256(file.read_bytes()).hexdigest() == digest
 
 
 @pytest.mark.parametrize(

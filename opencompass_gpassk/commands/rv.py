@@ -9,6 +9,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk import __version__
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_parser']
@@ -117,6 +118,7 @@ def run_generate(args: argparse.Namespace) -> int:
     digest = hashlib.sha256(''.join(lines).encode()).hexdigest()
     note(
         f'{args.output or "standard output"}: {len(rows) - originals} versions, {originals} '
-        f'originals, seed {args.seed}, SHA-256 {digest}'
+        f'originals, SHA-256 {digest}\nSeed {args.seed}: with it, the same other options and '
+        f'opencompass-gpassk {__version__} the same rows are written again'
     )
     return 0

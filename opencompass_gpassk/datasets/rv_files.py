@@ -25,7 +25,7 @@ FLAGS = ('original', 'is_original')
 
 def write_line(posed: PosedQuestion) -> str:
     """Return a row as a JSON line, which :func:`read_posed` reads."""
-    return json.dumps({**asdict(posed), 'original': posed.original}, ensure_ascii=True) + '\n'
+    return json.dumps({**asdict(posed), 'original': posed.original}, ensure_ascii=False) + '\n'
 
 
 def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:

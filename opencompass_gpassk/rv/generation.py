@@ -127,8 +127,8 @@ def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[V
                 break
         else:
             raise DrawingError(
-                f'question {question.name} has hardly more than {index - 1} versions: {DRAWS} '
-                f'draws gave no other; ask for {index - 1} at most'
+                f'question {question.name} has hardly more than {index} different problems, the '
+                f'original included: {DRAWS} draws gave no other; ask for fewer versions'
             )
         found.append(version)
         texts.add(text)
