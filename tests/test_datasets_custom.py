@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.datasets import AIME, CustomProblems, LiveMathBench, RVBench
 from opencompass_gpassk.inference.requests import identify
 
@@ -65,6 +66,23 @@ def test_groups_may_be_an_object_as_in_samples(tmp_path: Path) -> None:
     path = write(tmp_path / 'a.jsonl', {**ROWS[0], 'groups': {'split': 'AMC', 'level': 3}})
     row = CustomProblems.load(path=path)[0]
     assert (row['split'], row['level']) == ('AMC', '3')
+
+
+def test_versions_of_questions_are_kept_together(tmp_path: Path) -> None:
+    """Rows of `gpassk rv generate` are the problems that RV-Bench has, in both languages."""
+    path = tmp_path / 'seven.jsonl'
+    command = ['rv', 'generate', '--source', 'math', '--seed', '7', '--language', 'both']
+    assert main([*command, '-o', str(path)]) == 0
+    loaded = CustomProblems.load(path=str(path))
+    ours = RVBench.load(source='math', seed=7, languages=['cn', 'en'])
+    same = ('question', 'answer', 'language', 'cluster', 'version', 'split', 'level', 'subject')
+    assert sorted(zip(*(loaded[name] for name in ('problem_id', *same)), strict=True)) == sorted(
+        zip(*(ours[name] for name in ('problem_id', *same)), strict=True)
+    )
+    with path.open('a') as file:
+        file.write(json.dumps(ROWS[0]) + '\n')
+    with pytest.raises(ValueError, match='has no group and version, but others have'):
+        CustomProblems.load(path=str(path))
 
 
 def test_a_prompt_of_ones_own(tmp_path: Path) -> None:

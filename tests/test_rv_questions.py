@@ -82,7 +82,6 @@ ANOTHER_ORDER: set[str] = {
     'RemainderByTheProduct',
     'SquareRootsOfOne',
     'StrikesOfTheTownClock',
-    'XorOfEveryPair',
 }
 
 each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)

@@ -13,7 +13,7 @@ from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows
 from opencompass_gpassk.rv.generation import PosedQuestion
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['read_posed', 'write_line']
+__all__ = ['all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
 
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
@@ -48,21 +48,70 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
 
 
+def version_of(row: Row, asked: Counter[tuple[str, str]]) -> tuple[str, str]:
+    """Return the question that a problem is a version of, and which one it is; '' if it is none.
+
+    A row with a ``group`` and a ``version`` or ``original`` is a version, as those of ``gpassk rv
+    generate`` are.
+
+    Args:
+        row: The row.
+        asked: How many versions of each group and language came before; counted on. A version
+            without a number gets it from here.
+
+    Raises:
+        ValueError: If ``original`` is neither true nor false.
+    """
+    group, version = optional_text(row, 'group'), optional_text(row, 'version')
+    if not group or not {'version', *FLAGS} & row.fields.keys():
+        return '', ''
+    if _is_original(row):
+        return group, ORIGINAL
+    key = group, optional_text(row, 'language')
+    asked[key] += 1
+    return group, version or str(asked[key])
+
+
+def version_id(group: str, version: str, language: str) -> str:
+    """Return the id of a version: ``LampsInStep/3`` or, in Chinese, ``LampsInStep/3/cn``."""
+    return f'{group}/{version}' + ('' if language in ('', 'en') else f'/{language}')
+
+
+def all_or_none(versions: Sequence[tuple[str, str]], place: str) -> None:
+    """Check that all problems of a file are versions of questions, or none is.
+
+    Args:
+        versions: Id and version of each problem.
+        place: The file.
+
+    Raises:
+        ValueError: If some are, and others aren't.
+    """
+    plain = [problem_id for problem_id, version in versions if not version]
+    if plain and len(plain) < len(versions):
+        raise ValueError(
+            f'{place}: problem {plain[0]!r} has no group and version, but others have; put '
+            'versions of questions and plain problems into files of their own'
+        )
+
+
 def _posed(row: Row, original: bool | None) -> PosedQuestion:
-    version = optional_text(row, 'version')
-    flags = [row.fields[name] for name in FLAGS if name in row.fields]
-    if original is None:
-        original = any(_truth(row, flag) for flag in flags) or version == ORIGINAL
+    original = _is_original(row) if original is None else original
     return PosedQuestion(
         text_field(row, QUESTION),
         text_field(row, ANSWER),
         text_field(row, GROUP),
-        ORIGINAL if original else version,
+        ORIGINAL if original else optional_text(row, 'version'),
         optional_text(row, 'source'),
         optional_text(row, 'subject'),
         optional_text(row, 'level') or optional_text(row, 'difficulty'),
         optional_text(row, 'language') or 'en',
     )
+
+
+def _is_original(row: Row) -> bool:
+    flags = [_truth(row, row.fields[name]) for name in FLAGS if name in row.fields]
+    return any(flags) or optional_text(row, 'version') == ORIGINAL
 
 
 def _truth(row: Row, flag: Any) -> bool:

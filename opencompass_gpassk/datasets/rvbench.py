@@ -9,7 +9,7 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.rv_files import read_posed
+from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, questions
 
@@ -109,8 +109,7 @@ def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str
 
 def _question(row: PosedQuestion) -> Question:
     return Question(
-        problem_id=f'{row.group}/{row.version}'
-        + ('' if row.language == 'en' else f'/{row.language}'),
+        problem_id=version_id(row.group, row.version, row.language),
         question=row.question,
         answer=row.answer,
         language=row.language,
