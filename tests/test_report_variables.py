@@ -54,29 +54,28 @@ def cells(table: Table, *names: str) -> list[Any]:
 def test_the_leaderboard_is_like_the_papers() -> None:
     """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
     table = variable_tables(RESULTS)[0]
-    assert list(table.columns[:9]) == [
-        *('model', 'responses', 'MATH understanding', 'MATH-SP', 'MATH-RV'),
-        *('MATH GA@5', 'MATH CR', 'MATH OOR', 'MATH chance'),
+    assert list(table.columns) == [
+        *('benchmark', 'model', 'responses', 'understanding', 'SP', 'RV', 'GA@5', 'CR'),
+        *('OOR', 'chance'),
     ]
-    assert [row[:2] for row in table.rows] == [
-        ['steady', 'greedy'],
-        ['reciting', 'greedy'],
-        ['steady', 'n = 8'],
+    assert [row[:3] for row in table.rows if row[0] != 'RV-LEETCODE'] == [
+        ['RV-MATH', 'steady', 'greedy'],
+        ['RV-MATH', 'steady', 'n = 8'],
+        ['RV-MATH', 'reciting', 'greedy'],
+        # Where a benchmark wasn't asked there is no overall figure.
+        ['overall', 'steady', 'greedy'],
+        ['overall', 'reciting', 'greedy'],
     ]
-    steady = cells(table, 'steady', 'greedy')
+    steady = [100, 100, 90, 50, 100, 0, 0]
+    assert cells(table, 'RV-MATH', 'steady', 'greedy')[3:] == pytest.approx(steady)
     # Without a right original there is no understanding to measure, and it counts nothing overall.
-    assert steady[2:] == pytest.approx(
-        [
-            *(100, 100, 90, 50, 100, 0, 0),
-            *(math.nan, 0, 100, 100, 0, 0, 0),
-            *(100, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0, 0),
-        ],
-        nan_ok=True,
-    )
+    other = [math.nan, 0, 100, 100, 0, 0, 0]
+    assert cells(table, 'RV-LEETCODE', 'steady')[3:] == pytest.approx(other, nan_ok=True)
+    overall = [100, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0, 0]
+    assert cells(table, 'overall', 'steady')[3:] == pytest.approx(overall)
     # Of six problems two are right, or one: the original might be among them by chance.
-    assert cells(table, 'reciting')[2:9] == pytest.approx([0, 100, 10, 0, 0, 100, 25])
-    # Where a benchmark wasn't asked there is no overall figure.
-    assert cells(table, 'steady', 'n = 8')[9:] == [None] * 14
+    reciting = [0, 100, 10, 0, 0, 100, 25]
+    assert cells(table, 'RV-MATH', 'reciting')[3:] == pytest.approx(reciting)
 
 
 def test_samples_tell_more_than_greedy_answers() -> None:
@@ -92,8 +91,19 @@ def test_samples_tell_more_than_greedy_answers() -> None:
     assert alone['pooled G-Pass@5_1.0'] is None
 
 
+def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
+    """With and without worked examples there are two greedy runs on the same problems."""
+    few, plain, sampled = greedy(RECITING), greedy(STEADY), RESULTS['steady']['m8']
+    few['signature']['prompt'] = '4-shot'
+    for runs in ({'few': few, 'plain': plain}, {'plain': plain, 'few': few}):
+        table = contamination_table({'m': {**runs, 'm8': sampled}})
+        assert table
+        row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
+        assert row['greedy − G-Pass'] == pytest.approx(0.0)
+
+
 def test_every_data_set_has_its_row() -> None:
-    """Two seeds, greedy both: no result hides another, and both sources of a seed are one row."""
+    """Two seeds, greedy both: no result hides another, and both sources of a seed are averaged."""
     seeds = {
         f'RV-{source}{seed}-greedy-n1': make_version_result(
             {'a': [1, right, right]}, benchmark=f'RV-{source}', greedy=True
@@ -102,11 +112,11 @@ def test_every_data_set_has_its_row() -> None:
         for source in ('MATH', 'LEETCODE')
     }
     leaderboard = variable_tables({'m': seeds})[0]
-    assert [row[:5] for row in leaderboard.rows] == [
-        ['m (RV-…-greedy-n1)', 'greedy', 100.0, 100.0, 100.0],
-        ['m (RV-…-seed7-greedy-n1)', 'greedy', 0.0, 100.0, 0.0],
+    assert [row[:6] for row in leaderboard.rows] == [
+        [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
+        for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
+        for seed, right in (('', 100.0), ('-seed7', 0.0))
     ]
-    assert [row[-5] for row in leaderboard.rows] == [100.0, 0.0]  # overall
 
 
 def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
@@ -116,10 +126,13 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
         'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
     }
-    columns = variable_tables({'m': made})[0].columns
-    assert 'RV-MATH, 2 of 115 questions, 5 versions: GA@5' in columns
-    assert 'RV-LEETCODE, 2 versions: GA@2' in columns
-    assert not [column for column in columns if 'overall' in column]
+    table = variable_tables({'m': made})[0]
+    assert [row[0] for row in table.rows] == [
+        'RV-MATH, 5 versions',
+        'RV-MATH, 2 of 115 questions, 5 versions',
+        'RV-LEETCODE, 2 versions',
+    ]
+    assert 'GA@m' in table.columns
 
 
 def test_overall_figures_weigh_questions_that_are_known() -> None:
@@ -129,9 +142,8 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
         'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
     }
     table = variable_tables({'m': made})[0]
-    row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row['overall-SP'] == 50.0
-    assert row['overall GA@2'] == 100.0
+    row = dict(zip(table.columns, cells(table, 'overall'), strict=True))
+    assert (row['SP'], row['GA@2']) == (50.0, 100.0)
     assert any('1 of 2 questions lack their original' in note for note in table.warnings)
 
 

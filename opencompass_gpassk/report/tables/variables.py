@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +44,6 @@ from opencompass_gpassk.results.join_results import (
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
 
-BLOCK = 7  # columns of a benchmark in the leaderboard
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
@@ -164,62 +163,42 @@ def variable_tables(results: Results) -> list[Table]:
         for (benchmark, m), measured in by_questions.items()
         for table in (_stability(benchmark, measured), *_breakdowns(benchmark, m, measured))
     ]
-    return [_leaderboard(found, list(by_questions)), *apart]
+    return [_leaderboard(by_questions), *apart]
 
 
-def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, int]]) -> Table:
-    """Return one row per model, best first, with the headline of each benchmark."""
-    names = _short_names(blocks)
-    # Two benchmarks surely have different questions only if they are of two sources.
-    overall = len(blocks) > 1 and set(names) == {'MATH', 'LEETCODE'}
-    columns = ['model', 'responses']
-    for name, (_, m) in zip(names, blocks, strict=True):
-        columns += _headings(name, m)
-    columns += _headings('overall', blocks[0][1]) if overall else []
-    by_row: dict[tuple[str, str], dict[tuple[str, int], VariableResult]] = {}
-    for one in found:
-        by_row.setdefault((one.model, one.responses), {})[one.questions] = one
+def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[VariableResult]]) -> Table:
+    """Return the headline of each model, best first, on each benchmark and on both sources."""
+    found = [one for measured in by_questions.values() for one in measured]
+    sizes = {m for _, m in by_questions}
     rows: list[list[Cell]] = []
-    for (model, responses), measured in by_row.items():
-        row: list[Cell] = [model, responses]
-        for block in blocks:
-            row += measured[block].headline() if block in measured else [None] * BLOCK
-        if overall:
-            row += _overall([measured[block] for block in blocks if block in measured])
-        rows.append(row)
-    rows.sort(key=_rank)
-    notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
-    return Table(
-        'Questions with random variables',
-        columns,
-        rows,
-        notes,
-        warnings=list(_missing(found)),
-        main=True,
-    )
+    for (benchmark, m), measured in by_questions.items():
+        name = benchmark if len(sizes) == 1 else f'{benchmark}, {m} versions'
+        rows += _ranked([name, one.model, one.responses, *one.headline()] for one in measured)
+    notes = [READING]
+    # Two benchmarks surely have different questions only if they are of two sources.
+    sources = sorted(name.removeprefix('RV-').partition(',')[0] for name, _ in by_questions)
+    if sources == ['LEETCODE', 'MATH'] and len(sizes) == 1:
+        of_model: dict[tuple[str, str], list[VariableResult]] = {}
+        for one in found:
+            of_model.setdefault((one.model, one.responses), []).append(one)
+        rows += _ranked(
+            ['overall', *names, *_overall(measured)]
+            for names, measured in of_model.items()
+            if len(measured) == 2
+        )
+        notes.append('overall: mean over the questions of both sources')
+    size = min(sizes) if len(sizes) == 1 else 'm'
+    columns = ['benchmark', 'model', 'responses', *_columns(size)]
+    title = 'Questions with random variables'
+    return Table(title, columns, rows, notes, warnings=list(_missing(found)), main=True)
 
 
-def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
-    """Return the name of each benchmark in headings: MATH and LEETCODE if that is unambiguous."""
-    short = [name.removeprefix('RV-').partition(',')[0] for name, _ in blocks]
-    if len(set(short)) == len(short) and len({m for _, m in blocks}) == 1:
-        return short
-    return [f'{name}, {m} versions:' for name, m in blocks]
-
-
-def _headings(name: str, m: int) -> list[str]:
-    between = ' ' if name.endswith(':') else '-'
-    return [f'{name}{between if one in ("SP", "RV") else " "}{one}' for one in _columns(m)]
-
-
-def _columns(m: int) -> list[str]:
+def _columns(m: int | str) -> list[str]:
     return ['understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'chance']
 
 
 def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     """Return the mean of each headline figure over all questions of two sources."""
-    if len(measured) < 2:
-        return [None] * BLOCK
     columns = zip(*(one.headline() for one in measured), strict=True)
     sizes = zip(*(one.defined() for one in measured), strict=True)
     return [
@@ -230,10 +209,9 @@ def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     ]
 
 
-def _rank(row: Sequence[Cell]) -> float:
-    """Return a sort key for a row: the last accuracy on versions, the best first."""
-    accuracy = _number(row[-5])
-    return math.inf if math.isnan(accuracy) else -accuracy
+def _ranked(rows: Iterable[list[Cell]]) -> list[list[Cell]]:
+    """Return rows by their accuracy on versions, the best first."""
+    return sorted(rows, key=lambda row: -np.nan_to_num(_number(row[-5]), nan=-1))
 
 
 def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
