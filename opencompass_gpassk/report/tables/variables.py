@@ -277,7 +277,8 @@ NOTES = (
     'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
     'measured τ); it is negative',
     'greedy − G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
-    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points',
+    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points; '
+    '0 is expected where a model has seen neither',
     'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
 )
 
