@@ -20,13 +20,9 @@ from opencompass_gpassk.rv.question import (
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['DrawingError', 'PosedQuestion', 'generate', 'pose', 'versions']
+__all__ = ['PosedQuestion', 'generate', 'pose', 'versions']
 
 DRAWS = 1000  # until a question counts as one that has too few versions
-
-
-class DrawingError(ValueError):
-    """A question cannot draw as many distinct versions as are wanted."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +79,8 @@ def generate(
     """
     if unknown := set(languages) - set(LANGUAGES):
         raise ValueError(f'languages holds {min(unknown)!r}; there are {", ".join(LANGUAGES)}')
-    if len(set(names)) < len(names):
-        raise ValueError(f'names holds {_twice(names)} twice; name each question once')
+    if twice := [name for name in names if list(names).count(name) > 1]:
+        raise ValueError(f'names holds {twice[0]} twice; name each question once')
     chosen = [question_named(name) for name in names] if names else questions(source)
     for question in chosen:
         if source not in ('all', question.source):
@@ -107,8 +103,7 @@ def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[V
     and i, and the versions before it: more versions leave the first ones as they are.
 
     Raises:
-        DrawingError: If the question has too few versions.
-        ValueError: If count is negative.
+        ValueError: If count is negative, or the question has too few versions.
     """
     if count < 0:
         raise ValueError(f'count is {count}; give the number of versions, from 0')
@@ -126,7 +121,7 @@ def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[V
             if index > PER_GROUP or answer not in answers:
                 break
         else:
-            raise DrawingError(
+            raise ValueError(
                 f'question {question.name} has hardly more than {index} different problems, the '
                 f'original included: {DRAWS} draws gave no other; ask for fewer versions'
             )
@@ -156,7 +151,3 @@ def _json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_json(item) for item in value]
     return str(value) if isinstance(value, Fraction) else value
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for index, name in enumerate(names) if name in names[:index])

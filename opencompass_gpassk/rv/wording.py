@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = [
-    *('count', 'latex', 'listed', 'listed_in_chinese', 'polynomial', 'root', 'signed'),
-]
+__all__ = ['count', 'latex', 'listed', 'listed_in_chinese', 'polynomial', 'root', 'signed']
 
 
 def latex(value: Any) -> str:
@@ -52,7 +50,7 @@ def signed(value: Any) -> str:
 
 
 def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
-    """Write a polynomial, the coefficients from the highest power down.
+    """Write a polynomial of degree 9 at most, the coefficients from the highest power down.
 
     >>> polynomial([1, 0, -3, 2])
     'x^3 - 3x + 2'
@@ -62,8 +60,7 @@ def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
     for power, factor in zip(range(degree, -1, -1), coefficients, strict=True):
         if factor == 0:
             continue
-        body = variable if power == 1 else f'{variable}^{{{power}}}' if power > 9 else ''
-        body = body or (f'{variable}^{power}' if power else '')
+        body = variable if power == 1 else f'{variable}^{power}' if power else ''
         size = '' if abs(factor) == 1 and power else latex(abs(factor))
         sign = ('-' if factor < 0 else '') if not text else (' - ' if factor < 0 else ' + ')
         text += sign + size + body
@@ -76,11 +73,11 @@ def listed(values: Iterable[Any], last: str = ' and ', comma: str = ', ') -> str
     return comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else ''.join(texts)
 
 
-def listed_in_chinese(values: Iterable[Any], last: str = ' 和 ') -> str:
+def listed_in_chinese(values: Iterable[Any]) -> str:
     """Write numbers in a Chinese sentence: ``$1$、$2$ 和 $3$``."""
-    return listed(values, last, '、')
+    return listed(values, ' 和 ', '、')
 
 
-def count(number: int, noun: str, nouns: str = '') -> str:
-    """Write a number of things: ``$1$ ball``, ``$2$ balls``, ``$2$ boxes``."""
-    return f'${number}$ {noun if number == 1 else nouns or noun + "s"}'
+def count(number: int, noun: str) -> str:
+    """Write a number of things: ``$1$ ball``, ``$2$ balls``."""
+    return f'${number}$ {noun if number == 1 else noun + "s"}'

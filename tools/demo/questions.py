@@ -7,11 +7,11 @@ work them out, step by step.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import Any
 
 from opencompass_gpassk.rv.generation import generate
 from opencompass_gpassk.rv.question import question_named
@@ -43,7 +43,7 @@ class QuestionFamily:
         return Problem(
             self.name,
             'en',
-            _numbers(version.variables.values()),
+            tuple(map(int, re.findall(r'\d+', text))),
             text,
             text,
             worked_out(self.lines(**version.variables), answer, 'en'),
@@ -145,7 +145,3 @@ def clients(minutes: tuple[int, ...]) -> list[str]:
         *(f'{ends[i]}+{ordered[i + 1]}={ends[i + 1]}' for i in range(4)),
         *(f'{sums[i]}+{ends[i + 1]}={sums[i + 1]}' for i in range(4)),
     ]
-
-
-def _numbers(values: Iterable[Any]) -> tuple[int, ...]:
-    return tuple(n for value in values for n in (value if isinstance(value, tuple) else (value,)))
