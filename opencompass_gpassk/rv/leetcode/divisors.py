@@ -158,8 +158,8 @@ def one_digit_written_often(
 @question('divisors', level='hard')
 def four_factors_above_one(
     primes=several(2, distinct(of=[3, 5, 7, 11, 13])),
-    twos=span(1, 6),
-    powers=several(2, span(0, 3)),
+    twos=span(1, 8),
+    powers=several(2, span(0, 4)),
 ):
     """How many ordered quadruples $(a, b, c, d)$ of integers greater than $1$ satisfy
     $abcd = <2**twos * primes[0]**powers[0] * primes[1]**powers[1]>$?

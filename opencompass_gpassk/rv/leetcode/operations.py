@@ -102,7 +102,7 @@ def paying_with_change(middle=span(6, 13), big=span(20, 45), price=span(120, 450
 
 
 @question('operations', level='medium')
-def pails_at_the_well(small=span(5, 10), large=span(8, 17), wanted=span(2, 16)):
+def pails_at_the_well(small=span(5, 11), large=span(8, 18), wanted=span(2, 17)):
     """Two empty pails hold $<small>$ and $<large>$ litres. In one move one of them is filled up at
     the well, or emptied on the grass, or poured into the other one until the first is empty or the
     second is full. What is the least number of moves after which one of the pails contains exactly
