@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -143,11 +142,5 @@ def pose(version: Version, name: str, language: str) -> PosedQuestion:
         question.subject,
         str(question.level),
         language,
-        {variable: _json(value) for variable, value in version.variables.items()},
+        dict(version.variables),
     )
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_json(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else value

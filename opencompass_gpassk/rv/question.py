@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     *('DEFAULT_SEED', 'LANGUAGES', 'LEVELS', 'PER_GROUP', 'SUBJECTS'),
     *('Answer', 'Question', 'Version'),
-    *('computed', 'distinct', 'either_sign', 'one_of', 'rising', 'several', 'span'),
+    *('distinct', 'either_sign', 'one_of', 'rising', 'several', 'span'),
     *('question', 'question_named', 'questions', 'require'),
 ]
 
@@ -152,11 +152,6 @@ def several(count: Number, draw: Any) -> Any:
     if isinstance(draw, Pool):
         return lambda rng, known: draw.draw(rng, known, _number(count, known))
     return lambda rng, known: tuple(draw(rng, known) for _ in range(_number(count, known)))
-
-
-def computed(expression: str) -> Any:
-    """What follows from the variables before it."""
-    return lambda rng, known: _number(expression, known)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from opencompass_gpassk.rv.question import computed, one_of, question, require, span
+from opencompass_gpassk.rv.question import one_of, question, require, span
 
-# In steps a second.
-SPEEDS = [
-    Fraction(*pair) for pair in ((1, 5), (1, 4), (2, 7), (1, 3), (2, 5), (1, 2), (2, 3), (4, 5))
-]
+# Of the escalator: so many steps in so many seconds.
+SPEEDS = ((1, 5), (1, 4), (2, 7), (1, 3), (2, 5), (1, 2), (2, 3), (4, 5))
 
 
 @question('prealgebra', level=1)
@@ -141,19 +139,20 @@ def draining_tanks(slow=span(6, 12), fast=span(3, 9), times=span(2, 5)):
 
 
 @question('prealgebra', level=5)
-def steps_of_the_escalator(
-    up=span(12, 72), speed=one_of(*SPEEDS), steps=computed('up * (1 + speed)')
-):
+def steps_of_the_escalator(up=span(12, 72), speed=one_of(*SPEEDS)):
     """An escalator runs upwards at a steady speed. Nora walks up on it, taking one step a second,
     and reaches the top after $<up>$ steps. Then she walks down on the same escalator, which still
     runs upwards, taking two steps a second, and reaches the bottom after
-    $<steps / (1 - speed / 2)>$ steps. How many steps would she take from the bottom to the top if
-    the escalator stood still?
+    $<Fraction(2 * up * sum(speed), 2 * speed[1] - speed[0])>$ steps. How many steps would she take
+    from the bottom to the top if the escalator stood still?
 
     一部自动扶梯匀速上行。诺拉沿扶梯往上走，每秒走一级，走了 $<up>$ 级到达顶端。
-    然后她沿这部仍在上行的扶梯往下走，每秒走两级，走了 $<steps / (1 - speed / 2)>$ 级到达底端。
+    然后她沿这部仍在上行的扶梯往下走，每秒走两级，
+    走了 $<Fraction(2 * up * sum(speed), 2 * speed[1] - speed[0])>$ 级到达底端。
     如果扶梯停着不动，从底端到顶端她要走多少级？
     """
     # Going up, each step of hers brings her 1 + speed further; going down, 1 - speed / 2.
-    require(steps.denominator == 1 and (steps / (1 - speed / 2)).denominator == 1)
+    steps = up * (1 + Fraction(*speed))
+    down = steps / (1 - Fraction(*speed) / 2)
+    require(steps.denominator == down.denominator == 1)
     return int(steps)
