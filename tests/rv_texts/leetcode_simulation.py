@@ -58,7 +58,7 @@ def strikes_of_the_town_clock(text, answer):
 
 @reader
 def every_few_lamps_round_the_ring(text, answer):
-    lamps, step, presses = numbers(text)
+    lamps, presses, step = numbers(text)
     on = [False] * lamps
     place = 0
     for _ in range(presses):

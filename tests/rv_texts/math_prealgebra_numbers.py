@@ -92,7 +92,7 @@ def terminating_ones(text, answer):
 @reader
 def chain_of_products(text, answer):
     printed = [numbers(term) for term in re.findall(r'\\frac\{1\}\{(.*?)\}', text)]
-    start, step = printed[0][0], numbers(text)[-1]
+    start, step = printed[0][0], printed[0][1] - printed[0][0]
     terms = [[start + i * step, start + (i + 1) * step] for i in range(10)]
     total = sum(Fraction(1, one * other) for one, other in terms)
     return printed == [*terms[:3], terms[9]] and answer == total

@@ -95,13 +95,13 @@ def hooks_with_one_number_twice(
 @question('arrays', level='medium')
 def xor_of_every_pair(numbers=several(6, distinct(4, 63))):
     r"""For non-negative integers $a$ and $b$, let $a \oplus b$ be the number that has the binary
-    digit $1$ in each place where the binary digits of $a$ and $b$ differ, and $0$ where they are
-    equal; for example, $6 \oplus 3 = 5$. Two different numbers $a$ and $b$ can be chosen from
-    <listed(numbers)> in $15$ ways (their order does not matter). What is the sum of $a \oplus b$
-    over all these choices? Answer in base ten.
+    digit $1$ in each place where the binary digits of $a$ and $b$ (with leading zeros if needed)
+    differ, and $0$ where they are equal; for example, $6 \oplus 3 = 5$. Two different numbers $a$
+    and $b$ can be chosen from <listed(numbers)> in $15$ ways (their order does not matter). What is
+    the sum of $a \oplus b$ over all these choices? Answer in base ten.
 
-    对非负整数 $a$ 和 $b$，把两数写成二进制，数字不同的数位记 $1$，相同的数位记 $0$，
-    所得的二进制数记作 $a \oplus b$；例如 $6 \oplus 3 = 5$。
+    对非负整数 $a$ 和 $b$，把两数写成二进制，位数不足的在前面补零，再逐位比较：
+    数字不同的数位记 $1$，相同的数位记 $0$，所得的二进制数记作 $a \oplus b$；例如 $6 \oplus 3 = 5$。
     从 <listed(numbers)> 中取两个不同的数 $a$ 和 $b$（不计次序），共有 $15$ 种取法。
     所有这些 $a \oplus b$ 的和是多少？答案用十进制表示。
     """
@@ -166,7 +166,7 @@ def middles_of_triples(elements=several(8, distinct(3, 49))):
 def place_among_products(rows=span(7, 10), columns=span(12, 16), place=span(50, 84)):
     r"""All $<rows * columns>$ products $i \cdot j$ with $1 \le i \le <rows>$ and $1 \le j \le
     <columns>$ are listed in non-decreasing order, equal products as often as they occur (so $1
-    \cdot 2$ and $2 \cdot 1$ are two entries). Which number is at place $<place>$ of the list?
+    \cdot 2$ and $2 \cdot 1$ are two entries). Which number is in position $<place>$ of this list?
 
     把全部 $<rows * columns>$ 个乘积 $i \cdot j$（$1 \le i \le <rows>$，$1 \le j \le <columns>$）
     从小到大排成一列，相等的乘积出现几次就列几次（例如 $1 \cdot 2$ 和 $2 \cdot 1$ 算作两项）。

@@ -15,8 +15,8 @@ def planked_footbridge(length=span(9, 14), middle=rising(2, 6), long=rising(2, 6
     boards are possible, read from the north end of the bridge?
 
     一座长 $<length>$ 米的步行桥沿桥长方向铺木板，木板长 $1$ 米、$<middle>$ 米或 $<long>$ 米，
-    首尾相接，不留空隙。长度相同的木板没有区别，也不必三种长度都用到。从桥的北端数起，
-    这些木板有多少种不同的排列顺序？
+    首尾相接，不留空隙。长度相同的木板没有区别，也不必三种长度都用到。从桥的北端到南端依次看去，
+    木板的铺法（按长度区分）共有多少种？
     """
     # The last board is one of the three: w(n) = w(n - 1) + w(n - middle) + w(n - long).
     ways = [1]
@@ -44,8 +44,8 @@ def rolls_in_three_baskets(rolls=span(20, 60), room=span(10, 40)):
 def route_round_the_roadworks(east=span(5, 8), north=span(4, 7), x=span(1, 7), y=span(1, 6)):
     """The streets of a town form a grid whose crossings are the points with integer coordinates. A
     cyclist rides along streets from $(0, 0)$ to $(<east>, <north>)$, always in the direction of
-    increasing $x$ or increasing $y$. The crossing $(<x>, <y>)$ is closed and must not be passed.
-    How many routes can he choose from?
+    increasing $x$ or increasing $y$. The crossing $(<x>, <y>)$ is closed and cannot be passed
+    through. How many routes can he choose from?
 
     某城的街道构成方格网，各路口是坐标为整数的点。
     一位骑车人沿街道从 $(0, 0)$ 骑到 $(<east>, <north>)$，总是朝 $x$ 增大或 $y$ 增大的方向行进。
@@ -81,11 +81,9 @@ def two_row_courtyard(length=span(5, 10), colours=span(2, 10)):
     lies differently or a plate has another colour, even if one is the mirror image of the other.
     How many pavings are there?
 
-    在一条由 $2 \times <length>$ 个单位正方形组成的长条上铺砖，既无空隙也不重叠。
-    可用的有 $1 \times 2$ 的石条（全为灰色，横放竖放均可）
-    和 $2 \times 2$ 的方砖（每块方砖取 $<colours>$ 种颜色之一）。
-    只要某块石条或方砖的位置或放法不同，或者某块方砖的颜色不同，就算不同的铺法，
-    即使二者互为镜像也算两种。共有多少种铺法？
+    用砖铺满一个 $2 \times <length>$ 的长方形，不留空隙，也不重叠。砖有两种：$1 \times 2$ 的长砖，
+    全为灰色，横放竖放均可；$2 \times 2$ 的方砖，每块为 $<colours>$ 种颜色之一。
+    砖的位置或方砖的颜色只要有一处不同，就算不同的铺法，互为镜像的也算不同。共有多少种铺法？
     """
     # The last column is one upright slab, or two columns are two flat slabs or one plate.
     older, newer = 1, 1
@@ -135,8 +133,8 @@ def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(
 
     邮递员有 $<parcels>$ 个包裹要送到一条有 $<houses>$ 座房子的街上，
     任意两个包裹都不寄往同一座房子；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
-    把所有包裹送到这条街的房子，每座房子至多送一个。如果没有一个易碎包裹送到它应寄往的房子，
-    而其他包裹送对送错都可以，那么共有多少种送法？
+    把所有包裹都送到这条街上的房子里，每座房子至多送一个。如果每个易碎包裹都送错了，
+    其余包裹送对送错均可，那么共有多少种送法？（各包裹互不相同。）
     """
     # Inclusion and exclusion over the fragile parcels that come to the right house.
     return sum(
@@ -147,17 +145,16 @@ def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(
 
 @question('counting', level='hard')
 def change_at_the_turnstile(exact=span(5, 10), double=span(4, 8), till=span(1, 3)):
-    """Entry to a garden costs one crown. In the queue stand $<exact>$ visitors with a one-crown
-    coin each, and $<double>$ visitors with a two-crown coin each, who must at once be given back a
-    one-crown coin from the till. The till, into which the visitors pay, holds
-    <count(till, 'one-crown coin')> and no other coins at the start. Visitors with equal coins are
-    not told apart. How many orders of the queue are there in which everyone who is owed change can
-    be given it at once?
+    """Entry to a garden costs one crown. The queue consists of $<exact>$ visitors who each have a
+    one-crown coin, and $<double>$ visitors who each have a two-crown coin and must be given back a
+    one-crown coin at once. At the start the till holds <count(till, 'one-crown coin')> and no other
+    coins. Coins paid in may be used as change. Visitors with the same coin are regarded as
+    identical. In how many orders can they queue so that change can always be given at once?
 
     一座花园的门票为一克朗。排队的游客中有 $<exact>$ 人每人持一枚一克朗硬币，
     有 $<double>$ 人每人持一枚两克朗硬币，后者付款时必须立即从钱箱中找回一枚一克朗硬币。
-    游客付的钱都放入钱箱；开始时钱箱里有 $<till>$ 枚一克朗硬币，没有其他硬币。
-    持相同硬币的游客不加区分。有多少种排队顺序能使每个人都找得开零钱？
+    开始时钱箱里有 $<till>$ 枚一克朗硬币，没有其他硬币；游客付的硬币都放入钱箱，可以用来找零。
+    持相同硬币的游客不加区分。有多少种排队顺序能使每次需要找零时都能立即找开？
     """
     require(till + 1 < double <= exact + till)
     # Reflect a queue that fails at the first lack of change: its ends are swapped one to one.

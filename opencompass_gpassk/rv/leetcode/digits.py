@@ -24,12 +24,12 @@ def last_digit_sum_standing(low=span(100, 450), high=span(550, 999), end=span(1,
 @question('digits', level='easy')
 def numeral_turned_over(number=span(100, 999), base=span(3, 9)):
     """The number $<number>$ is written in base $<base>$, without leading zeros. Then each digit $d$
-    of this numeral is replaced by $<base - 1> - d$. Which number does the new numeral stand for in
-    base $<base>$? Answer in base ten.
+    of this numeral is replaced by $<base - 1> - d$. The result (which may begin with zeros) is read
+    as a base-$<base>$ numeral. What is its value? Answer in base ten.
 
     把数 $<number>$ 写成 $<base>$ 进制（首位不为零），
-    再把其中每一位数字 $d$ 都换成 $<base - 1> - d$。这样得到的 $<base>$ 进制数等于多少？
-    答案用十进制表示。
+    再把其中每一位数字 $d$ 都换成 $<base - 1> - d$（换后首位可以是零）。
+    把所得结果看作 $<base>$ 进制数，它等于多少？答案用十进制表示。
     """
     # The two numerals add up to one whose digits are all base - 1.
     full = next(base**length for length in count(1) if base**length > number)
@@ -53,8 +53,8 @@ def six_cards_two_numbers(cards=several(6, one_of(*'123456789'))):
 
 @question('digits', level='easy')
 def odd_digit_sums(first=span(100, 999), last=span(1000, 1999)):
-    """How many of the integers from $<first>$ to $<last>$, both included, have an odd sum of their
-    decimal digits?
+    """How many of the integers from $<first>$ to $<last>$, both included, have decimal digits whose
+    sum is odd?
 
     从 $<first>$ 到 $<last>$（含两端）的整数中，有多少个的各位数字之和是奇数？
     """
@@ -87,8 +87,8 @@ def odometer_palindrome(reading=span(10000, 99800)):
 @question('digits', level='medium')
 def endless_tape(place=span(1000, 9999)):
     r"""The positive integers are printed on a tape one after another without gaps:
-    $123456789101112\ldots$. What is the digit in place $<place>$ of the tape (the first
-    place is place $1$), and to which of the printed integers does it belong? Answer with an ordered
+    $123456789101112\ldots$. What is the digit in position $<place>$ of the tape (the first digit is
+    in position $1$), and to which of the printed integers does it belong? Answer with an ordered
     pair (integer, digit).
 
     把正整数依次不留空隙地印在一条纸带上：$123456789101112\ldots$。
@@ -139,8 +139,8 @@ def negative_base(number=either_sign(100, 999), base=span(3, 8)):
 
 @question('digits', level='medium')
 def digit_sum_in_base(base=span(5, 9), total=span(7, 28)):
-    """How many positive integers have exactly four digits in base $<base>$, the first of them not
-    zero, and digits that add up to $<total>$ (in base ten)? Answer in base ten.
+    """How many positive integers, when written in base $<base>$ without leading zeros, have exactly
+    four digits and a digit sum of $<total>$ (in base ten)? Answer in base ten.
 
     有多少个正整数写成 $<base>$ 进制时恰有四位数字（首位不为零），
     且这四位数字之和为 $<total>$（十进制）？答案用十进制表示。
@@ -180,7 +180,7 @@ def digit_in_all_places(
     """All integers from $<first>$ to $<last>$, both included, are written down in decimal. How many
     times is the digit $<digit>$ written?
 
-    用十进制写出从 $<first>$ 到 $<last>$（含两端）的所有整数，数字 $<digit>$ 一共写了多少次？
+    用十进制写出从 $<first>$ 到 $<last>$（含两端）的所有整数，数字 $<digit>$ 一共出现多少次？
     """
 
     def below(end):

@@ -64,7 +64,7 @@ def from_the_largest_divisor(
     factor=one_of(12, 20, 30, 36, 60), cofactor=span(30, 150), rank=span(4, 9)
 ):
     """The positive divisors of $<factor * cofactor>$ are listed from the largest,
-    $<factor * cofactor>$ itself, down to $1$. Which one is at place $<rank>$ of this list?
+    $<factor * cofactor>$ itself, down to $1$. Which number is in position $<rank>$ of this list?
 
     把 $<factor * cofactor>$ 的正因数从大到小排列，从 $<factor * cofactor>$ 本身一直排到 $1$。
     排在第 $<rank>$ 个的是多少？
@@ -92,8 +92,8 @@ def factorial_tail(n=span(40, 300), base=one_of(12, 15, 18, 20, 24, 28, 36, 45, 
 @question('divisors', level='medium')
 def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18, 32)):
     """The positive integers without prime factors other than <listed((2, second, third))> are
-    listed in increasing order; the first is $1$, the second $2$. Which number is at place $<rank>$
-    of the list?
+    listed in increasing order; the first is $1$, the second $2$. Which number is in position
+    $<rank>$ of this list?
 
     把除 <listed((2, second, third))> 外没有其他质因数的正整数从小到大排列，第一个是 $1$，
     第二个是 $2$。排在第 $<rank>$ 个的数是多少？
@@ -108,7 +108,7 @@ def three_primes_only(second=one_of(3, 5, 7), third=one_of(11, 13), rank=span(18
 @question('divisors', level='medium')
 def divisible_by_just_one(a=span(4, 12), b=span(6, 15), rank=span(100, 400)):
     """The positive integers that are divisible by $<a>$ or by $<b>$, but not by both, are listed in
-    increasing order. Which one is at place $<rank>$ of the list?
+    increasing order. Which number is in position $<rank>$ of this list?
 
     把能被 $<a>$ 或 $<b>$ 整除、但不能同时被两者整除的正整数从小到大排列。
     排在第 $<rank>$ 个的是多少？
@@ -185,8 +185,8 @@ def all_their_gcds(
     ),
 ):
     """At least one of the numbers <listed(numbers)> is chosen, and the greatest common divisor of
-    the chosen numbers is taken; for a single number it is that number. Find the sum of all
-    different values that can result.
+    the chosen numbers is taken (the greatest common divisor of a single number is the number
+    itself). Find the sum of all distinct values that can be obtained.
 
     从 <listed(numbers)> 中至少选出一个数，求所选各数的最大公因数（只选一个数时，就是这个数本身）。
     求所有可能得到的不同数值之和。

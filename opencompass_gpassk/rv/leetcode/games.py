@@ -31,15 +31,15 @@ def last_pebble_loses(most=span(3, 9), low=span(10, 60), high=span(120, 400)):
 
 @question('games', level='easy')
 def divisor_of_the_heap(low=span(10, 50), high=span(70, 150)):
-    """Two players take turns at removing beans from a heap. The number of beans removed must be a
+    r"""Two players take turns at removing beans from a heap. The number of beans removed must be a
     divisor of the number that the heap has just before the move, and at least one bean must stay. A
     player who cannot move loses. Find the sum of all starting sizes of the heap from $<low>$ to
     $<high>$ beans (both included) with which the player who moves first loses if both play
     perfectly.
 
-    两人轮流从一堆豆子中取豆。每次取走的颗数必须是取之前豆子总数的因数，并且至少要留下一颗。
-    轮到谁时不能再取，谁就输。设双方都采取最优策略，求豆子数从 $<low>$ 到 $<high>$（含两端）中，
-    使先手必败的所有初始颗数之和。
+    两人轮流从一堆豆子中取豆。每次取走的颗数必须是当时这堆豆子颗数的因数，并且至少要留下一颗。
+    轮到谁时不能再取，谁就输。设这堆豆子最初有 $n$ 颗，$<low> \le n \le <high>$，
+    双方都采取最优策略。求使先手必败的所有 $n$ 之和。
     """
     # An odd number less an (odd) divisor is even, and an even one can be made odd by taking 1.
     return sum(n for n in range(low, high + 1) if n % 2)
@@ -95,7 +95,7 @@ def ends_of_the_row(cards=several(6, distinct(5, 44))):
 
 @question('games', level='medium')
 def token_over_the_squares(numbers=several(8, distinct(1, 12)), signs=several(8, one_of(-1, 1))):
-    """Eight squares in a row bear, in this order, the numbers
+    """Eight squares in a row are labelled, from left to right, with the numbers
     <listed(s * n for s, n in zip(signs, numbers))>. A token lies in front of the first square. Two
     players take turns moving it forward by one, two or three squares, but never beyond the last
     square. A move scores the sum of the numbers on the squares that the token passes over and on
@@ -105,10 +105,11 @@ def token_over_the_squares(numbers=several(8, distinct(1, 12)), signs=several(8,
     player's? (It may be negative.)
 
     八个方格排成一行，第一格之前放着一枚棋子。
-    各格中依次写着 <listed(s * n for s, n in zip(signs, numbers))>。两人轮流把棋子向前移动一格、
-    两格或三格，不得越过最后一格；棋子这一步经过和到达的各格（不含出发的那一格）中的数之和，
-    就是走这一步的人的得分。棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。
-    如果双方都采取最优策略，先手的总分减去后手的总分是多少？（结果可能为负。）
+    各格中从左到右依次写着 <listed(s * n for s, n in zip(signs, numbers))>。
+    两人轮流把棋子向前移动一格、两格或三格，不得越过最后一格；
+    棋子这一步经过和到达的各格（不含出发的那一格）中的数之和，就是走这一步的人的得分。
+    棋子到达最后一格时游戏结束。每人都想使自己的总分减去对方的总分尽可能大。如果双方都采取最优策略，
+    先手的总分减去后手的总分是多少？（结果可能为负。）
     """
     # The best lead from a square on follows from the best leads one to three squares later.
     squares = [sign * number for sign, number in zip(signs, numbers, strict=True)]
@@ -167,8 +168,8 @@ def dominoes_on_strips(length=span(4, 11), low=span(2, 8), high=span(14, 24)):
     are both still empty. A player who cannot lay one loses. Find the sum of all $n$ with
     $<low> \le n \le <high>$ for which the player who moves second can force a win.
 
-    画有两行互不相连的方格，第一行有 $<length>$ 格，第二行有 $n$ 格。两人轮流放一张多米诺骨牌，
-    盖住同一行中相邻的两个空格。轮到谁时放不下，谁就输。
+    纸上画有两行方格，第一行 $<length>$ 格，第二行 $n$ 格，每行的方格依次相连，两行之间不相连。
+    两人轮流放一张多米诺骨牌，盖住同一行中相邻的两个空格。轮到谁时放不下，谁就输。
     求满足 $<low> \le n \le <high>$ 且使后手必能取胜的所有 $n$ 之和。
     """
     # A domino splits a strip in two: Grundy numbers are the mex over exclusive ors.
@@ -211,13 +212,13 @@ def faulty_joint_of_the_cable(low=span(5, 30), fee=span(2, 9)):
 @question('games', level='hard')
 def twice_the_last_take(low=span(10, 40), high=span(60, 99)):
     """Ana and Ben take coins in turn from a pile of $n$ coins, and whoever takes the last coin
-    wins. Ana begins and may take any number from $1$ to $n - 1$. From then on a player takes at
-    least one coin and at most twice as many as the other has just taken. For how many of the values
-    of $n$ from $<low>$ to $<high>$ (both included) can Ana force a win by taking exactly one coin
-    on her first move?
+    wins. Ana begins. On her first move she may take any number of coins from $1$ to $n - 1$. From
+    then on a player takes at least one coin and at most twice as many as the other has just taken.
+    For how many of the values of $n$ from $<low>$ to $<high>$ (both included) can Ana force a win
+    by taking exactly one coin on her first move?
 
     安娜和本杰明轮流从一堆 $n$ 枚硬币中取硬币，取到最后一枚的人获胜。安娜先取，
-    可取 $1$ 到 $n - 1$ 枚。此后每人每次至少取一枚，至多取对方刚取枚数的两倍。
+    第一步可取 $1$ 到 $n - 1$ 枚。此后每人每次至少取一枚，至多取对方刚取枚数的两倍。
     $n$ 取从 $<low>$ 到 $<high>$（含两端）的整数时，有多少个值能使安娜第一步恰取一枚就必能获胜？
     """
     # Taking the smallest Fibonacci number of the Zeckendorf representation wins, less doesn't.

@@ -22,7 +22,8 @@ def diagonal_shortcuts(stops=several(5, several(2, span(-12, 12)))):
     number of steps in which it can reach the last?
 
     一个机器人每一步从整点 $(x, y)$ 走到它的八个相邻整点之一：$x$ 和 $y$ 各自不变或改变 $1$，
-    且至少有一个改变。它从第一个点出发，依次经过 <listed(stops)>。它最少走多少步能到达最后一个点？
+    且至少有一个改变。它从 $<stops[0]>$ 出发，依次经过 <listed(stops[1:4])>，最后到达 $<stops[4]>$。
+    它最少要走多少步？
     """
     # With diagonal steps a leg takes as many steps as its longer side.
     return sum(max(abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(stops))
@@ -52,7 +53,7 @@ def dipped_towers(
 @question('figures', level='easy')
 def widest_triangle(points=several(5, several(2, span(0, 12)))):
     """Five points are given: <listed(points)>. What is the largest area of a triangle with its
-    three corners among them? Answer with an integer or a common fraction in lowest terms.
+    three vertices among them? Answer with an integer or a common fraction in lowest terms.
 
     给定五个点 <listed(points)>。以其中三个点为顶点的三角形面积最大是多少？答案写成整数或最简分数。
     """
@@ -80,8 +81,8 @@ def mirrored_box(common=span(2, 9), length=span(5, 17), width=span(5, 17)):
 
 @question('figures', level='medium')
 def dots_inside_triangle(corners=several(3, several(2, span(0, 20)))):
-    """A triangle has its corners at <listed(corners)>. How many points with integer coordinates lie
-    strictly inside it (neither on a side nor at a corner)?
+    """A triangle has its vertices at <listed(corners)>. How many points with integer coordinates
+    lie strictly inside it (neither on a side nor at a vertex)?
 
     一个三角形的顶点是 <listed(corners)>。严格位于它内部（不在边上，也不是顶点）的整点有多少个？
     """
@@ -182,8 +183,8 @@ def tiles_under_circle(
     fine pen. How many tiles does its line run through? (Tiles that the line only touches at a
     corner or at an edge do not count.)
 
-    一大片地面用边长为 $<tile>$ 厘米的正方形瓷砖整齐地铺成行和列。以某个四块瓷砖相接的点为圆心，
-    用细笔画一个半径为 $<tile * tiles>$ 厘米的圆。这条圆周穿过多少块瓷砖？
+    一大片地面用边长为 $<tile>$ 厘米的正方形瓷砖整齐地铺成行和列。以某四块瓷砖的公共顶点为圆心，
+    画一个半径为 $<tile * tiles>$ 厘米的圆（线的粗细忽略不计）。这个圆的圆周穿过多少块瓷砖的内部？
     （只在角上或边上与圆周接触的瓷砖不算。）
     """
     # The circle changes tiles at each line it crosses, and at a corner crosses two at once.

@@ -25,7 +25,7 @@ def seconds_to_a_power(
     takes $<squaring>$ seconds, or multiplies it by $x$, which takes $<multiplying>$ seconds. What
     is the least number of seconds in which she can get to $x^{<exponent>}$?
 
-    米拉从 $x$ 开始，每一步或者把手上的 $x$ 的幂平方，需要 $<squaring>$ 秒，或者把它乘以 $x$，
+    米拉从 $x$ 开始，每一步或者把当前得到的幂平方，需要 $<squaring>$ 秒，或者把它乘以 $x$，
     需要 $<multiplying>$ 秒。她最少要多少秒才能得到 $x^{<exponent>}$？
     """
     seconds = [0, 0]  # to x^0 (unused), x^1, x^2, …
@@ -134,8 +134,8 @@ def pails_at_the_well(small=span(5, 11), large=span(8, 18), wanted=span(2, 17)):
 @question('operations', level='medium')
 def bowls_of_marbles(first=span(10, 50), second=span(10, 50), moves=span(100, 999)):
     """A red bowl contains $<first>$ marbles and a green bowl contains $<second>$. In each move,
-    just enough marbles are taken from the bowl that contains more and put into the other one to
-    double the number of marbles there. How many marbles does the red bowl contain after $<moves>$
+    marbles are taken from the fuller bowl and put into the other one, just enough to double the
+    number of marbles in that other bowl. How many marbles does the red bowl contain after $<moves>$
     moves?
 
     红碗里有 $<first>$ 颗弹珠，绿碗里有 $<second>$ 颗。每一步从弹珠较多的碗里取出若干颗，

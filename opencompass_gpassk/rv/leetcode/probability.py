@@ -45,9 +45,9 @@ def beetle_on_board(
     rows=span(2, 5), columns=span(3, 6), row=span(1, 'rows'), column=span(1, 'columns')
 ):
     r"""A beetle sits on a board with $<rows>$ rows and $<columns>$ columns of squares, in row
-    $<row>$ and column $<column>$ (numbered from $1$). Four times it crawls one square up, down,
-    left or right, each with probability $\frac{1}{4}$, and when it leaves the board, it falls off
-    for good. What is the probability that it is still on the board after the four moves? Answer
+    $<row>$ and column $<column>$ (numbered from $1$). It makes four moves, each of them one square
+    up, down, left or right with probability $\frac{1}{4}$ each. If it leaves the board, it falls
+    off for good. What is the probability that it is still on the board after the four moves? Answer
     with a common fraction in lowest terms.
 
     一块棋盘有 $<rows>$ 行 $<columns>$ 列方格，
@@ -67,15 +67,16 @@ def scatterbrained_guest(
     guests=span(15, 40), earlier=span(10, 'guests - 3'), later=span(11, 'guests - 1')
 ):
     """Each of the $<guests>$ guests at a dinner has one reserved seat. They come in one by one. The
-    first guest has forgotten which seat is reserved for her and takes one of the $<guests>$ seats
-    at random. Each later guest takes their own seat if it is free, and otherwise takes one of the
-    free seats at random. What is the probability that guest number $<earlier>$ and guest number
-    $<later>$ (in the order in which they come in) both get their own seats? Answer with a common
-    fraction in lowest terms.
+    first guest has forgotten which seat is reserved for her and takes one of the $<guests>$ seats,
+    each equally likely (it may be her own). Each later guest takes their own seat if it is free,
+    and otherwise takes one of the free seats, again each equally likely. What is the probability
+    that guest number $<earlier>$ and guest number $<later>$ (in the order in which they come in)
+    both get their own seats? Answer with a common fraction in lowest terms.
 
     一次晚宴有 $<guests>$ 位客人，每人各有一个预留的座位。客人逐一入场。
-    第一位客人忘了自己的座位是哪一个，便从 $<guests>$ 个座位中随机选一个坐下。此后每位客人入场时，
-    如果自己的座位空着就坐自己的座位，否则随机选一个空座位坐下。
+    第一位客人忘了自己的座位是哪一个，
+    便从 $<guests>$ 个座位中等可能地任选一个坐下（也可能恰好是自己的座位）。此后每位客人入场时，
+    如果自己的座位空着就坐自己的座位，否则从空座位中等可能地任选一个坐下。
     第 $<earlier>$ 位客人和第 $<later>$ 位客人最后都坐在自己座位上的概率是多少？答案写成最简分数。
     """
     require(earlier < later < guests)
@@ -103,11 +104,12 @@ def spin_for_both_colours(red=span(2, 7), blue=span(2, 7), white=span(2, 12)):
 
 @question('probability', level='medium')
 def stop_at_or_past(faces=span(3, 6), stop=span(4, 7), bound=span('stop', 'stop + faces - 2')):
-    """A fair spinner shows each of the numbers $1$ to $<faces>$ with the same probability. It is
-    spun, and the numbers are added up, until the total is $<stop>$ or more. What is the probability
-    that the final total is at most $<bound>$? Answer with a common fraction in lowest terms.
+    """A fair spinner shows each of the integers from $1$ to $<faces>$ with the same probability. It
+    is spun, and the numbers are added up, until the total is $<stop>$ or more. What is the
+    probability that the final total is at most $<bound>$? Answer with a common fraction in lowest
+    terms.
 
-    一个均匀的转盘等可能地转出 $1$ 到 $<faces>$ 中的每一个数。不断转动转盘并把转出的数累加，
+    一个均匀的转盘等可能地转出 $1$ 到 $<faces>$ 中的每一个整数。不断转动转盘并把转出的数累加，
     直到总和达到或超过 $<stop>$ 为止。最后的总和不超过 $<bound>$ 的概率是多少？答案写成最简分数。
     """
     # A total is reached in one spin from the totals before it that lie below the stop.
@@ -160,14 +162,15 @@ def never_two_behind(winner=span(6, 16), loser=span(4, 14)):
 
 @question('probability', level='hard')
 def unfair_duel_for_chips(own=span(2, 3), other=span(2, 3), wins=span(1, 6), rounds=span(3, 7)):
-    """Kim has $<own>$ chips and Lou has $<other>$. In each round Kim wins one chip from Lou with
-    probability $<Fraction(wins, rounds)>$; otherwise Lou wins one chip from Kim. They play until
-    one of them has all the chips. What is the probability that it is Kim? Answer with a common
-    fraction in lowest terms.
+    """Kim has $<own>$ chips and Lou has $<other>$. In each round, independently of the others, Kim
+    wins one chip from Lou with probability $<Fraction(wins, rounds)>$; otherwise Lou wins one chip
+    from Kim. They play until one of them has all the chips. What is the probability that it is Kim?
+    Answer with a common fraction in lowest terms.
 
     金姆有 $<own>$ 枚筹码，路易有 $<other>$ 枚。
-    每一局金姆以概率 $<Fraction(wins, rounds)>$ 从路易那里赢得一枚筹码，否则路易从金姆那里赢得一枚。
-    两人一直玩到其中一人拥有全部筹码为止。金姆最终拥有全部筹码的概率是多少？答案写成最简分数。
+    每一局金姆获胜的概率都是 $<Fraction(wins, rounds)>$，各局相互独立，没有平局；
+    每局由输家给赢家一枚筹码。两人一直玩到其中一人拥有全部筹码为止。
+    金姆最终拥有全部筹码的概率是多少？答案写成最简分数。
     """
     require(wins < rounds and gcd(wins, rounds) == 1 and 2 * wins != rounds)
     # The ruin of a gambler, by the odds of losing a round.

@@ -10,7 +10,7 @@ from opencompass_gpassk.rv.question import question, require, span
 @question('sequences', level='easy')
 def badges_without_multiples(left_out=span(3, 9), place=span(100, 700)):
     """The badges of a congress bear the positive integers in increasing order, except that all
-    multiples of $<left_out>$ are left out. Which number is on the badge at place $<place>$?
+    multiples of $<left_out>$ are left out. Which number is on the badge in position $<place>$?
 
     一次大会的胸牌按从小到大的顺序用正整数编号，但 $<left_out>$ 的倍数都跳过不用。
     第 $<place>$ 块胸牌上的号码是多少？
@@ -60,8 +60,8 @@ def term_less_the_one_before(first=span(10, 60), second=span(10, 60), terms=span
 
 @question('sequences', level='medium')
 def squares_among_cubes(above=span(1000, 4000), place=span(30, 60)):
-    """All integers greater than $<above>$ that are the square or the cube of an integer are written
-    in a row in ascending order, each of them once. Which number stands at place $<place>$?
+    """All integers greater than $<above>$ that are the square or the cube of an integer are listed
+    in increasing order, each of them once. Which number is in position $<place>$ of this list?
 
     把大于 $<above>$ 且是整数的平方或立方的所有整数从小到大排成一行，每个数只写一次。
     第 $<place>$ 个数是多少？
@@ -79,8 +79,8 @@ def runs_that_count_themselves(one=span(1, 4), other=span(1, 4), terms=span(24, 
     the first term says, the second run as the second term says, and so on for ever. What is the sum
     of the first $<terms>$ terms?
 
-    一个无穷数列的各项都是 $<one>$ 或 $<other>$，第一项是 $<one>$。把它分成由相等的项组成的段，
-    每段尽可能长：第一段的项数等于第一项，第二段的项数等于第二项，依此类推，永远如此。
+    一个无穷数列的各项都是 $<one>$ 或 $<other>$，第一项是 $<one>$。把连续相等的项归为一段，
+    每段尽可能长：第一段的项数等于第一项，第二段的项数等于第二项，依此类推，无限继续下去。
     求它的前 $<terms>$ 项之和。
     """
     require(one != other)
@@ -163,8 +163,8 @@ def roots_rounded_down(start=span(20, 90), end=span(150, 400)):
 @question('sequences', level='hard')
 def numbers_as_in_a_dictionary(last=span(300, 999), place=span(100, 900)):
     """The integers from $1$ to $<last>$ are sorted as words are in a dictionary, with digits for
-    letters: $9$ comes after $12$, and $12$ comes before $125$. So the list begins with
-    $1, 10, 100, 101$. Which number stands at place $<place>$?
+    letters: $9$ comes after $12$, and $12$ comes before $125$. So the list begins with $1, 10, 100,
+    101$. Which number is in position $<place>$ of this list?
 
     把从 $1$ 到 $<last>$ 的整数像词典中的单词那样排序，数字当作字母：$9$ 排在 $12$ 之后，
     $12$ 排在 $125$ 之前。于是开头几个数是 $1, 10, 100, 101$。排在第 $<place>$ 个的数是多少？

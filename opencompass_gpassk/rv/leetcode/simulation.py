@@ -10,13 +10,13 @@ from opencompass_gpassk.rv.question import question, require, rising, several, s
 @question('simulation', level='easy')
 def rows_in_groups_of_seven(start=span(10, 40), rows=span(60, 180)):
     """The rows of an arena are numbered from the innermost one outwards and form groups of seven.
-    Row $1$ has $<start>$ seats. Within a group each row has one seat more than the row before it;
-    but the first row of a group has only one seat more than the first row of the group before. How
-    many seats do the first $<rows>$ rows have altogether?
+    Row $1$ has $<start>$ seats. Within a group, each row after the first has one seat more than the
+    row in front of it. The first row of each later group has one seat more than the first row of
+    the previous group. How many seats do the first $<rows>$ rows have altogether?
 
     一座圆形剧场的座位从最里面一排起向外逐排编号，每七排为一组。第 $1$ 排有 $<start>$ 个座位。
-    同一组中，每一排都比前一排多一个座位；而每一组的第一排只比前一组的第一排多一个座位。
-    前 $<rows>$ 排一共有多少个座位？
+    同一组中，从该组的第二排起，每一排都比前一排多一个座位；从第二组起，
+    每一组的第一排比前一组的第一排多一个座位。前 $<rows>$ 排一共有多少个座位？
     """
     require(rows % 7)
     # A full group has 7 seats more than the one before it, the first one 7 start + 21.
@@ -29,8 +29,8 @@ def rows_in_groups_of_seven(start=span(10, 40), rows=span(60, 180)):
 def train_up_and_down_the_mountain(stations=span(8, 30), rides=span(100, 400)):
     """A mountain railway has $<stations>$ stations, numbered from $1$ in the valley to $<stations>$
     on the summit. Its only train starts at station $1$, goes up to station $<stations>$, down to
-    station $1$, up again and so on. What is the number of the station at which it is after
-    $<rides>$ rides, each from one station to a neighbouring one?
+    station $1$, up again and so on. At which station is it after $<rides>$ rides, each from one
+    station to a neighbouring one? Give the station's number.
 
     一条登山铁路有 $<stations>$ 个车站，从山谷的 $1$ 号站编到山顶的 $<stations>$ 号站。
     唯一的一列火车从 $1$ 号站出发，上行到 $<stations>$ 号站，再下行到 $1$ 号站，然后又上行，
@@ -44,13 +44,13 @@ def train_up_and_down_the_mountain(stations=span(8, 30), rides=span(100, 400)):
 @question('simulation', level='easy')
 def can_after_can_on_the_beds(cans=several(5, span(2, 9)), bed=span(1, 5)):
     """Five flower beds need <listed(cans)> cans of water, respectively. A gardener goes round the
-    beds in this order, again and again. To each bed that does not yet have all its water she gives
-    one can, which takes one minute; she passes the others by, and walking takes no time. After how
-    many minutes has bed number $<bed>$ got all its water?
+    beds in this order, starting with the first, again and again. To each bed that does not yet have
+    all its water she gives one can, which takes one minute; she passes the others by, and walking
+    takes no time. After how many minutes has bed number $<bed>$ got all its water?
 
-    五个花坛依次需要 <listed(cans)> 罐水。园丁按这个顺序一圈又一圈地走过各个花坛。
-    遇到还没有浇够水的花坛，她就浇一罐水，用时一分钟；其余的花坛直接走过，走路不花时间。多少分钟后，
-    第 $<bed>$ 个花坛浇够了水？
+    五个花坛依次需要 <listed(cans)> 罐水。园丁从第一个花坛开始，按这个顺序一圈又一圈地走过各个花坛。
+    遇到还没有浇够水的花坛，她就浇一罐水，用时一分钟；其余的花坛直接走过，走路不花时间。
+    从开始浇水算起，多少分钟后第 $<bed>$ 个花坛浇够了水？
     """
     # Until one is done, those before it get up to as many cans, those after it up to one less.
     own = cans[bed - 1]
@@ -74,14 +74,14 @@ def strikes_of_the_town_clock(start=span(1, 12), hours=span(20, 90)):
 
 @question('simulation', level='easy')
 def every_few_lamps_round_the_ring(lamps=span(30, 99), step=span(4, 25), presses=span(150, 600)):
-    """A ring of $<lamps>$ lamps is dark. Starting at one of them, somebody moves on by $<step>$
-    lamps along the ring, always the same way round, and presses the switch of the lamp reached;
-    this is done $<presses>$ times in succession. A press turns a lamp on if it is off, and off if
-    it is on. How many lamps are on in the end?
+    """All $<lamps>$ lamps in a ring are off. Starting at one lamp (without pressing its switch),
+    somebody repeats the following $<presses>$ times: move on by $<step>$ lamps along the ring,
+    always in the same direction, and press the switch of the lamp reached. A press turns a lamp on
+    if it is off, and off if it is on. How many lamps are on in the end?
 
-    $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发，始终朝同一方向沿圆圈前进，
-    每次前进 $<step>$ 盏灯，并按一下所到达的那盏灯的开关，一共按 $<presses>$ 次。每按一下，
-    灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
+    $<lamps>$ 盏灯围成一圈，开始时全都灭着。某人从其中一盏灯处出发（不按这盏灯的开关），
+    把下面的操作重复 $<presses>$ 次：始终朝同一方向沿圆圈前进 $<step>$ 盏灯，
+    并按一下所到达的那盏灯的开关。每按一下，灭着的灯变亮，亮着的灯变灭。最后有多少盏灯亮着？
     """
     # Only n / gcd(n, step) lamps are reached, over and over in turn, on in odd laps of theirs.
     reached = lamps // gcd(lamps, step)
@@ -110,14 +110,16 @@ def vat_drained_when_full(jug=span(5, 9), vat=span(14, 29), target=span(2, 9)):
 
 @question('simulation', level='medium')
 def counted_out_of_the_circle(children=span(11, 20), count=span(3, 5), start=span(2, 9)):
-    """Children with the numbers $1$ to $<children>$ stand in a circle in this order. Beginning with
-    child $<start>$ as one, they count up to $<count>$ in the order of the numbers, with $1$ after
-    $<children>$. The child counted as $<count>$ leaves the circle, and counting begins anew with
-    the next child as one, until a single child is left. What is its number?
+    """Children with the numbers $1$ to $<children>$ stand in a circle in this order. Starting with
+    child $<start>$, they count off from one to $<count>$ around the circle, each child saying one
+    number, in increasing order of the children's own numbers (child $1$ follows child
+    $<children>$). The child who says $<count>$ leaves the circle, and the next child starts again
+    at one. This goes on until a single child is left. What is this child's number?
 
-    编号为 $1$ 到 $<children>$ 的孩子依次站成一圈。从 $<start>$ 号孩子开始报一，按编号的顺序报数，
-    报到 $<count>$ 为止，$1$ 号接在 $<children>$ 号之后。报到 $<count>$ 的孩子离开圆圈，
-    下一个孩子再从一开始报数，直到只剩下一个孩子。剩下的孩子是几号？
+    编号为 $1$ 到 $<children>$ 的孩子依次站成一圈。从 $<start>$ 号孩子开始，从一报到 $<count>$，
+    每人报一个数，按编号递增的顺序沿圆圈进行（$1$ 号接在 $<children>$ 号之后）。
+    报到 $<count>$ 的孩子离开圆圈，下一个孩子再从一开始报数。如此继续，直到只剩下一个孩子。
+    剩下的孩子是几号？
     """
     # With one child more, the last place moves on by the count: r(n) = (r(n - 1) + k) mod n.
     last = 0
@@ -202,10 +204,10 @@ def beetles_on_a_ruler(
     end of the ruler also turns round at once. At which mark is the beetle that started at
     $<marks[1]>$ after $<seconds>$ seconds?
 
-    四只甲虫停在一把尺子的刻度 <listed(marks)> 处，尺子的刻度从 $0$ 到 $<length>$。
-    它们同时开始沿尺子爬行，每秒爬一个刻度，第一只和第三只朝刻度增大的方向，
-    第二只和第四只朝相反的方向。两只甲虫一相遇就立即各自掉头，爬到尺子一端的甲虫也立即掉头。
-    从刻度 $<marks[1]>$ 处出发的甲虫在 $<seconds>$ 秒后位于哪个刻度？
+    四只甲虫分别停在一把尺子的刻度 <listed(marks)> 处（依次称为第一至第四只），
+    尺子的刻度从 $0$ 到 $<length>$。它们同时开始沿尺子爬行，每秒爬一个刻度，
+    第一只和第三只朝刻度增大的方向，第二只和第四只朝相反的方向。两只甲虫一相遇就立即各自掉头，
+    爬到尺子一端的甲虫也立即掉头。从刻度 $<marks[1]>$ 处出发的甲虫在 $<seconds>$ 秒后位于哪个刻度？
     """
     # Beetles that turn are beetles that pass and swap names; their order stays the same.
     gone = [mark + way * seconds for mark, way in zip(marks, (1, -1, 1, -1), strict=True)]

@@ -58,9 +58,10 @@ def yard_of_wheels(cars=span(4, 20), tricycles=span(6, 40)):
 
 @question('algebra', level=3)
 def bars_against_a_line(a=span(1, 25), b=either_sign(1, 15)):
-    """Find all real numbers $x$ with $|2x - <a>| = x <+b>$. List them, separated by commas.
+    """Find all real numbers $x$ with $|2x - <a>| = x <+b>$. List them as integers or fractions in
+    lowest terms, separated by commas.
 
-    求所有满足 $|2x - <a>| = x <+b>$ 的实数 $x$，答案用逗号隔开。
+    求所有满足 $|2x - <a>| = x <+b>$ 的实数 $x$，答案写成整数或最简分数，用逗号隔开。
     """
     require(a + 2 * b > 0)
     # Either 2x - a = x + b or a - 2x = x + b; both count if x + b is not negative.
@@ -81,10 +82,10 @@ def bars_within_bars(a=span(1, 20), b=span(22, 45), c=span(6, 20)):
 
 @question('algebra', level=4)
 def twice_watered(k=span(1, 4), m=span(7, 13), n=span(4, 10)):
-    """A cask holds $<k*m*m>$ litres of cider. Some of it is drawn off, as much water is poured in,
-    and all is stirred well. Then the same amount as before is drawn off again and replaced by
-    water. Now $<k*n*n>$ litres of cider are left in the cask. How many litres were drawn off each
-    time?
+    """A cask holds $<k*m*m>$ litres of cider. Some of it is drawn off, the same amount of water is
+    poured in, and the mixture is stirred well. Then the same amount as before is drawn off again
+    and replaced by water. Now $<k*n*n>$ litres of cider are left in the cask. How many litres were
+    drawn off each time?
 
     一只木桶里装有 $<k*m*m>$ 升苹果酒。先放出一部分，再倒入同样多的水并搅匀；
     然后再放出与上次同样多的液体，并用水补满。这时桶里还剩 $<k*n*n>$ 升苹果酒。每次放出多少升？

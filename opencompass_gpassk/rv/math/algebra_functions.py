@@ -57,9 +57,9 @@ def two_steps_back(a=span(-7, 7), d=span(-7, 7), factor=span(2, 7), value=span(2
 @question('algebra', level=3)
 def dearer_boat_tours(price=span(12, 40), guests=span(150, 600), lost=span(3, 12)):
     """At $<price>$ dollars a ticket, a boat tour has $<guests>$ guests a day. For every dollar by
-    which the price is raised, it loses $<lost>$ guests a day. The price must be a whole number of
-    dollars and may not be lowered. What is the greatest possible daily income from the tickets, in
-    dollars?
+    which the price is raised, the tour loses $<lost>$ guests a day. The price must be a whole
+    number of dollars and may not be lowered. What is the greatest possible daily income from the
+    tickets, in dollars?
 
     游船票价为每张 $<price>$ 元时，每天有 $<guests>$ 名游客。票价每提高一元，
     每天就减少 $<lost>$ 名游客。票价必须是整数元，且不得降价。每天的门票收入最多是多少元？

@@ -56,10 +56,10 @@ def terms_from_both_ends(first=span(3, 40), step=span(2, 9)):
 @question('algebra', level=3)
 def root_within_root(n=rising(3, 24), m=rising(3, 24)):
     r"""The number $\sqrt{<m + n> + \sqrt{<4*m*n>}}$ can be written as $\sqrt{m} + \sqrt{n}$ with
-    integers $m > n$. Find the ordered pair $(m, n)$.
+    positive integers $m > n$. Find the ordered pair $(m, n)$.
 
-    数 $\sqrt{<m + n> + \sqrt{<4*m*n>}}$ 可以写成 $\sqrt{m} + \sqrt{n}$，
-    其中 $m$、$n$ 为整数且 $m > n$。求有序数对 $(m, n)$。
+    数 $\sqrt{<m + n> + \sqrt{<4*m*n>}}$ 可以写成 $\sqrt{m} + \sqrt{n}$，其中 $m$、
+    $n$ 为正整数且 $m > n$。求有序数对 $(m, n)$。
     """
     # Squaring shows the sum m + n and the product 4mn; were its root an integer, it would go.
     require(math.isqrt(m * n) ** 2 != m * n)
@@ -115,11 +115,10 @@ def drone_along_barges(
     back to the stern of the last. During this flight the barges move on by $<scale * legs[1 - i]>$
     metres. How many metres does the drone fly?
 
-    一列首尾相连、全长 $<scale * legs[i]>$ 米的驳船，沿笔直的运河被匀速拖行。
-    一架无人机水平飞行拍摄，往返速度相同且保持不变，比驳船快：
-    它从最后一艘驳船的船尾飞到第一艘的船头，然后立即飞回最后一艘的船尾。
-    在这段飞行中，驳船前进了 $<scale * legs[1 - i]>$ 米。
-    无人机一共飞了多少米？
+    一支由驳船首尾相连组成、全长 $<scale * legs[i]>$ 米的船队，沿笔直的运河被匀速拖行。
+    一架无人机水平飞行拍摄，往返速度相同且保持不变，比船队快：
+    它从最后一艘驳船的船尾飞到第一艘的船头，然后立即飞回最后一艘的船尾。在无人机往返一次的时间里，
+    船队前进了 $<scale * legs[1 - i]>$ 米。无人机一共飞了多少米？
     """
     length, advance = scale * legs[i], scale * legs[1 - i]
     require(30 <= length <= 300 and 30 <= advance <= 500)

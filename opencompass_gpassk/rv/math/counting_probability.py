@@ -23,7 +23,7 @@ def meal_with_or_without_dessert(soups=span(3, 9), mains=span(5, 20), desserts=s
 @question('counting and probability', level=2)
 def greetings_across_teams(a=distinct(6, 20), b=distinct(6, 20), c=distinct(6, 20)):
     """Three teams of $<a>$, $<b>$ and $<c>$ players meet. Everybody shakes hands once with each
-    player of the other two teams, but with nobody of their own. How many handshakes are there?
+    player of the other two teams, but with nobody on their own team. How many handshakes are there?
 
     三支球队分别有 $<a>$ 名、$<b>$ 名和 $<c>$ 名队员。每名队员与另外两队的每名队员各握手一次，
     但不与本队的人握手。一共握手多少次？
@@ -113,15 +113,15 @@ def ferries_at_one_pier(
     first=span(10, 30, step=2),
     second=span(10, 30, step=5),
 ):
-    """Two ferries use the same pier, which has room for only one of them. They arrive at
-    independent, uniformly random moments within the same $<window>$ minutes. The first ferry stays
-    at the pier for $<first>$ minutes, the second one for $<second>$ minutes. What is the
-    probability that the ferry that arrives later finds the pier occupied by the other? Answer with
-    a common fraction in lowest terms.
+    """Two ferries, A and B, use the same pier, which has room for only one of them. They arrive at
+    independent, uniformly random moments within the same $<window>$-minute period. Ferry A stays at
+    the pier for $<first>$ minutes, ferry B for $<second>$ minutes. What is the probability that the
+    ferry that arrives later finds the pier occupied by the other? Answer with a common fraction in
+    lowest terms.
 
-    两艘渡轮使用同一个只能停一艘船的码头，到达时刻相互独立，
-    且在同一段 $<window>$ 分钟的时间内均匀分布。第一艘渡轮在码头停 $<first>$ 分钟，
-    第二艘停 $<second>$ 分钟。后到的渡轮发现码头正被另一艘占着的概率是多少？答案写成最简分数。
+    甲、乙两艘渡轮使用同一个只能停一艘船的码头，到达时刻相互独立，
+    且在同一段 $<window>$ 分钟的时间内均匀分布。甲船在码头停 $<first>$ 分钟，
+    乙船停 $<second>$ 分钟。后到的渡轮到达时，另一艘仍停在码头的概率是多少？答案写成最简分数。
     """
     require(first != second)
     # The arrivals are a point of a square; outside a band along its diagonal, nobody waits.
@@ -151,9 +151,9 @@ def blocks_of_one_colour(green=span(3, 12), yellow=span(3, 12)):
 
 @question('counting and probability', level=5)
 def candles_on_a_wreath(red=span(3, 16), white=span(3, 16)):
-    """$<red>$ identical red candles and $<white>$ identical white candles are placed at equal
-    distances around a wreath that lies flat on a table. Two arrangements count as the same if
-    turning the wreath takes one to the other; the wreath must not be flipped over. How many
+    """Around a wreath that lies flat on a table, $<red>$ identical red candles and $<white>$
+    identical white candles are placed at equal distances. Two arrangements count as the same if
+    rotating the wreath takes one to the other; the wreath must not be flipped over. How many
     different arrangements are there?
 
     把 $<red>$ 支相同的红蜡烛和 $<white>$ 支相同的白蜡烛等距离地插在一个平放在桌上的花环上。

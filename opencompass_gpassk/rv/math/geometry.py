@@ -78,10 +78,12 @@ def turned_about_hypotenuse(
 ):
     r"""A right triangle with legs of $<scale * legs[0]>$ and $<scale * legs[1]>$ is turned through
     a full revolution about its hypotenuse. What is the volume of the solid that it sweeps out? Give
-    it exactly, in terms of $\pi$.
+    it exactly, as a multiple of $\pi$ whose coefficient is an integer or a fraction in lowest
+    terms.
 
     一个直角三角形的两条直角边长分别为 $<scale * legs[0]>$ 和 $<scale * legs[1]>$，
-    将它绕斜边所在直线旋转一周，所得立体的体积是多少？答案用含 $\pi$ 的式子精确表示。
+    将它绕斜边所在直线旋转一周，所得立体的体积是多少？答案精确地写成 $\pi$ 的倍数，
+    系数为整数或最简分数。
     """
     import sympy
 
@@ -157,7 +159,7 @@ def three_distances(distances=one_of(*(order for sides in HERON for order in per
 
 @question('geometry', level=5)
 def hexagon_of_two_lengths(a=span(2, 15), b=span(2, 15)):
-    """The six corners of a convex hexagon lie on a circle. The lengths of its sides are, in order,
+    """The six vertices of a convex hexagon lie on a circle. The lengths of its sides are, in order,
     $<a>$, $<a>$, $<a>$, $<b>$, $<b>$ and $<b>$. Find the area of the hexagon. Answer in simplest
     radical form.
 

@@ -16,11 +16,12 @@ def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
     r"""The graph of $y =
     \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$ has
     exactly one hole: a single point that is missing from an otherwise unbroken piece of the curve.
-    What are the coordinates of the hole? Answer with an ordered pair.
+    What are the coordinates of the hole? Answer with an ordered pair of numbers that are integers
+    or fractions in lowest terms.
 
     下列函数的图象恰有一个空心点（曲线在该处缺少一个点，而在其附近没有断开）：
     $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$。
-    求这个空心点的坐标，答案写成有序数对。
+    求这个空心点的坐标，答案写成有序数对，其中的数写成整数或最简分数。
     """
     require(hole + p and hole + q and (hole - p) % (hole - q))
     # The fraction is (x - hole)(x - p) / (x - hole)(x - q).

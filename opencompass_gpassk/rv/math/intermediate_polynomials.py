@@ -117,7 +117,7 @@ def possible_integer_roots(a=span(1, 5), gap=span(2, 6), u=span(6, 30), slope=sp
     separated by commas.
 
     整系数多项式 $P(x)$ 满足 $P(<a>) = <u>$，$P(<a + gap>) = <u + gap * slope>$。
-    求所有可能成为 $P(x)$ 的根的整数，答案用逗号隔开。
+    如果 $P(x)$ 有整数根，这样的根可能是哪些整数？列出所有可能的值，用逗号隔开。
     """
     b, v = a + gap, u + gap * slope
     # P(x) = (x - r)Q(x): a - r divides P(a), b - r divides P(b), and a - b divides Q(a) - Q(b).

@@ -65,8 +65,8 @@ def marchers_in_rows(
     c=span(2, 'rows[2] - 1'),
 ):
     """When the musicians of a band line up in rows of $<rows[0]>$, $<a>$ of them are left over. In
-    rows of $<rows[1]>$, $<b>$ are left over, and in rows of $<rows[2]>$, $<c>$ are. What is the
-    smallest possible number of musicians?
+    rows of $<rows[1]>$ there are $<b>$ left over, and in rows of $<rows[2]>$ there are $<c>$. What
+    is the smallest possible number of musicians?
 
     一支乐队的乐手排队，每排 $<rows[0]>$ 人时剩下 $<a>$ 人，每排 $<rows[1]>$ 人时剩下 $<b>$ 人，
     每排 $<rows[2]>$ 人时剩下 $<c>$ 人。乐手最少有多少人？
@@ -158,8 +158,8 @@ def power_minus_square(prime=one_of(7, 11, 13, 17), periods=span(3, 9), base=spa
     r"""For how many integers $n$ with $1 \le n \le <periods * prime * (prime - 1)>$ is
     $<base>^n - n^2$ divisible by $<prime>$?
 
-    有多少个满足 $1 \le n \le <periods * prime * (prime - 1)>$ 的整数 $n$，
-    使 $<base>^n - n^2$ 能被 $<prime>$ 整除？
+    满足 $1 \le n \le <periods * prime * (prime - 1)>$ 且使 $<base>^n - n^2$ 能被 $<prime>$ 整除的整
+    数 $n$ 有多少个？
     """
     require(base % prime > 1)
     # If the base is no square modulo the prime, only even exponents make its power one.

@@ -52,8 +52,8 @@ def part_of_the_way(
     a=span(1, 5), b=span(3, 6), c=span(1, 5), d=span(3, 6), part=span(1, 3), parts=one_of(4, 5)
 ):
     """On the number line, the point $P$ lies $<Fraction(part, parts)>$ of the way from
-    $<Fraction(a, b)>$ to $<Fraction(c, d)>$. Which number is at $P$? Answer with a common fraction
-    in lowest terms.
+    $<Fraction(a, b)>$ to $<Fraction(c, d)>$. What number does $P$ represent? Answer with a common
+    fraction in lowest terms.
 
     数轴上，点 $P$ 在表示 $<Fraction(a, b)>$ 和 $<Fraction(c, d)>$ 的两点之间，
     它到前一点的距离是这两点间距离的 $<Fraction(part, parts)>$。
@@ -122,12 +122,10 @@ def terminating_ones(
 def chain_of_products(a=span(2, 12), d=span(2, 8)):
     r"""The sum $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>} +
     \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ has ten
-    terms; in each, the second factor of the denominator exceeds the first by $<d>$ and is the first
-    factor of the next term. Find the sum. Answer with a common fraction in lowest terms.
+    terms. Find the sum. Answer with a common fraction in lowest terms.
 
     和式 $\frac{1}{<a> \cdot <a + d>} + \frac{1}{<a + d> \cdot <a + 2*d>}
-    + \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ 共有十项；
-    每一项的分母中，第二个因数比第一个大 $<d>$，并且是下一项的第一个因数。
+    + \frac{1}{<a + 2*d> \cdot <a + 3*d>} + \dots + \frac{1}{<a + 9*d> \cdot <a + 10*d>}$ 共有十项。
     求这个和，答案写成最简分数。
     """
     # 1/(a(a+d)) is (1/a - 1/(a+d))/d, so that of ten such terms only two ends are left.

@@ -40,7 +40,7 @@ def train_on_the_move(
     standing=span(10, 45),
 ):
     """A train leaves at $<hour>{:}<minute>$ and arrives at $<last_hour>{:}<last_minute>$ on the
-    same day (24-hour clock). On its way it stands in stations for $<standing>$ minutes in all. For
+    same day (24-hour clock). It spends a total of $<standing>$ minutes standing at stations. For
     how many minutes is it moving?
 
     一列火车 $<hour>{:}<minute>$ 出发，当天 $<last_hour>{:}<last_minute>$ 到达（$24$ 小时制）。
@@ -66,7 +66,7 @@ def boxes_of_tiles(
 
 @question('prealgebra', level=3)
 def beetle_on_the_flagpole(height=span(35, 95), up=span(5, 9), down=span(2, 6)):
-    """A flagpole is $<height>$ feet high. A beetle starts at its foot on the morning of day $1$.
+    """A flagpole is $<height>$ feet tall. A beetle starts at its base on the morning of day $1$.
     Every day it climbs $<up>$ feet, and every night it slides back $<down>$ feet. On which day does
     it first reach the top? Give the number of that day.
 
@@ -94,10 +94,10 @@ def typed_page_numbers(first=span(2, 8), last=span(114, 399)):
 @question('prealgebra', level=3)
 def sheet_in_strips(strips=span(3, 9), side=span(10, 30)):
     """With cuts parallel to one of its sides, a square sheet of paper is cut into $<strips>$
-    rectangular strips. The perimeters of the strips add up to $<2 * (strips + 1) * side>$ cm. What
-    was the area of the sheet, in square centimetres?
+    rectangular strips, not necessarily of equal width. The perimeters of the strips add up to
+    $<2 * (strips + 1) * side>$ cm. What was the area of the sheet, in square centimetres?
 
-    沿平行于一条边的方向，把一张正方形纸剪成 $<strips>$ 条长方形纸条。
+    沿平行于一条边的方向，把一张正方形纸剪成 $<strips>$ 条长方形纸条（宽度不一定相等）。
     这些纸条的周长之和是 $<2 * (strips + 1) * side>$ 厘米。原来这张纸的面积是多少平方厘米？
     """
     # Each strip has two full sides of the square; their short ends make up two more.

@@ -148,7 +148,7 @@ def skew_lines_apart(
     s<v>$ another one. Find the distance between the two lines. Answer in simplest radical form.
 
     当 $s$、$t$ 取遍全体实数时，点 $t<u>$ 构成空间中的一条直线，点 $<q> + s<v>$ 构成另一条直线。
-    求这两条直线之间的距离，答案写成最简根式。
+    求这两条直线之间的距离，答案写成最简根式（分母有理化）。
     """
     (a, b, c), (d, e, f) = u, v
     normal = b * f - c * e, c * d - a * f, a * e - b * d
