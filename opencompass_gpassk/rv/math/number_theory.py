@@ -158,8 +158,8 @@ def power_minus_square(prime=one_of(7, 11, 13, 17), periods=span(3, 9), base=spa
     r"""For how many integers $n$ with $1 \le n \le <periods * prime * (prime - 1)>$ is
     $<base>^n - n^2$ divisible by $<prime>$?
 
-    满足 $1 \le n \le <periods * prime * (prime - 1)>$ 且使 $<base>^n - n^2$ 能被 $<prime>$ 整除的整
-    数 $n$ 有多少个？
+    满足 $1 \le n \le <periods * prime * (prime - 1)>$ 且使 $<base>^n - n^2$ 能被 $<prime>$ 整除的
+    整数 $n$ 有多少个？
     """
     require(base % prime > 1)
     # If the base is no square modulo the prime, only even exponents make its power one.
