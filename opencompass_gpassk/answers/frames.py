@@ -221,11 +221,10 @@ GOES_ON = re.compile(
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
     rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
-    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible|think|believe)|i doubt"
-    r'|should (?:be|have been)'
-    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few|guess|on reflection'
-    r'|true value|then (?:add|subtract|multiply|divide))\b'
-    r"|\bno[,.]|\bisn't\b|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)"
+    r'|i doubt|should (?:be|have been)|edit|update|revised|recheck\w*|missed|forgot\w*|off by'
+    r'|too many|too few|guess|on reflection|true value|then (?:add|subtract|multiply|divide))\b'
+    r"|\bno[,.]|\bisn't\b|(?:\bnot|n't) (?:satisfy|work|hold|fit|solve)"
+    r"|(?:\bnot|n't) (?:right|correct|the|true|it|quite|valid|possible|think|believe)\b"
     rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|改为|重新|作废|否定|而是|修改|漏|忘',
     re.IGNORECASE,
 )

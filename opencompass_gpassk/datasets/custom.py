@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -75,7 +74,7 @@ class CustomProblems(GPassKDataset):
                 'the data set config, or rename the file'
             )
         questions: list[Question] = []
-        asked = Counter[tuple[str, str]]()
+        asked: dict[tuple[str, str], set[str]] = {}
         places: dict[str, str] = {}
         for number, row in enumerate(read_rows(file), start=1):
             question = _question(row, number, columns, asked)
@@ -91,12 +90,11 @@ class CustomProblems(GPassKDataset):
 
 
 def _question(
-    row: Row, number: int, columns: Mapping[str, str], asked: Counter[tuple[str, str]]
+    given: Row, number: int, columns: Mapping[str, str], asked: dict[tuple[str, str], set[str]]
 ) -> Question:
     name = {field: columns.get(field, field) for field in FIELDS}
-    groups = row.fields.get('groups')
-    if isinstance(groups, Mapping):
-        row = Row(row.place, {**groups, **row.fields})
+    groups = given.fields.get('groups')
+    row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
     texts = {field: text_of(row.fields.get(name[field])) for field in REQUIRED}
     if lacking := [name[field] for field in REQUIRED if not texts[field]]:
         message = (
@@ -113,7 +111,7 @@ def _question(
         raise ValueError(message)
     text = texts['question']
     language = optional_text(row, name['language']) or language_of(text)
-    group, version = version_of(row, asked)
+    group, version = version_of(given, language, asked)
     own_id = version_id(group, version, language) if version else str(number)
     problem_id = optional_text(row, name['id']) or own_id
     question = Question(

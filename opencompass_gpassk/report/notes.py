@@ -39,9 +39,7 @@ CAVEATS = {
         'the 30 problems of AIME 2024, since the list of 45 is not published; '
         'published figures of AIME2024-45 cannot be compared with these'
     ),
-    'AIME2024-45': (
-        'your own list; the list of the published figures is unknown and may differ'
-    ),
+    'AIME2024-45': ('your own list; the list of the published figures is unknown and may differ'),
 }
 
 

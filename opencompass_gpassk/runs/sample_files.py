@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opencompass_gpassk.datasets.data_files import Row
+from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.datasets.rv_files import all_or_none, version_id, version_of
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import (
@@ -95,7 +96,7 @@ def read_samples(
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
-    asked = Counter[tuple[str, str]]()
+    asked: dict[tuple[str, str], set[str]] = {}
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
             problem, samples = _row(line, number, asked)
@@ -123,7 +124,7 @@ def read_samples(
 
 
 def _row(
-    line: str, number: int, asked: Counter[tuple[str, str]]
+    line: str, number: int, asked: dict[tuple[str, str], set[str]]
 ) -> tuple[Problem, list[str | None]]:
     row = parse_row(line)
     gold = row.get('answer')
@@ -150,18 +151,19 @@ def _row(
     given_id = row.get('id')
     if not isinstance(given_id, str | int | None):
         raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
-    cluster, version = version_of(Row('this row', row), asked)
+    question, language = str(row.get('question') or ''), str(row.get('language') or '')
+    known = language or language_of(question)
+    cluster, version = version_of(Row('this row', row), known, asked)
     if version and row.get('source'):
         groups.setdefault('split', str(row['source']))
-    language = str(row.get('language') or '')
-    own_id = version_id(cluster, version, language) if version else str(number)
+    own_id = version_id(cluster, version, known) if version else str(number)
     problem = Problem(
         problem_id=own_id if given_id is None else str(given_id),
-        question=str(row.get('question') or ''),
+        question=question,
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,
-        language=language,
+        language=known if version else language,
     )
     return problem, samples
