@@ -9,12 +9,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets.base import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
 from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.rv.generation import PosedQuestion
-from opencompass_gpassk.trials import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
+__all__ = ['Asked', 'all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
 
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
@@ -22,6 +23,8 @@ GROUP = ('group', 'group_id', 'qf_id', 'question_id')
 # The spellings of true and false in JSON, tables and hand-written files.
 TRUE, FALSE = ('true', '1', '1.0', 'yes'), ('false', '0', '0.0', 'no', '', 'none', 'nan')
 FLAGS = ('original', 'is_original')
+
+Asked = dict[tuple[str, str], set[str]]  # group and language → versions
 
 
 def write_line(posed: PosedQuestion) -> str:
@@ -49,7 +52,7 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
 
 
-def version_of(row: Row, language: str, asked: dict[tuple[str, str], set[str]]) -> tuple[str, str]:
+def version_of(row: Row, language: str, asked: Asked) -> tuple[str, str]:
     """Return the question that a problem is a version of, and which one it is; '' if it is none.
 
     A row with a ``group`` and a ``version`` or ``original`` is a version, as those of ``gpassk rv
@@ -58,8 +61,8 @@ def version_of(row: Row, language: str, asked: dict[tuple[str, str], set[str]]) 
     Args:
         row: The row.
         language: Of the problem.
-        asked: Group and language → the versions that came before; this one is added. A version
-            without a number gets the next one.
+        asked: The versions that came before; this one is added. One without a number gets the
+            next.
 
     Raises:
         ValueError: If ``original`` is neither true nor false, or a version came before.
@@ -83,18 +86,18 @@ def version_id(group: str, version: str, language: str) -> str:
     return f'{group}/{version}' + ('' if language == 'en' else f'/{language}')
 
 
-def all_or_none(versions: Sequence[tuple[str, str]], place: str) -> None:
+def all_or_none(problems: Sequence[Question | Problem], place: str) -> None:
     """Check that all problems of a file are versions of questions, or none is.
 
     Args:
-        versions: Id and version of each problem.
+        problems: The problems of the file.
         place: The file.
 
     Raises:
         ValueError: If some are, and others aren't.
     """
-    plain = [problem_id for problem_id, version in versions if not version]
-    if plain and len(plain) < len(versions):
+    plain = [one.problem_id for one in problems if not one.version]
+    if plain and len(plain) < len(problems):
         raise ValueError(
             f'{place}: problem {plain[0]!r} has no group and version, but others have; put '
             'versions of questions and plain problems into files of their own'

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from opencompass_gpassk.datasets.data_files import Row
 from opencompass_gpassk.datasets.prompts import language_of
-from opencompass_gpassk.datasets.rv_files import all_or_none, version_id, version_of
+from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import (
     at_line,
@@ -96,7 +96,7 @@ def read_samples(
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
-    asked: dict[tuple[str, str], set[str]] = {}
+    asked: Asked = {}
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
             problem, samples = _row(line, number, asked)
@@ -116,16 +116,14 @@ def read_samples(
                 )
                 for index, sample in enumerate(samples)
             ]
-    all_or_none([(one.problem_id, one.version) for one in problems], name)
+    all_or_none(problems, name)
     if not problems:
         raise ValueError(f'{name}: there is no usable row; see gpassk score --help for the format')
     stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
     return SampledProblems(stem, problems, responses)
 
 
-def _row(
-    line: str, number: int, asked: dict[tuple[str, str], set[str]]
-) -> tuple[Problem, list[str | None]]:
+def _row(line: str, number: int, asked: Asked) -> tuple[Problem, list[str | None]]:
     row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):

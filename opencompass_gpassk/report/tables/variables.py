@@ -125,12 +125,7 @@ def variable_results(results: Results) -> list[VariableResult]:
     to the model's, without its source, so that results of both sources share one row.
     """
     found = [
-        VariableResult(
-            model,
-            way_of_decoding(result),
-            dataset,
-            result,
-        )
+        VariableResult(model, way_of_decoding(result), dataset, result)
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
         if has_verdicts(result) and result.get('versions')
