@@ -171,8 +171,8 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[VariableResult]
         rows += _ranked([name, one.model, one.responses, *one.headline()] for one in measured)
     notes = [READING]
     # Two benchmarks surely have different questions only if they are of two sources.
-    sources = sorted(name.removeprefix('RV-').partition(',')[0] for name, _ in by_questions)
-    if sources == ['LEETCODE', 'MATH'] and len(sizes) == 1:
+    sources = sorted(name.partition(',')[0] for name, _ in by_questions)
+    if sources == ['RV-LEETCODE', 'RV-MATH'] and len(sizes) == 1:
         of_model: dict[tuple[str, str], list[VariableResult]] = {}
         for one in found:
             of_model.setdefault((one.model, one.responses), []).append(one)
