@@ -133,6 +133,9 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'RV-LEETCODE, 2 versions',
     ]
     assert 'GA@m' in table.columns
+    own = {'a': greedy(STEADY), 'b': greedy(STEADY, 'LEETCODE')}  # the user's LEETCODE.jsonl
+    rows = variable_tables({'m': own})[0].rows
+    assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
 def test_overall_figures_weigh_questions_that_are_known() -> None:

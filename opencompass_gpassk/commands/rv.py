@@ -22,7 +22,7 @@ Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790
   gpassk rv generate -o rv.jsonl          the rows of the data sets, as JSON lines
 
 A row has question, answer, group, version ("original" or a number), source, subject, level,
-language, variables and original (true or false). RVBench(path='rv.jsonl') reads such files.
+language, variables and original (true or false). `gpassk run --data rv.jsonl` asks them.
 
 A test set that nobody has seen: `gpassk rv generate --seed random -o rv.jsonl` draws a seed of 128
 bits and tells it, and the SHA-256 of the rows, once. Publish the SHA-256 first, the seed later.

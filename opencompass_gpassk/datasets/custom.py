@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from opencompass.registry import LOAD_DATASET
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.prompts import language_of
-from opencompass_gpassk.datasets.rv_files import all_or_none, version_id, version_of
+from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import fields_of
 
 __all__ = ['FIELDS', 'CustomProblems']
@@ -44,8 +43,8 @@ class CustomProblems(GPassKDataset):
             path: A file: JSON lines, JSON, CSV or parquet. Rows have ``question`` and ``answer``.
                 Optional are ``id``; ``language`` (by default ``'cn'`` if the question contains
                 Chinese, else ``'en'``); the groups ``split``, ``level`` and ``subject``, also
-                inside an object ``groups``; ``cluster``, a label that translations or versions of
-                one question share; and ``group`` with ``version`` or ``original``, as ``gpassk rv
+                inside an object ``groups``; ``cluster``, a label that translations of one
+                question share; and ``group`` with ``version`` or ``original``, as ``gpassk rv
                 generate`` writes them, if problems are versions of questions.
             name: The name in tables, under which results are joined; by default the file's name.
             columns: Field → its name in the file, such as ``{'question': 'problem'}``.
@@ -75,7 +74,7 @@ class CustomProblems(GPassKDataset):
                 'the data set config, or rename the file'
             )
         questions: list[Question] = []
-        asked = Counter[tuple[str, str]]()
+        asked: Asked = {}
         places: dict[str, str] = {}
         for number, row in enumerate(read_rows(file), start=1):
             question = _question(row, number, columns, asked)
@@ -86,17 +85,14 @@ class CustomProblems(GPassKDataset):
                     'give every problem its own'
                 )
             questions.append(question)
-        all_or_none([(one.problem_id, one.version) for one in questions], path)
+        all_or_none(questions, path)
         return make_dataset(questions, benchmark=benchmark, version='user', prompt=prompt, cot=cot)
 
 
-def _question(
-    row: Row, number: int, columns: Mapping[str, str], asked: Counter[tuple[str, str]]
-) -> Question:
+def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> Question:
     name = {field: columns.get(field, field) for field in FIELDS}
-    groups = row.fields.get('groups')
-    if isinstance(groups, Mapping):
-        row = Row(row.place, {**groups, **row.fields})
+    groups = given.fields.get('groups')
+    row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
     texts = {field: text_of(row.fields.get(name[field])) for field in REQUIRED}
     if lacking := [name[field] for field in REQUIRED if not texts[field]]:
         message = (
@@ -113,7 +109,7 @@ def _question(
         raise ValueError(message)
     text = texts['question']
     language = optional_text(row, name['language']) or language_of(text)
-    group, version = version_of(row, asked)
+    group, version = version_of(given, language, asked)
     own_id = version_id(group, version, language) if version else str(number)
     problem_id = optional_text(row, name['id']) or own_id
     question = Question(

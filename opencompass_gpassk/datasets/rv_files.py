@@ -9,11 +9,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets.base import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.rv.generation import PosedQuestion
-from opencompass_gpassk.trials import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
+__all__ = ['Asked', 'all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
 
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
@@ -21,6 +23,8 @@ GROUP = ('group', 'group_id', 'qf_id', 'question_id')
 # The spellings of true and false in JSON, tables and hand-written files.
 TRUE, FALSE = ('true', '1', '1.0', 'yes'), ('false', '0', '0.0', 'no', '', 'none', 'nan')
 FLAGS = ('original', 'is_original')
+
+Asked = dict[tuple[str, str], set[str]]  # group and language → versions
 
 
 def write_line(posed: PosedQuestion) -> str:
@@ -48,7 +52,7 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
 
 
-def version_of(row: Row, asked: Counter[tuple[str, str]]) -> tuple[str, str]:
+def version_of(row: Row, language: str, asked: Asked) -> tuple[str, str]:
     """Return the question that a problem is a version of, and which one it is; '' if it is none.
 
     A row with a ``group`` and a ``version`` or ``original`` is a version, as those of ``gpassk rv
@@ -56,39 +60,44 @@ def version_of(row: Row, asked: Counter[tuple[str, str]]) -> tuple[str, str]:
 
     Args:
         row: The row.
-        asked: How many versions of each group and language came before; counted on. A version
-            without a number gets it from here.
+        language: Of the problem.
+        asked: The versions that came before; this one is added. One without a number gets the
+            next.
 
     Raises:
-        ValueError: If ``original`` is neither true nor false.
+        ValueError: If ``original`` is neither true nor false, or a version came before.
     """
     group, version = optional_text(row, 'group'), optional_text(row, 'version')
     if not group or not {'version', *FLAGS} & row.fields.keys():
         return '', ''
-    if _is_original(row):
-        return group, ORIGINAL
-    key = group, optional_text(row, 'language')
-    asked[key] += 1
-    return group, version or str(asked[key])
+    before = asked.setdefault((group, language), set())
+    version = ORIGINAL if _is_original(row) else version or str(len(before - {ORIGINAL}) + 1)
+    if version in before:
+        raise ValueError(
+            f'{row.place}: question {group!r} has version {version!r} twice; number the versions '
+            'of a question, or rename the field group if it names something else'
+        )
+    before.add(version)
+    return group, version
 
 
 def version_id(group: str, version: str, language: str) -> str:
     """Return the id of a version: ``LampsInStep/3`` or, in Chinese, ``LampsInStep/3/cn``."""
-    return f'{group}/{version}' + ('' if language in ('', 'en') else f'/{language}')
+    return f'{group}/{version}' + ('' if language == 'en' else f'/{language}')
 
 
-def all_or_none(versions: Sequence[tuple[str, str]], place: str) -> None:
+def all_or_none(problems: Sequence[Question | Problem], place: str) -> None:
     """Check that all problems of a file are versions of questions, or none is.
 
     Args:
-        versions: Id and version of each problem.
+        problems: The problems of the file.
         place: The file.
 
     Raises:
         ValueError: If some are, and others aren't.
     """
-    plain = [problem_id for problem_id, version in versions if not version]
-    if plain and len(plain) < len(versions):
+    plain = [one.problem_id for one in problems if not one.version]
+    if plain and len(plain) < len(problems):
         raise ValueError(
             f'{place}: problem {plain[0]!r} has no group and version, but others have; put '
             'versions of questions and plain problems into files of their own'
@@ -97,21 +106,22 @@ def all_or_none(versions: Sequence[tuple[str, str]], place: str) -> None:
 
 def _posed(row: Row, original: bool | None) -> PosedQuestion:
     original = _is_original(row) if original is None else original
+    question = text_field(row, QUESTION)
     return PosedQuestion(
-        text_field(row, QUESTION),
+        question,
         text_field(row, ANSWER),
         text_field(row, GROUP),
         ORIGINAL if original else optional_text(row, 'version'),
         optional_text(row, 'source'),
         optional_text(row, 'subject'),
         optional_text(row, 'level') or optional_text(row, 'difficulty'),
-        optional_text(row, 'language') or 'en',
+        optional_text(row, 'language') or language_of(question),
     )
 
 
 def _is_original(row: Row) -> bool:
     flags = [_truth(row, row.fields[name]) for name in FLAGS if name in row.fields]
-    return any(flags) or optional_text(row, 'version') == ORIGINAL
+    return any(flags) or optional_text(row, 'version').lower() == ORIGINAL
 
 
 def _truth(row: Row, flag: Any) -> bool:

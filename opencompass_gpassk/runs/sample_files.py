@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opencompass_gpassk.datasets.data_files import Row
-from opencompass_gpassk.datasets.rv_files import all_or_none, version_id, version_of
+from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import (
     at_line,
@@ -95,7 +96,7 @@ def read_samples(
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
-    asked = Counter[tuple[str, str]]()
+    asked: Asked = {}
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
             problem, samples = _row(line, number, asked)
@@ -115,16 +116,14 @@ def read_samples(
                 )
                 for index, sample in enumerate(samples)
             ]
-    all_or_none([(one.problem_id, one.version) for one in problems], name)
+    all_or_none(problems, name)
     if not problems:
         raise ValueError(f'{name}: there is no usable row; see gpassk score --help for the format')
     stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
     return SampledProblems(stem, problems, responses)
 
 
-def _row(
-    line: str, number: int, asked: Counter[tuple[str, str]]
-) -> tuple[Problem, list[str | None]]:
+def _row(line: str, number: int, asked: Asked) -> tuple[Problem, list[str | None]]:
     row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
@@ -150,18 +149,19 @@ def _row(
     given_id = row.get('id')
     if not isinstance(given_id, str | int | None):
         raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
-    cluster, version = version_of(Row('this row', row), asked)
+    question, language = str(row.get('question') or ''), str(row.get('language') or '')
+    known = language or language_of(question)
+    cluster, version = version_of(Row('this row', row), known, asked)
     if version and row.get('source'):
         groups.setdefault('split', str(row['source']))
-    language = str(row.get('language') or '')
-    own_id = version_id(cluster, version, language) if version else str(number)
+    own_id = version_id(cluster, version, known) if version else str(number)
     problem = Problem(
         problem_id=own_id if given_id is None else str(given_id),
-        question=str(row.get('question') or ''),
+        question=question,
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,
-        language=language,
+        language=known if version else language,
     )
     return problem, samples

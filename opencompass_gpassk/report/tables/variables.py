@@ -125,12 +125,7 @@ def variable_results(results: Results) -> list[VariableResult]:
     to the model's, without its source, so that results of both sources share one row.
     """
     found = [
-        VariableResult(
-            model,
-            way_of_decoding(result),
-            dataset,
-            result,
-        )
+        VariableResult(model, way_of_decoding(result), dataset, result)
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
         if has_verdicts(result) and result.get('versions')
@@ -176,8 +171,8 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[VariableResult]
         rows += _ranked([name, one.model, one.responses, *one.headline()] for one in measured)
     notes = [READING]
     # Two benchmarks surely have different questions only if they are of two sources.
-    sources = sorted(name.removeprefix('RV-').partition(',')[0] for name, _ in by_questions)
-    if sources == ['LEETCODE', 'MATH'] and len(sizes) == 1:
+    sources = sorted(name.partition(',')[0] for name, _ in by_questions)
+    if sources == ['RV-LEETCODE', 'RV-MATH'] and len(sizes) == 1:
         of_model: dict[tuple[str, str], list[VariableResult]] = {}
         for one in found:
             of_model.setdefault((one.model, one.responses), []).append(one)
