@@ -233,9 +233,10 @@ def _after_phrase(text: str) -> str | None:
     answer = QUOTED.sub(r'\1', answer)
     if not answer or '\\boxed{' in answer:
         return None
-    return answer if _stands(lead, rest[stop.end() :] if stop else '') else statement
+    return answer if _stands(lead, rest[stop.start() :] if stop else '') else statement
 
 
 def _stands(lead: str, after: str) -> bool:
-    """Tell whether the words before the phrase and the sentences behind let an answer stand."""
-    return is_plain_lead(lead) and not is_taken_back(after)
+    """Tell whether the words before the phrase, and what follows the answer, let it stand."""
+    asked = after.startswith(('?', '？'))
+    return is_plain_lead(lead) and not asked and not is_taken_back(after)

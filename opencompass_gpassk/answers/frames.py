@@ -130,10 +130,11 @@ TRIMMED = ' \t\r\n.。!！,，;；*'
 def stated_value(sentence: str) -> str | None:
     """Return what the last sentence of a text states, without its frame; None if it has none.
 
+    A question states nothing.
     The value is returned as it is written, and with all that follows it but for a known tail: it
     is for the comparison to read it wholly or not at all.
     """
-    sentences = _sentences(sentence)
+    sentences = [] if sentence.rstrip().endswith(('?', '？')) else _sentences(sentence)
     clause = CLAUSE.split(sentences[-1].strip(TRIMMED))[-1] if sentences else ''
     if len(clause) > SENTENCE_LIMIT:
         return None
