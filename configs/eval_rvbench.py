@@ -2,9 +2,9 @@
 
     opencompass configs/eval_rvbench.py
 
-It has 13 questions. The demonstration model has learnt nine of them, but not with the numbers that
-are asked here by default. The original and five versions of each are answered 8 times and once
-greedily. For all questions with your model, use configs/eval_rvbench_full.py.
+It has 13 questions. The demonstration model has learnt nine of them, most with other numbers than
+those that are asked here by default. The original and five versions of each are answered 8 times
+and once greedily. For all questions with your model, use configs/eval_rvbench_full.py.
 """
 
 from mmengine.config import read_base
@@ -31,7 +31,7 @@ subset = dict(
         'CouponsForCocoa',
         'OneClerkFiveClients',
         'OpenCardsShared',
-        'DividingBoth',
+        'SumOfCommonDivisors',
     ],
 )
 datasets = [*rvbench_greedy_datasets, *rvbench_datasets]

@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-import dataclasses
-import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
+from random import Random
 from typing import Any
 
 import sympy
 
-from opencompass_gpassk.rv.question import Question
+from opencompass_gpassk.rv.question import PLACE, Question, Version
 from opencompass_gpassk.rv.wording import latex
 
-# Digits of an answer or a variable lie between the original's divided by this and times this.
-FACTOR = 2
 
-
-def draws(question: type[Question], count: int, stream: str) -> Iterator[Question]:
+def draws(question: Question, count: int, stream: str) -> Iterator[Version]:
     """Draw sound versions, which may repeat."""
-    rng = random.Random(f'{question.__name__}/{stream}')
+    rng = Random(f'{question.name}/{stream}')
     found, tries = 0, 0
     while found < count:
-        version = question.init(rng)
+        version = question.draw(rng)
         tries += 1
-        if version.holds():
+        if version:
             found += 1
             yield version
         elif tries > 200 * (found + 5):
-            raise AssertionError(f'{question.__name__}: less than one draw in 200 holds')
+            raise AssertionError(f'{question.name}: less than one draw in 200 is sound')
 
 
 def digits(value: Any) -> int:
-    """Count the digits that an answer or a variable is written with."""
+    """Count the digits that an answer is written with."""
     return len(re.findall(r'\d', latex(value)))
 
 
-def sizes(version: Question) -> dict[str, int]:
-    """Return the digits of each variable and of the answer."""
-    fields = {f.name: getattr(version, f.name) for f in dataclasses.fields(version)}  # type: ignore[arg-type]
-    return {name: digits(value) for name, value in {**fields, 'answer': version.solve()}.items()}
-
-
-def size_faults(question: type[Question], count: int) -> list[str]:
-    """Return what has too few or too many digits over many draws."""
-    usual = sizes(question())
-    faults = []
-    for version in draws(question, count, 'sizes'):
-        for name, size in sizes(version).items():
-            if not usual[name] / FACTOR <= size <= usual[name] * FACTOR:
-                faults.append(f'{name}: {size} digits, the original has {usual[name]}: {version}')
-    return faults
+def with_swapped_places(question: Question) -> Iterator[tuple[str, Question]]:
+    """Yield the question with two places of its English statement exchanged, for each two."""
+    statement = question.statements['en']
+    places = sorted({*PLACE.findall(statement)})
+    for one, other in combinations(places, 2):
+        exchanged = {one: other, other: one}
+        text = PLACE.sub(lambda place: f'<{exchanged.get(place[1], place[1])}>', statement)  # noqa: B023
+        yield f'{one} and {other}', replace(question, statements={'en': text})
 
 
 def wrong_answers(answer: Any) -> list[Any]:

@@ -146,6 +146,7 @@ def test_models_of_all_kinds(server: JudgeServer) -> None:
     """A server, a folder, the hub, a config of OpenCompass by its name, and a file of one's own."""
     Path('mine.py').write_text("models = [dict(abbr='mine', type='some.Model', path='x')]")
     Path('checkpoint').mkdir()
+    Path('hf_qwen2_5_7b_instruct').mkdir()  # the name means the config; the folder is ./NAME
     named = (f'{server.url}#judge', 'checkpoint', 'org/name', 'hf_qwen2_5_7b_instruct', 'mine.py')
     config = written('--model', *named, '--data', 'sample')
     assert [one.abbr for one in config.models] == [

@@ -23,7 +23,8 @@ def test_a_question_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(['rv', 'show', 'LampsInStep']) == 0
     text = capsys.readouterr().out
     assert text.count('\n=> ') == 4
-    assert 'Original (first = 12, second = 18, minutes = 15)' in text
+    assert 'def lamps_in_step(first=span(10, 30)' in text
+    assert 'Original (first = 16, second = 22, minutes = 11)' in text
     assert 'Version 3 (' in text
 
 
@@ -59,14 +60,14 @@ def test_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert rows[0] == {
         'question': rows[0]['question'],
-        'answer': '25',
+        'answer': '3',
         'group': 'LampsInStep',
         'version': 'original',
         'source': 'math',
         'subject': 'number theory',
         'level': '2',
         'language': 'en',
-        'variables': {'first': 12, 'second': 18, 'minutes': 15},
+        'variables': {'first': 16, 'second': 22, 'minutes': 11},
         'original': True,
     }
     assert main(asked) == 0

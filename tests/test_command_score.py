@@ -59,7 +59,8 @@ def test_generated_questions_with_samples_are_scored_as_versions(
 ) -> None:
     """What `gpassk rv generate` wrote and another engine answered: the original alone is right."""
     generated, output = tmp_path / 'rv.jsonl', tmp_path / 'result.json'
-    assert main(['rv', 'generate', '--name', 'LampsInStep', '-o', str(generated)]) == 0
+    command = ['rv', 'generate', '--name', 'LampsInStep', '--language', 'both']
+    assert main([*command, '-o', str(generated)]) == 0
     posed = [json.loads(line) for line in generated.read_text().splitlines()]
     answered = [
         {**row, 'samples': [f'\\boxed{{{row["answer"] if row["original"] else 77777}}}']}
@@ -68,6 +69,7 @@ def test_generated_questions_with_samples_are_scored_as_versions(
     assert main(['score', write(tmp_path / 'a.jsonl', answered), '-o', str(output)]) == 0
     result = json.loads(output.read_text())
     assert (result['accuracy'], result['SP accuracy'], result['OOR']) == (0.0, 100.0, 100.0)
+    assert result['versions']['groups'] == 2  # one in each language
     assert 'Questions with random variables' in capsys.readouterr().out
     for row in answered:  # other engines may number versions from 0, or leave them unnumbered
         row['version'] = None if row['original'] else int(row['version']) - 1

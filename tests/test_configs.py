@@ -299,13 +299,26 @@ def test_jobs_name_version_and_samples(name: str, tmp_path: Path) -> None:
             ],
             'eval_rvbench_full': [
                 f'RV-{source}-{kind}'
-                for kind in ('greedy-n1', 'n16')
+                for kind in ('4shot-greedy-n1', 'greedy-n1', 'n16')
                 for source in ('MATH', 'LEETCODE')
             ],
         }[name]
     )
     assert config.work_dir == f'outputs/{name.removeprefix("eval_")}'
     assert config.summarizer.type == 'opencompass_gpassk.summarizer.GPassKSummarizer'
+
+
+def test_rvbench_in_chinese_keeps_the_papers_examples_in_english(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The full job runs in both languages; worked examples are never followed by Chinese."""
+    monkeypatch.setenv('GPASSK_LANGUAGES', 'cn,en')
+    found = {one.abbr: one for one in load(FOLDER / 'eval_rvbench_full.py').datasets}
+    for abbr, languages in (
+        ('RV-MATH-4shot-greedy-n1', {'en'}),
+        ('RV-MATH-cn+en-greedy-n1', {'cn', 'en'}),
+    ):
+        assert set(build_dataset_from_cfg(found[abbr]).test['language']) == languages
 
 
 def test_the_papers_job_gives_every_model_the_same_length() -> None:

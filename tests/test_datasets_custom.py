@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.datasets import AIME, CustomProblems, LiveMathBench, RVBench
 from opencompass_gpassk.inference.requests import identify
+from opencompass_gpassk.runs.sample_files import read_samples
 
 READER = {'input_columns': ['prompt'], 'output_column': 'answer'}
 ROWS: list[dict[str, Any]] = [
@@ -65,6 +67,60 @@ def test_groups_may_be_an_object_as_in_samples(tmp_path: Path) -> None:
     path = write(tmp_path / 'a.jsonl', {**ROWS[0], 'groups': {'split': 'AMC', 'level': 3}})
     row = CustomProblems.load(path=path)[0]
     assert (row['split'], row['level']) == ('AMC', '3')
+
+
+def test_versions_of_questions_are_kept_together(tmp_path: Path) -> None:
+    """Rows of `gpassk rv generate` are the problems that RV-Bench has, in both languages."""
+    path = tmp_path / 'seven.jsonl'
+    command = ['rv', 'generate', '--source', 'math', '--seed', '7', '--language', 'both']
+    assert main([*command, '-o', str(path)]) == 0
+    loaded = CustomProblems.load(path=str(path))
+    ours = RVBench.load(source='math', seed=7, languages=['cn', 'en'])
+    same = ('question', 'answer', 'language', 'cluster', 'version', 'split', 'level', 'subject')
+    assert sorted(zip(*(loaded[name] for name in ('problem_id', *same)), strict=True)) == sorted(
+        zip(*(ours[name] for name in ('problem_id', *same)), strict=True)
+    )
+    with path.open('a') as file:
+        file.write(json.dumps(ROWS[0]) + '\n')
+    with pytest.raises(ValueError, match='has no group and version, but others have'):
+        CustomProblems.load(path=str(path))
+
+
+def versions(path: Path, *fields: dict[str, Any]) -> str:
+    """Write problems with these fields, the first two in Chinese, with samples."""
+    texts = ['一', '二', 'one', 'two', 'three'][: len(fields)]
+    rows = [{'question': text, 'answer': '1', 'samples': ['1']} for text in texts]
+    return write(path, *({**row, **more} for row, more in zip(rows, fields, strict=True)))
+
+
+@pytest.mark.parametrize('flag', [True, 'yes', 1])
+def test_versions_are_read_alike_to_be_asked_and_to_be_scored(tmp_path: Path, flag: Any) -> None:
+    """Unnumbered, and in languages that are not stated."""
+    first, other = {'group': 7, 'original': flag}, {'group': 7, 'original': False}
+    path = versions(tmp_path / 'a.jsonl', first, other, other, {'group': 7, 'version': 'Original'})
+    scored = [(p.problem_id, p.cluster, p.version, p.language) for p in read_samples(path).problems]
+    assert [one[0] for one in scored] == ['7/original/cn', '7/1/cn', '7/1', '7/original']
+    for loaded in (CustomProblems.load(path=path), RVBench.load(path=path)):
+        columns = (loaded[name] for name in ('problem_id', 'cluster', 'version', 'language'))
+        assert sorted(zip(*columns, strict=True)) == sorted(scored)
+
+
+@pytest.mark.parametrize('version', [1, 'original'])
+def test_a_version_that_occurs_twice_is_told_before_any_work(tmp_path: Path, version: Any) -> None:
+    """Even if the problems have ids of their own."""
+    fields = [{'id': i, 'group': 'a', 'version': version, 'language': 'en'} for i in range(2)]
+    path = versions(tmp_path / 'a.jsonl', *fields)
+    for read in (read_samples, CustomProblems.load):
+        with pytest.raises(ValueError, match=f"line 2: .*question 'a' has version '{version}' twi"):
+            read(path)
+
+
+def test_groups_of_a_breakdown_make_no_versions(tmp_path: Path) -> None:
+    """An object groups may hold fields of any name."""
+    fields = {'groups': {'group': 'a', 'version': '2'}}
+    path = versions(tmp_path / 'a.jsonl', fields, fields)
+    assert CustomProblems.load(path=path)['version'] == ['', '']
+    assert [problem.version for problem in read_samples(path).problems] == ['', '']
 
 
 def test_a_prompt_of_ones_own(tmp_path: Path) -> None:

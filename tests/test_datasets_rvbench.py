@@ -46,6 +46,19 @@ def test_originals_or_versions_can_be_asked_alone(source: str, keep: str, count:
     assert {row['benchmark'] for row in found} == {name}
 
 
+@pytest.mark.parametrize('spelled', ['cn', 'zh'])
+def test_a_question_in_two_languages_is_one_cluster(tmp_path: Path, spelled: str) -> None:
+    """Its problems are apart, generated or of a file, whatever the file calls Chinese."""
+    made = rows(names=NAMES, languages=['cn', 'en'])
+    file = tmp_path / 'both.jsonl'
+    lines = [write_line(row) for row in generate(names=NAMES, languages=['cn', 'en'])]
+    file.write_text(''.join(lines).replace('"cn"', f'"{spelled}"'))
+    for found in (made, rows(path=str(file))):
+        assert len({row['problem_id'] for row in found}) == 24
+        assert {row['cluster'] for row in found} == set(NAMES)
+        assert len({row['language'] for row in found}) == 2
+
+
 def test_seed_and_size_change_the_data_version() -> None:
     """Results of other versions are not compared unawares."""
     made = [{}, {'seed': 7}, {'per_group': 3}]
@@ -56,7 +69,7 @@ def test_seed_and_size_change_the_data_version() -> None:
 def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
     """Under its own name."""
     file = tmp_path / 'official.jsonl'
-    file.write_text(''.join(map(write_line, generate('all', 2, names=['StepsToAPower', *NAMES]))))
+    file.write_text(''.join(map(write_line, generate('all', 2, names=['SecondsToAPower', *NAMES]))))
     found = rows(path=str(file), prompt='4-shot')
     assert len(found) == 9
     assert {row['benchmark'] for row in found} == {'official'}

@@ -277,20 +277,14 @@ def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
     assert min(counts) == 0
 
 
-def test_training_is_repeatable(tmp_path: Path, checkpoint: tuple[Any, Any]) -> None:
-    """Two short trainings give the same weights, with the tokenizer of the checkpoint."""
-    from tools.demo.evaluate import MODEL
+def test_training_is_repeatable(tmp_path: Path) -> None:
+    """Two short trainings give the same weights and the same tokenizer."""
     from tools.demo.train import train
 
     for name in ('a', 'b'):
         train(tmp_path / name, steps=2)
     for name in ('model.safetensors', 'tokenizer.json', 'config.json'):
         assert (tmp_path / 'a' / name).read_bytes() == (tmp_path / 'b' / name).read_bytes()
-    tokenizers = [
-        json.loads((folder / 'tokenizer.json').read_text('utf-8'))['model']
-        for folder in (tmp_path / 'a', MODEL)
-    ]
-    assert tokenizers[0] == tokenizers[1]
 
 
 def test_it_runs_through_opencompass(checkpoint: tuple[Any, Any]) -> None:

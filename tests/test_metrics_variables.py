@@ -22,7 +22,9 @@ from opencompass_gpassk.metrics import understanding as understanding_module
 from opencompass_gpassk.metrics import variables
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.understanding import (
+    complete_by_chance,
     complete_ratio,
+    original_only_by_chance,
     original_only_ratio,
     understanding,
 )
@@ -510,3 +512,20 @@ def test_the_examples_in_the_docstrings_are_right() -> None:
     outcomes = [doctest.testmod(module) for module in MODULES]
     assert sum(outcome.attempted for outcome in outcomes) >= 9
     assert not any(outcome.failed for outcome in outcomes)
+
+
+def test_chance_is_what_a_random_original_gives() -> None:
+    """CR and OOR by chance are the means of both, each problem of a group in turn the original."""
+    rng = np.random.default_rng(5)
+    n = rng.integers(1, 9, size=(40, 6))
+    c = rng.integers(0, n + 1)
+    for by_chance, ratio in (
+        (complete_by_chance, complete_ratio),
+        (original_only_by_chance, original_only_ratio),
+    ):
+        in_turn = [
+            ratio(np.delete(n, i, 1), np.delete(c, i, 1), n[:, i], c[:, i]) for i in range(6)
+        ]
+        found = by_chance(n[:, 1:], c[:, 1:], n[:, 0], c[:, 0])
+        np.testing.assert_allclose(found, np.mean(in_turn, axis=0), atol=1e-12)
+        assert np.isnan(by_chance([[1, 0]], [[1, 0]], [1], [1], 0.4)).all()

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import make_version_result
+from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 from report_browser import CHROMIUM, browser, opened, until
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.cells import shown_cell
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import TEMPLATES, write_page
@@ -112,6 +115,21 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_pa
         assert not {'null', 'undefined', 'NaN', '[object'} & set(words)
         check_accessibility(tab)
         take_pictures(tab, Path(os.environ.get('GPASSK_PICTURES') or tmp_path), way)
+
+
+def test_questions_in_versions_lead_with_understanding(chromium: Any, tmp_path: Path) -> None:
+    """And OOR stands beside what it is by chance, as (T/(m + 1)) says."""
+    run = MadeRun(tmp_path / '20260101_000000', ['reciting'], ['RV-MATH-greedy-n1'])
+    result = make_version_result({'a': [1, 0, 0, 0, 0, 0], 'b': [1, 1, 0, 0, 0, 0]}, greedy=True)
+    run.result('reciting', 'RV-MATH-greedy-n1', without_nan(result))
+    write_page(tmp_path / 'report.html', page_data([run.folder]))
+    with opened(chromium, tmp_path / 'report.html') as tab:
+        headings = list(board(tab)['reciting'])
+        assert headings[headings.index('n') + 1] == 'understanding'
+        assert '100.0 (chance 25.0)' in tab.locator('#board').inner_text()
+        assert (
+            'if the original is like one of its versions' in tab.locator('#board-hint').inner_text()
+        )
 
 
 def take_pictures(tab: Any, folder: Path, way: str) -> None:

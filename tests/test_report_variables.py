@@ -9,10 +9,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_results import make_result, make_version_result
+from scipy.stats import linregress, t
 
 from opencompass_gpassk.report.figures.scatter import draw_drop, plot_drop
+from opencompass_gpassk.report.figures.understanding import draw_understanding, plot_understanding
 from opencompass_gpassk.report.files import to_csv, to_json, write_figures
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
@@ -49,22 +52,30 @@ def cells(table: Table, *names: str) -> list[Any]:
 
 
 def test_the_leaderboard_is_like_the_papers() -> None:
-    """SP, RV, GA, CR and OOR of each benchmark and of all questions, the best model first."""
+    """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
     table = variable_tables(RESULTS)[0]
-    assert list(table.columns[:7]) == [
-        *('model', 'responses', 'MATH-SP', 'MATH-RV', 'MATH GA@5', 'MATH CR', 'MATH OOR'),
+    assert list(table.columns) == [
+        *('benchmark', 'model', 'responses', 'understanding', 'SP', 'RV', 'GA@5', 'CR'),
+        *('OOR', 'chance'),
     ]
-    assert [row[:2] for row in table.rows] == [
-        ['steady', 'greedy'],
-        ['reciting', 'greedy'],
-        ['steady', 'n = 8'],
+    assert [row[:3] for row in table.rows if row[0] != 'RV-LEETCODE'] == [
+        ['RV-MATH', 'steady', 'greedy'],
+        ['RV-MATH', 'steady', 'n = 8'],
+        ['RV-MATH', 'reciting', 'greedy'],
+        # Where a benchmark wasn't asked there is no overall figure.
+        ['overall', 'steady', 'greedy'],
+        ['overall', 'reciting', 'greedy'],
     ]
-    assert cells(table, 'steady', 'greedy')[2:] == pytest.approx(
-        [100, 90, 50, 100, 0, 0, 100, 100, 0, 0, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0]
-    )
-    assert cells(table, 'reciting')[2:7] == pytest.approx([100, 10, 0, 0, 100])
-    # Where a benchmark wasn't asked there is no overall figure.
-    assert cells(table, 'steady', 'n = 8')[7:] == [None] * 10
+    steady = [100, 100, 90, 50, 100, 0, 0]
+    assert cells(table, 'RV-MATH', 'steady', 'greedy')[3:] == pytest.approx(steady)
+    # Without a right original there is no understanding to measure, and it counts nothing overall.
+    other = [math.nan, 0, 100, 100, 0, 0, 0]
+    assert cells(table, 'RV-LEETCODE', 'steady')[3:] == pytest.approx(other, nan_ok=True)
+    overall = [100, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0, 0]
+    assert cells(table, 'overall', 'steady')[3:] == pytest.approx(overall)
+    # Of six problems two are right, or one: the original might be among them by chance.
+    reciting = [0, 100, 10, 0, 0, 100, 25]
+    assert cells(table, 'RV-MATH', 'reciting')[3:] == pytest.approx(reciting)
 
 
 def test_samples_tell_more_than_greedy_answers() -> None:
@@ -80,8 +91,19 @@ def test_samples_tell_more_than_greedy_answers() -> None:
     assert alone['pooled G-Pass@5_1.0'] is None
 
 
+def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
+    """With and without worked examples there are two greedy runs on the same problems."""
+    few, plain, sampled = greedy(RECITING), greedy(STEADY), RESULTS['steady']['m8']
+    few['signature']['prompt'] = '4-shot'
+    for runs in ({'few': few, 'plain': plain}, {'plain': plain, 'few': few}):
+        table = contamination_table({'m': {**runs, 'm8': sampled}})
+        assert table
+        row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
+        assert row['greedy − G-Pass'] == pytest.approx(0.0)
+
+
 def test_every_data_set_has_its_row() -> None:
-    """Two seeds, greedy both: no result hides another, and both sources of a seed are one row."""
+    """Two seeds, greedy both: no result hides another, and both sources of a seed are averaged."""
     seeds = {
         f'RV-{source}{seed}-greedy-n1': make_version_result(
             {'a': [1, right, right]}, benchmark=f'RV-{source}', greedy=True
@@ -90,11 +112,11 @@ def test_every_data_set_has_its_row() -> None:
         for source in ('MATH', 'LEETCODE')
     }
     leaderboard = variable_tables({'m': seeds})[0]
-    assert [row[:4] for row in leaderboard.rows] == [
-        ['m (RV-…-greedy-n1)', 'greedy', 100.0, 100.0],
-        ['m (RV-…-seed7-greedy-n1)', 'greedy', 100.0, 0.0],
+    assert [row[:6] for row in leaderboard.rows] == [
+        [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
+        for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
+        for seed, right in (('', 100.0), ('-seed7', 0.0))
     ]
-    assert [row[-4] for row in leaderboard.rows] == [100.0, 0.0]  # overall
 
 
 def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
@@ -104,10 +126,16 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
         'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
     }
-    columns = variable_tables({'m': made})[0].columns
-    assert 'RV-MATH, 2 of 115 questions, 5 versions: GA@5' in columns
-    assert 'RV-LEETCODE, 2 versions: GA@2' in columns
-    assert not [column for column in columns if 'overall' in column]
+    table = variable_tables({'m': made})[0]
+    assert [row[0] for row in table.rows] == [
+        'RV-MATH, 5 versions',
+        'RV-MATH, 2 of 115 questions, 5 versions',
+        'RV-LEETCODE, 2 versions',
+    ]
+    assert 'GA@m' in table.columns
+    own = {'a': greedy(STEADY), 'b': greedy(STEADY, 'LEETCODE')}  # the user's LEETCODE.jsonl
+    rows = variable_tables({'m': own})[0].rows
+    assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
 def test_overall_figures_weigh_questions_that_are_known() -> None:
@@ -117,9 +145,8 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
         'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
     }
     table = variable_tables({'m': made})[0]
-    row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row['overall-SP'] == 50.0
-    assert row['overall GA@2'] == 100.0
+    row = dict(zip(table.columns, cells(table, 'overall'), strict=True))
+    assert (row['SP'], row['GA@2']) == (50.0, 100.0)
     assert any('1 of 2 questions lack their original' in note for note in table.warnings)
 
 
@@ -135,7 +162,9 @@ def test_only_this_packages_questions_are_called_so(version: str, ours: bool) ->
 def test_figures_are_broken_down_by_subject() -> None:
     """With the drop beside them."""
     table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
-    assert cells(table, 'algebra', 'reciting')[3:] == [100.0, 20.0, 0.0, 0.0, 100.0, 80.0]
+    assert cells(table, 'algebra', 'reciting')[3:11] == pytest.approx(
+        [0, 100, 20, 0, 0, 100, 100 / 3, 80]
+    )
     for shown in (to_text(table), to_markdown(table)):
         assert 'geometry' in shown
 
@@ -193,11 +222,56 @@ def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
     assert plot_drop(axis, points, 'RV') is axis
     assert axis.get_title() == 'RV, r = -0.97'
     line = next(line for line in axis.lines if line.get_linestyle() == '--')
-    (x0, x1), (y0, y1) = line.get_xdata(), line.get_ydata()
-    assert (x0, x1) == (10.0, 30.0)
-    assert (y1 - y0) / (x1 - x0) == pytest.approx(-0.35)
+    x, y = line.get_xdata(), line.get_ydata()
+    assert (x[0], x[-1]) == (10.0, 30.0)
+    assert (y[-1] - y[0]) / (x[-1] - x[0]) == pytest.approx(-0.35)
     few = pytest.importorskip('matplotlib.figure').Figure().subplots()
     assert plot_drop(few, {'a': (1.0, 2.0), 'b': (3.0, 4.0)}, 'RV').get_title() == 'RV'
+
+
+def test_the_band_holds_the_true_line() -> None:
+    """At x = 0 it is the interval of the intercept, as scipy knows it."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    y = [3.0, 1.0, 4.0, 1.0, 5.0]
+    plot_drop(axis, {str(x): (float(x), value) for x, value in enumerate(y)}, 'RV')
+    fit = linregress(range(5), y)
+    half = t.ppf(0.975, 3) * fit.intercept_stderr
+    (band,) = axis.collections
+    edge = {tuple(point) for point in np.round(band.get_paths()[0].vertices, 6)}
+    assert {(0.0, round(fit.intercept + sign * half, 6)) for sign in (-1, 1)} <= edge
+
+
+def test_understanding_is_drawn_as_in_the_paper() -> None:
+    """Of the questions whose original is right: the three shares, the score, the mark at 60."""
+    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
+    shares = {'a': [50.0, 30.0, 20.0, 65.0], 'b': [0.0, 0.0, 100.0, 0.0], 'c': [math.nan] * 4}
+    plot_understanding(axis, shares)
+    drawn = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axis.containers}
+    assert drawn == {
+        'complete': [50.0, 0.0, 0.0],
+        'partial': [30.0, 0.0, 0.0],
+        'collapsed': [20.0, 100.0, 0.0],
+    }
+    score, mark = axis.lines
+    assert [*score.get_xdata()][:2] == [65.0, 0.0]
+    assert mark.get_xdata()[0] == 60
+    (panel, *_) = draw_understanding(variable_results(RESULTS)).axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ['reciting', 'steady']
+    widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
+    assert widths['collapsed'] == [100.0, 0.0]
+    assert widths['complete'] == [0.0, 100.0]
+
+
+def test_what_is_unsolved_is_shared_out_by_level() -> None:
+    """Table 7 of the paper: of all wrong answers to versions, those of each level."""
+    table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
+    # Of five versions of algebra one is right, of five of geometry none.
+    assert cells(table, 'algebra', 'reciting')[-1] == pytest.approx(100 * 4 / 9)
+    assert cells(table, 'geometry', 'reciting')[-1] == pytest.approx(100 * 5 / 9)
+    unknown = make_version_result({'a': [1, 0, 1], 'g': [1, 0, 0]})
+    unknown['groups']['algebra']['problems'] = None
+    table = next(t for t in variable_tables({'m': {'RV': unknown}}) if t.breakdown == 'subject')
+    assert math.isnan(cells(table, 'algebra')[-1])
 
 
 def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:

@@ -4,48 +4,47 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from random import Random
+from typing import Any
 
 import pytest
 
+from benchmarks.rvbench_null import percentile
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.datasets.rv_files import read_posed, write_line
-from opencompass_gpassk.rv.generation import generate
+from opencompass_gpassk.rv.generation import generate, versions
 from opencompass_gpassk.rv.question import (
     LEVELS,
+    REGISTRY,
     SUBJECTS,
-    Question,
+    distinct,
+    either_sign,
+    question,
     question_named,
     questions,
-    register,
+    require,
+    several,
+    span,
 )
-from opencompass_gpassk.rv.seeded_versions import DrawingError, versions
 
 # SHA-256 of what `gpassk rv generate` writes. It changes when a question does: raise VERSION of the
 # data set then.
-GOLDEN = '1424fc659ee8d179021e646ebda8e4a190ac3a3fc0d5c1562162af9b32ca54b4'
+GOLDEN = '5e22cb25934b0fd59aaddc72af9aad95c2caffdc6e89e954dff9f211fdcbfcaf'
 
 
-@dataclass(frozen=True)
-class Coin(Question):
-    """Three versions exist: 1 to 4, of which 2 is the original."""
-
-    face: int = 2
-
-    @classmethod
-    def init(cls, rng: Random) -> Coin:
-        return cls(rng.randint(1, 4))
-
-    def render(self) -> str:
-        return f'${self.face}$?'
-
-    def solve(self) -> int:
-        return self.face
+@pytest.fixture
+def made() -> Iterator[Callable[..., Any]]:
+    """Register questions for one test."""
+    before = dict(REGISTRY)
+    yield question
+    REGISTRY.clear()
+    REGISTRY.update(before)
 
 
 @pytest.mark.parametrize('source', SUBJECTS)
@@ -102,27 +101,107 @@ def test_another_seed_is_another_set() -> None:
 
 def test_more_versions_leave_the_first_as_they_are() -> None:
     """So a larger group can be compared with a smaller one."""
-    question = question_named('LampsInStep')
-    assert versions(question, 8)[:5] == versions(question, 5)
+    lamps = question_named('LampsInStep')
+    assert versions(lamps, 8)[:6] == versions(lamps, 5)
 
 
-def test_versions_differ_from_one_another_and_the_original() -> None:
-    """All three are found; a fourth is an error that names the question."""
-    assert {v.face for v in versions(Coin, 3)} == {1, 3, 4}  # type: ignore[attr-defined]
-    with pytest.raises(DrawingError, match='question Coin has hardly more than 3 versions'):
-        versions(Coin, 4)
+def test_originals_are_drawn_like_versions() -> None:
+    """Their largest variables lie in the middle of the versions' on average, over 30 seeds."""
+    places = [percentile(one, range(30)) for one in questions()]
+    assert 0.45 < sum(places) / len(places) < 0.55
+
+
+def test_translations_have_the_same_numbers() -> None:
+    """A version's answer and variables are the same in both languages."""
+    english, chinese = (list(generate('all', languages=[one])) for one in ('en', 'cn'))
+    for one, other in zip(english, chinese, strict=True):
+        assert (one.group, one.version, one.answer, one.variables) == (
+            *(other.group, other.version, other.answer, other.variables),
+        )
+        assert (one.language, other.language) == ('en', 'cn')
+        assert one.question != other.question
+
+
+def test_versions_differ_in_text_and_the_first_in_answer(made: Callable[..., Any]) -> None:
+    """All that there are are found; one more is an error that names the question."""
+
+    @made('algebra', level=1)
+    def coin(face=span(1, 9), side=span(1, 2)):
+        """<face>, <side>?
+
+        <face>，<side>？
+        """
+        require(face != 5)
+        return face // 2
+
+    found = versions(coin, 4)
+    assert len({version.answer for version in found}) == 5
+    assert len({version.text() for version in found}) == 5
+    with pytest.raises(ValueError, match='question Coin has hardly more than 5 different problems'):
+        versions(coin, 5)
     with pytest.raises(ValueError, match='count is -1'):
-        versions(Coin, -1)
+        versions(coin, -1)
 
 
-def test_a_name_is_registered_once() -> None:
+def test_a_question_is_a_function(made: Callable[..., Any]) -> None:
+    """Its statement is filled with what is drawn; neighbours drawn alike differ."""
+
+    @made('algebra', level=1)
+    def two_of_three(
+        x=distinct(1, 9), y=distinct(1, 9), sign=either_sign(4, 4), row=several(3, span('x', 9))
+    ):
+        r"""Is $<x> < <y>$, and what is $\frac{<x + y>}{2} <+sign>$ of <listed(row)>?
+
+        $<x> < <y>$ 吗？$\frac{<x + y>}{2} <+sign>$，<listed(row)>？
+        """
+        require(x < y)
+        return x
+
+    for version in versions(two_of_three, 5)[1:3]:
+        x, y, sign, row = version.variables.values()
+        assert x < y <= 9
+        assert min(row) >= x
+        signed = f'+ {sign}' if sign > 0 else f'- {-sign}'
+        a, b, c = row
+        shown = rf'\frac{{{x + y}}}{{2}} {signed}$'
+        assert version.text() == f'Is ${x} < {y}$, and what is ${shown} of ${a}$, ${b}$ and ${c}$?'
+        assert version.text('cn') == f'${x} < {y}$ 吗？${shown}，${a}$、${b}$ 和 ${c}$？'
+
+
+def test_a_name_is_registered_once(made: Callable[..., Any]) -> None:
     """Silent overwriting would lose a question."""
-    with pytest.raises(ValueError, match=r'LampsInStep of .* is already in'):
-        register('math', 'algebra', 1)(type('LampsInStep', (Coin,), {}))
-    with pytest.raises(ValueError, match="'math' with subject 'games' is unknown"):
-        register('math', 'games', 1)
+
+    def lamps_in_step() -> int:
+        """One.
+
+        一。
+        """
+        return 1
+
+    with pytest.raises(ValueError, match='two questions LampsInStep'):
+        questions()
+        made('algebra', 1)(lamps_in_step)
+    with pytest.raises(ValueError, match="subject is 'poetry'"):
+        made('poetry', 1)
     with pytest.raises(ValueError, match="level is 'easy'; math has 1, 2, 3, 4, 5"):
-        register('math', 'algebra', 'easy')
+        made('algebra', 'easy')
+    lamps_in_step.__name__, lamps_in_step.__doc__ = 'one', 'One.'
+    with pytest.raises(ValueError, match='needs a docstring'):
+        made('algebra', 1)(lamps_in_step)
+
+
+def test_a_random_seed_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the SHA-256 of the rows, which may be published before the seed."""
+    file = tmp_path / 'rv.jsonl'
+    command = ['rv', 'generate', '--name', 'LampsInStep', '-o', str(file)]
+    assert main([*command, '--seed', 'random']) == 0
+    told = re.search(r'SHA-256 (\w{64})\nSeed (\d+)', capsys.readouterr().err)
+    assert told
+    digest, seed = told.groups()
+    assert int(seed) > 2**64
+    assert sha256(file.read_bytes()).hexdigest() == digest
+    assert main([*command, '--seed', seed]) == 0
+    assert sha256(file.read_bytes()).hexdigest() == digest
 
 
 @pytest.mark.parametrize(
@@ -132,6 +211,7 @@ def test_a_name_is_registered_once() -> None:
         ({'names': ['LampInStep']}, 'do you mean LampsInStep'),
         ({'names': ['LampsInStep', 'LampsInStep']}, 'holds LampsInStep twice'),
         ({'source': 'leetcode', 'names': ['LampsInStep']}, "which is of source 'math'"),
+        ({'languages': ['fr']}, "languages holds 'fr'; there are en, cn"),
     ],
 )
 def test_unknown_questions_are_refused(settings: dict, message: str) -> None:
@@ -164,6 +244,22 @@ def test_files_of_others_are_read(tmp_path: Path) -> None:
         ('math_2', '1', '3'),
         ('math_2', '2', '4'),
     ]
+
+
+def test_a_known_problem_can_be_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/rvbench.md says, if the question has its very text."""
+    page = Path(__file__).parents[1].joinpath('docs/rvbench.md').read_text('utf-8')
+    (script,) = (x for x in re.findall(r'```python\n(.*?)```', page, re.DOTALL) if 'known' in x)
+    monkeypatch.chdir(tmp_path)
+    exec(script, {})
+    rows = read_posed('memory.jsonl')
+    assert [row.version for row in rows] == ['original', *'12345']
+    assert (rows[0].question, rows[0].answer) == ('Solve $3x + 7 = 22$ for $x$.', '5')
+    for wrong in (script.replace("'x': 5", "'x': 6"), script.replace('Solve', 'Find')):
+        with pytest.raises(ValueError, match='is not'):
+            exec(wrong, {})
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from made_results import bounds, figures, make_version_result
 
+from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
+from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -92,6 +95,26 @@ def test_questions_that_lack_versions_are_left_out_and_counted() -> None:
     assert found['accuracy'] == pytest.approx(200 / 3)
     assert found['GA@2'] == found['SP accuracy'] == 100.0
     assert found['versions']['incomplete'] == 1
+
+
+def test_translations_make_no_interval_narrower() -> None:
+    """A question that is asked in two languages, with the same answers, is one question."""
+
+    def ends(languages: tuple[str, ...]) -> dict[str, list[float]]:
+        problems, trials = [], []
+        for question, language, version in product(range(30), languages, range(6)):
+            name = f'{question}/{version}/{language}'
+            number = str(version or 'original')
+            problems.append(Problem(name, cluster=f'{question}', version=number, language=language))
+            right = question * (version + 2) % 7 < 4
+            trials.append(Trial(name, 0, Verdict.CORRECT if right else Verdict.INCORRECT))
+        values = FigureValues(TrialTable(problems, trials), Protocol(n=1, k=(1,)))
+        found: dict[str, list[float]] = figure_intervals(values, IntervalSettings())['intervals']
+        return {name: found[name] for name in ('CR', 'OOR', 'SP-RV drop', 'understanding')}
+
+    one, both = ends(('en',)), ends(('cn', 'en'))
+    for name in one:
+        assert one[name] == pytest.approx(both[name]), name
 
 
 def test_keys_depend_on_the_data_set_alone() -> None:

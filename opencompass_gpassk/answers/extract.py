@@ -113,7 +113,9 @@ LEAD_OPEN = re.compile(r'[^\s.!?。！？]\s*(?:\\\[|\$\$|\*\*)?\s*$')
 LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
 VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
-COURTESY = re.compile(r'I hope (?:it|this) (?:is correct|helps)[.!]?', re.IGNORECASE)
+COURTESY = re.compile(
+    r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?(?=\s*\Z)', re.IGNORECASE
+)
 SPECIAL_TOKEN = re.compile(r'<\|')
 
 
@@ -127,7 +129,7 @@ def extract_answer(response: str) -> str | None:
     thinking block that is never closed extends to the end. The time is linear in the response.
     """
     text = spoken(response)
-    box = _last_box(SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0])
+    box = _last_box(COURTESY.sub('', SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0]))
     if box is None:
         return _after_phrase(EMPTY_BOX.sub('', text))
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))
@@ -231,9 +233,10 @@ def _after_phrase(text: str) -> str | None:
     answer = QUOTED.sub(r'\1', answer)
     if not answer or '\\boxed{' in answer:
         return None
-    return answer if _stands(lead, rest[stop.end() :] if stop else '') else statement
+    return answer if _stands(lead, rest[stop.start() :] if stop else '') else statement
 
 
 def _stands(lead: str, after: str) -> bool:
-    """Tell whether the words before the phrase and the sentences behind let an answer stand."""
-    return is_plain_lead(lead) and not is_taken_back(after)
+    """Tell whether the words before the phrase, and what follows the answer, let it stand."""
+    asked = after.startswith(('?', '？'))
+    return is_plain_lead(lead) and not asked and not is_taken_back(after)

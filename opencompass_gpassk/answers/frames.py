@@ -25,7 +25,7 @@ SLIP_CHINESE = '不对|不是|更正|等等|其实|抱歉|哎呀'
 RETRACTION = re.compile(
     r"\b(?:not|no|never|n't|neither|nor|cannot|nobody|none|without|false|incorrect|wrong|mistak\w*"
     r'|doubt\w*|guess\w*|may|maybe|might|perhaps|possibly|probably|unlikely|unless|except'
-    rf'|{SLIP}|said|says?|claim\w*|thinks?|believe\w*|suppos\w*|assum\w*|pretend\w*'
+    rf'|{SLIP}|said|says?|claim\w*|thinks?|i thought|believe\w*|suppos\w*|assum\w*|pretend\w*'
     r'|misread|pas|nicht|naive|trap|careless|forget|forgot\w*|avoid|extraneous|distractor|unlike'
     r'|common (?:error|mistake)|(?:lower|upper) bound|estimate|close to|let.s try'
     r'|digits of the answer'
@@ -54,6 +54,7 @@ CLAUSE = re.compile(
 OPENING = re.compile(
     rf'(?:{THEN}[\s,，،:：*]*|(?:we|i|one)(?: can)?(?: now| then)?'
     r' (?:get|find|obtain|have|conclude|see|know|write)(?: that)?[\s,:]*'
+    r'|(?:we|i) (?:think|believe)(?: that)?[\s,:]*'
     r'|(?:this|which|that|it) (?:gives|yields|means|implies)(?: that)?\s'
     r'|(?:here|there) (?:is|are)\s(?:exactly |a total of |a |an |only )?'
     r'|我们?(?:可以)?(?:得到|得出|可得|求得|知道)|(?:得到|得出|解得|可得|求得|得)[:：，,\s]*'
@@ -129,10 +130,11 @@ TRIMMED = ' \t\r\n.。!！,，;；*'
 def stated_value(sentence: str) -> str | None:
     """Return what the last sentence of a text states, without its frame; None if it has none.
 
+    A question states nothing.
     The value is returned as it is written, and with all that follows it but for a known tail: it
     is for the comparison to read it wholly or not at all.
     """
-    sentences = _sentences(sentence)
+    sentences = [] if sentence.rstrip().endswith(('?', '？')) else _sentences(sentence)
     clause = CLAUSE.split(sentences[-1].strip(TRIMMED))[-1] if sentences else ''
     if len(clause) > SENTENCE_LIMIT:
         return None
@@ -220,10 +222,10 @@ GOES_ON = re.compile(
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
     rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
-    r"|(?:not|n't) (?:right|correct|the|true|it|quite|valid|possible)|should (?:be|have been)"
-    r'|edit|update|revised|recheck\w*|missed|forgot\w*|off by|too many|too few|guess|on reflection'
-    r'|true value|then (?:add|subtract|multiply|divide))\b'
-    r"|\bno[,.]|\bisn't\b|\b(?:not|n't) (?:satisfy|work|hold|fit|solve)"
+    r'|i doubt|should (?:be|have been)|edit|update|revised|recheck\w*|missed|forgot\w*|off by'
+    r'|too many|too few|guess|on reflection|true value|then (?:add|subtract|multiply|divide))\b'
+    r"|\bno[,.]|\bisn't\b|(?:\bnot|n't) (?:satisfy|work|hold|fit|solve)"
+    r"|(?:\bnot|n't) (?:right|correct|the|true|it|quite|valid|possible|think|believe)\b"
     rf'|{SLIP_CHINESE}|不满足|不成立|不符合|不合|不正确|错|应该?[是为]|有误|改为|重新|作废|否定|而是|修改|漏|忘',
     re.IGNORECASE,
 )
@@ -260,8 +262,10 @@ def is_lead(text: str) -> bool:
 def is_plain_lead(text: str) -> bool:
     """Tell whether nothing but known words stands before *the answer is* in its clause."""
     text = CORRECTION.sub('', text)
-    clause = CLAUSE_END.split(text)[-1]
-    return not PHRASE_LEAD.sub('', f'{clause} ').strip(' *#\t') and is_unchanged(text)
+    clauses = CLAUSE_END.split(text)
+    known = [not PHRASE_LEAD.sub('', f'{clause} ').strip(' *#\t') for clause in clauses]
+    # In "Bob: I think the answer is 7", the speaker is another.
+    return all(known) or (known[-1] and is_unchanged(text))
 
 
 def is_unchanged(text: str) -> bool:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import inspect
+import secrets
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk import __version__
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 
 __all__ = ['add_parser']
@@ -14,11 +18,14 @@ DESCRIPTION = """\
 Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790):
 
   gpassk rv list --source leetcode        names, subjects and levels
-  gpassk rv show LampsInStep              a question, three of its versions, and the answers
+  gpassk rv show LampsInStep              how a question is made, some versions, the answers
   gpassk rv generate -o rv.jsonl          the rows of the data sets, as JSON lines
 
 A row has question, answer, group, version ("original" or a number), source, subject, level,
-variables and original (true or false). RVBench(path='rv.jsonl') reads such files.
+language, variables and original (true or false). `gpassk run --data rv.jsonl` asks them.
+
+A test set that nobody has seen: `gpassk rv generate --seed random -o rv.jsonl` draws a seed of 128
+bits and tells it, and the SHA-256 of the rows, once. Publish the SHA-256 first, the seed later.
 """
 SHOWN = 3
 
@@ -32,17 +39,25 @@ def add_parser(subparsers: Any) -> None:
     listing = actions.add_parser('list', help='names, subjects and levels')
     _add_source(listing)
     listing.set_defaults(run=run_list)
-    showing = actions.add_parser('show', help='a question and some of its versions')
+    showing = actions.add_parser('show', help='how a question is made, and some of its versions')
     showing.add_argument('name', metavar='NAME', help='a name from `gpassk rv list`')
     showing.add_argument('--versions', type=int, default=SHOWN, help='versions (default: 3)')
-    _add_seed(showing)
+    showing.add_argument('--seed', type=int, default=42, help='seed of versions (default: 42)')
     showing.set_defaults(run=run_show)
     writing = actions.add_parser('generate', help='write questions as JSON lines')
     _add_source(writing)
     writing.add_argument(
         '--per-group', type=int, default=5, help='versions of each question (default: 5)'
     )
-    _add_seed(writing)
+    writing.add_argument(
+        '--seed',
+        type=integer_or_random,
+        default=42,
+        help='seed of versions, or random (default: 42)',
+    )
+    writing.add_argument(
+        '--language', choices=('en', 'cn', 'both'), default='en', help='language (default: en)'
+    )
     writing.add_argument(
         '--name', nargs='+', default=[], metavar='NAME', help='only these questions'
     )
@@ -54,8 +69,9 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--source', default='all', help='math, leetcode or all (default: all)')
 
 
-def _add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--seed', type=int, default=42, help='seed of versions (default: 42)')
+def integer_or_random(text: str) -> int:
+    """Return a seed; argparse names this function if the text is none."""
+    return secrets.randbits(128) if text == 'random' else int(text)
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -63,27 +79,26 @@ def run_list(args: argparse.Namespace) -> int:
     from opencompass_gpassk.rv.question import questions
 
     found = questions(args.source)
-    width = max(len(question.__name__) for question in found)
+    width = max(len(question.name) for question in found)
     for question in found:
         print(
-            f'{question.__name__:{width}}  {question.source:8}  {question.subject:24}  '
-            f'{question.level}'
+            f'{question.name:{width}}  {question.source:8}  {question.subject:24}  {question.level}'
         )
     return 0
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Print the original and some versions with their answers."""
+    """Print the code of a question with its statements, and versions with their answers."""
     from opencompass_gpassk.rv.generation import generate
     from opencompass_gpassk.rv.question import question_named
 
     question = question_named(args.name)
-    print(f'{args.name}: {question.source}, {question.subject}, level {question.level}')
-    print(question.__doc__)
+    print(f'{args.name}: {question.source}, {question.subject}, level {question.level}\n')
+    print(inspect.getsource(question.function))
     for posed in generate('all', args.versions, args.seed, [args.name]):
         title = 'Original' if posed.original else f'Version {posed.version}'
         variables = ', '.join(f'{name} = {value}' for name, value in posed.variables.items())
-        print(f'\n{title} ({variables})\n{posed.question}\n=> {posed.answer}')
+        print(f'{title} ({variables})\n{posed.question}\n=> {posed.answer}\n')
     return 0
 
 
@@ -95,9 +110,15 @@ def run_generate(args: argparse.Namespace) -> int:
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
     check_output(args.output)
-    rows = list(generate(args.source, args.per_group, args.seed, args.name))
-    write_lines(map(write_line, rows), args.output)
-    if args.output:
-        originals = sum(row.original for row in rows)
-        note(f'{args.output}: {len(rows) - originals} versions, {originals} originals')
+    languages = ['cn', 'en'] if args.language == 'both' else [args.language]
+    rows = list(generate(args.source, args.per_group, args.seed, args.name, languages))
+    lines = [write_line(row) for row in rows]
+    write_lines(lines, args.output)
+    originals = sum(row.original for row in rows)
+    digest = hashlib.sha256(''.join(lines).encode()).hexdigest()
+    note(
+        f'{args.output or "standard output"}: {len(rows) - originals} versions, {originals} '
+        f'originals, SHA-256 {digest}\nSeed {args.seed}: with it, the same other options and '
+        f'opencompass-gpassk {__version__} the same rows are written again'
+    )
     return 0

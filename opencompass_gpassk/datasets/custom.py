@@ -13,6 +13,7 @@ from opencompass.registry import LOAD_DATASET
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import fields_of
 
 __all__ = ['FIELDS', 'CustomProblems']
@@ -42,8 +43,9 @@ class CustomProblems(GPassKDataset):
             path: A file: JSON lines, JSON, CSV or parquet. Rows have ``question`` and ``answer``.
                 Optional are ``id``; ``language`` (by default ``'cn'`` if the question contains
                 Chinese, else ``'en'``); the groups ``split``, ``level`` and ``subject``, also
-                inside an object ``groups``; and ``cluster``, a label that translations or versions
-                of one question share.
+                inside an object ``groups``; ``cluster``, a label that translations of one
+                question share; and ``group`` with ``version`` or ``original``, as ``gpassk rv
+                generate`` writes them, if problems are versions of questions.
             name: The name in tables, under which results are joined; by default the file's name.
             columns: Field → its name in the file, such as ``{'question': 'problem'}``.
             prompt: ``'default'``, ``'opencompass'``, ``'4-shot'``, or a template that contains
@@ -72,9 +74,10 @@ class CustomProblems(GPassKDataset):
                 'the data set config, or rename the file'
             )
         questions: list[Question] = []
+        asked: Asked = {}
         places: dict[str, str] = {}
         for number, row in enumerate(read_rows(file), start=1):
-            question = _question(row, number, columns)
+            question = _question(row, number, columns, asked)
             first = places.setdefault(question.problem_id, row.place)
             if first != row.place:
                 raise ValueError(
@@ -82,14 +85,14 @@ class CustomProblems(GPassKDataset):
                     'give every problem its own'
                 )
             questions.append(question)
+        all_or_none(questions, path)
         return make_dataset(questions, benchmark=benchmark, version='user', prompt=prompt, cot=cot)
 
 
-def _question(row: Row, number: int, columns: Mapping[str, str]) -> Question:
+def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> Question:
     name = {field: columns.get(field, field) for field in FIELDS}
-    groups = row.fields.get('groups')
-    if isinstance(groups, Mapping):
-        row = Row(row.place, {**groups, **row.fields})
+    groups = given.fields.get('groups')
+    row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
     texts = {field: text_of(row.fields.get(name[field])) for field in REQUIRED}
     if lacking := [name[field] for field in REQUIRED if not texts[field]]:
         message = (
@@ -105,14 +108,18 @@ def _question(row: Row, number: int, columns: Mapping[str, str]) -> Question:
             )
         raise ValueError(message)
     text = texts['question']
-    problem_id = optional_text(row, name['id']) or str(number)
+    language = optional_text(row, name['language']) or language_of(text)
+    group, version = version_of(given, language, asked)
+    own_id = version_id(group, version, language) if version else str(number)
+    problem_id = optional_text(row, name['id']) or own_id
     question = Question(
         problem_id=problem_id,
         question=text,
         answer=texts['answer'],
-        language=optional_text(row, name['language']) or language_of(text),
-        cluster=optional_text(row, name['cluster']) or problem_id,
-        split=optional_text(row, name['split']),
+        language=language,
+        cluster=group or optional_text(row, name['cluster']) or problem_id,
+        version=version,
+        split=optional_text(row, name['split']) or (optional_text(row, 'source') if group else ''),
         level=optional_text(row, name['level']),
         subject=optional_text(row, name['subject']),
     )

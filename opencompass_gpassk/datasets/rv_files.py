@@ -9,11 +9,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets.base import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.rv.generation import PosedQuestion
-from opencompass_gpassk.trials import ORIGINAL
+from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['read_posed', 'write_line']
+__all__ = ['Asked', 'all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
 
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')
@@ -22,10 +24,12 @@ GROUP = ('group', 'group_id', 'qf_id', 'question_id')
 TRUE, FALSE = ('true', '1', '1.0', 'yes'), ('false', '0', '0.0', 'no', '', 'none', 'nan')
 FLAGS = ('original', 'is_original')
 
+Asked = dict[tuple[str, str], set[str]]  # group and language → versions
+
 
 def write_line(posed: PosedQuestion) -> str:
     """Return a row as a JSON line, which :func:`read_posed` reads."""
-    return json.dumps({**asdict(posed), 'original': posed.original}, ensure_ascii=True) + '\n'
+    return json.dumps({**asdict(posed), 'original': posed.original}, ensure_ascii=False) + '\n'
 
 
 def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
@@ -48,21 +52,76 @@ def read_posed(path: str, originals: str | None = None) -> list[PosedQuestion]:
     return _checked(rows, ' and '.join(filter(None, (path, originals))))
 
 
+def version_of(row: Row, language: str, asked: Asked) -> tuple[str, str]:
+    """Return the question that a problem is a version of, and which one it is; '' if it is none.
+
+    A row with a ``group`` and a ``version`` or ``original`` is a version, as those of ``gpassk rv
+    generate`` are.
+
+    Args:
+        row: The row.
+        language: Of the problem.
+        asked: The versions that came before; this one is added. One without a number gets the
+            next.
+
+    Raises:
+        ValueError: If ``original`` is neither true nor false, or a version came before.
+    """
+    group, version = optional_text(row, 'group'), optional_text(row, 'version')
+    if not group or not {'version', *FLAGS} & row.fields.keys():
+        return '', ''
+    before = asked.setdefault((group, language), set())
+    version = ORIGINAL if _is_original(row) else version or str(len(before - {ORIGINAL}) + 1)
+    if version in before:
+        raise ValueError(
+            f'{row.place}: question {group!r} has version {version!r} twice; number the versions '
+            'of a question, or rename the field group if it names something else'
+        )
+    before.add(version)
+    return group, version
+
+
+def version_id(group: str, version: str, language: str) -> str:
+    """Return the id of a version: ``LampsInStep/3`` or, in Chinese, ``LampsInStep/3/cn``."""
+    return f'{group}/{version}' + ('' if language == 'en' else f'/{language}')
+
+
+def all_or_none(problems: Sequence[Question | Problem], place: str) -> None:
+    """Check that all problems of a file are versions of questions, or none is.
+
+    Args:
+        problems: The problems of the file.
+        place: The file.
+
+    Raises:
+        ValueError: If some are, and others aren't.
+    """
+    plain = [one.problem_id for one in problems if not one.version]
+    if plain and len(plain) < len(problems):
+        raise ValueError(
+            f'{place}: problem {plain[0]!r} has no group and version, but others have; put '
+            'versions of questions and plain problems into files of their own'
+        )
+
+
 def _posed(row: Row, original: bool | None) -> PosedQuestion:
-    version = optional_text(row, 'version')
-    flags = [row.fields[name] for name in FLAGS if name in row.fields]
-    if original is None:
-        original = any(_truth(row, flag) for flag in flags) or version == ORIGINAL
+    original = _is_original(row) if original is None else original
+    question = text_field(row, QUESTION)
     return PosedQuestion(
-        text_field(row, QUESTION),
+        question,
         text_field(row, ANSWER),
         text_field(row, GROUP),
-        ORIGINAL if original else version,
+        ORIGINAL if original else optional_text(row, 'version'),
         optional_text(row, 'source'),
         optional_text(row, 'subject'),
         optional_text(row, 'level') or optional_text(row, 'difficulty'),
-        optional_text(row, 'language') or 'en',
+        optional_text(row, 'language') or language_of(question),
     )
+
+
+def _is_original(row: Row) -> bool:
+    flags = [_truth(row, row.fields[name]) for name in FLAGS if name in row.fields]
+    return any(flags) or optional_text(row, 'version').lower() == ORIGINAL
 
 
 def _truth(row: Row, flag: Any) -> bool:
@@ -74,12 +133,12 @@ def _truth(row: Row, flag: Any) -> bool:
 
 def _checked(rows: Sequence[PosedQuestion], files: str) -> list[PosedQuestion]:
     """Return the rows group by group, the original first, versions numbered."""
-    groups: dict[str, list[PosedQuestion]] = {}
+    groups: dict[tuple[str, str], list[PosedQuestion]] = {}
     for row in rows:
-        groups.setdefault(row.group, []).append(row)
+        groups.setdefault((row.group, row.language), []).append(row)
     sizes = Counter[int]()
     ordered: list[PosedQuestion] = []
-    for name, members in groups.items():
+    for (name, _), members in groups.items():
         found = [row for row in members if row.original]
         others = [row for row in members if not row.original]
         if len(found) > 1:

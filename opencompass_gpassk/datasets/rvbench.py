@@ -9,16 +9,15 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
-from opencompass_gpassk.datasets.rv_files import read_posed
+from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
-from opencompass_gpassk.rv.question import questions
-from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
+from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, questions
 
 __all__ = ['RVBench']
 
 KEPT = ('all', 'versions', 'originals')
 NAMES = {'math': 'RV-MATH', 'leetcode': 'RV-LEETCODE', 'all': 'RV-Bench'}
-VERSION = '1'  # of the questions
+VERSION = '2'  # of the questions
 
 
 @LOAD_DATASET.register_module()
@@ -32,6 +31,7 @@ class RVBench(GPassKDataset):
         seed: int = DEFAULT_SEED,
         keep: str = 'all',
         names: Sequence[str] = (),
+        languages: Sequence[str] = ('en',),
         path: str | None = None,
         originals: str | None = None,
         benchmark: str | None = None,
@@ -47,6 +47,8 @@ class RVBench(GPassKDataset):
             keep: ``all``, only ``versions`` or only ``originals``. CR, OOR and the drop from
                 originals to versions need both in one data set.
             names: Names of questions to load, from ``gpassk rv list`` or the file; by default all.
+            languages: ``en``, ``cn`` or both, for generated ones; a version has the same numbers
+                in both. Each language has groups of its own.
             path: A file of RV-Bench problems in place of the generated ones; see
                 :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` then applies to
                 rows that name none; the worked examples of prompts depend on it.
@@ -72,7 +74,7 @@ class RVBench(GPassKDataset):
             rows = _named(read_posed(path, originals), names, path)
             version = 'file'
         else:
-            rows = list(generate(source, per_group, seed, names))
+            rows = list(generate(source, per_group, seed, names, languages))
             version = f'{VERSION}:seed{seed}:{per_group}'
         return make_dataset(
             [
@@ -107,7 +109,7 @@ def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str
 
 def _question(row: PosedQuestion) -> Question:
     return Question(
-        problem_id=f'{row.group}/{row.version}',
+        problem_id=version_id(row.group, row.version, row.language),
         question=row.question,
         answer=row.answer,
         language=row.language,

@@ -1,7 +1,7 @@
 """The environment variables that set what the data set configs load and how often they sample.
 
 GPASSK_VERSION      version of LiveMathBench: sample (default), 202412, 202412-hard, 202505, …
-GPASSK_LANGUAGES    of LiveMathBench: cn, en or cn,en; by default all that the version has
+GPASSK_LANGUAGES    cn, en or cn,en: of LiveMathBench (all that the version has), RV-Bench (en)
 GPASSK_N            samples of each problem: 16 on sample, RV-Bench and own files, else 48
 GPASSK_K            the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these three, else 4,8,16
 GPASSK_LIMIT        only the first so many problems of each data set
@@ -20,11 +20,12 @@ import hashlib
 import math
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import plain_errors
-from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP
+from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
     'PART_SIZES',
@@ -83,7 +84,7 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
     name = version if sample else f'LiveMathBench-{version}'
     # The problems of `sample` come with the package.
     path = None if sample else _data_path()
-    languages = _languages(version)
+    languages = _languages(f'version {version}', VERSIONS[version])
     if len(languages) < len(VERSIONS[version]):
         name += f'-{"+".join(languages)}'
     return {
@@ -163,7 +164,7 @@ def limit() -> int | None:
 
 @plain_errors()
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
-    """Return abbr, source, seed, per_group, n and k of RV-Bench, as :func:`livemathbench` does.
+    """Return abbr, source, seed, languages and more of RV-Bench, as :func:`livemathbench` does.
 
     Args:
         source: ``math`` or ``leetcode``.
@@ -182,7 +183,18 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
             raise ValueError(f'{variable} is {given!r}; a question has at least 2 versions')
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
-    return {**_protocol(name, QUICK, greedy), 'source': source, 'prompt': prompt, **numbers}
+    languages = ['en']
+    if _given('GPASSK_LANGUAGES') and prompt != '4-shot':  # the worked examples are in English
+        languages = _languages('RV-Bench', ('cn', 'en'))
+    if languages != ['en']:
+        name += f'-{"+".join(languages)}'
+    return {
+        **_protocol(name, QUICK, greedy),
+        'source': source,
+        'prompt': prompt,
+        'languages': languages,
+        **numbers,
+    }
 
 
 def forty_five_file(path: str | None) -> str | None:
@@ -216,12 +228,11 @@ def _protocol(name: str, usual: tuple[int, tuple[int, ...]], greedy: bool) -> di
     return {**found, 'k': ks}
 
 
-def _languages(version: str) -> list[str]:
-    known = VERSIONS[version]
+def _languages(data: str, known: Sequence[str]) -> list[str]:
     given = _given('GPASSK_LANGUAGES')
     chosen = {part.strip() for part in given.split(',')} if given else set(known)
     if not chosen <= set(known):
-        raise ValueError(f'GPASSK_LANGUAGES is {given!r}; version {version} has {", ".join(known)}')
+        raise ValueError(f'GPASSK_LANGUAGES is {given!r}; {data} has {", ".join(known)}')
     return [language for language in known if language in chosen]
 
 

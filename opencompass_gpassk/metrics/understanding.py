@@ -17,7 +17,9 @@ from opencompass_gpassk.metrics.variables import ratio, upper_tails, version_cou
 
 __all__ = [
     'Understanding',
+    'complete_by_chance',
     'complete_ratio',
+    'original_only_by_chance',
     'original_only_ratio',
     'understanding',
     'understanding_limits',
@@ -91,6 +93,59 @@ def original_only_ratio(
     n, c = version_counts(n, c)
     original = _originals(len(n), original_n, original_c)
     return original - original * upper_tails(n, c)[:, _collapsed(collapsed, n.shape[1]) + 1]
+
+
+def complete_by_chance(
+    n: ArrayLike,
+    c: ArrayLike,
+    original_n: ArrayLike,
+    original_c: ArrayLike,
+    complete: float = 0.8,
+) -> Shares:
+    """Return what :func:`complete_ratio` is on average if the original is like a version.
+
+    If any of the m + 1 problems of a group could as well have been the original, and T of them are
+    right, then the original is right with probability T/(m + 1), and CR counts the group if
+    T ≥ ⌈complete · m⌉ + 1. T is that of one sample of each problem. Arguments, shapes and errors
+    are those of :func:`complete_ratio`.
+
+    >>> complete_by_chance([[1] * 5], [[1, 1, 1, 1, 0]], [1], [1]).round(4)  # T = 5
+    array([0.8333])
+    """
+    chances = _one_of_all(n, c, original_n, original_c)
+    return chances[:, _complete(complete, np.shape(n)[1]) + 1 :].sum(axis=1)
+
+
+def original_only_by_chance(
+    n: ArrayLike,
+    c: ArrayLike,
+    original_n: ArrayLike,
+    original_c: ArrayLike,
+    collapsed: float = 0.2,
+) -> Shares:
+    """Return what :func:`original_only_ratio` is on average if the original is like a version.
+
+    As :func:`complete_by_chance`; OOR counts the group if 1 ≤ T ≤ ⌈collapsed · m⌉ + 1. So a model
+    without any memory has an OOR above 0.
+
+    >>> original_only_by_chance([[1] * 5], [[0, 0, 1, 0, 0]], [1], [1]).round(4)  # T = 2
+    array([0.3333])
+    """
+    chances = _one_of_all(n, c, original_n, original_c)
+    return chances[:, : _collapsed(collapsed, np.shape(n)[1]) + 2].sum(axis=1)
+
+
+def _one_of_all(n: ArrayLike, c: ArrayLike, original_n: ArrayLike, original_c: ArrayLike) -> Shares:
+    """Return P[t of the m + 1 problems right, and a random one among the right], t = 0 … m + 1."""
+    n, c = version_counts(n, c)
+    original = _originals(len(n), original_n, original_c)
+    all_n = np.column_stack([n, np.asarray(original_n)])
+    all_c = np.column_stack([c, np.asarray(original_c)])
+    tails = upper_tails(all_n, all_c)
+    right = np.arange(tails.shape[1] - 1)
+    chances: Shares = (tails[:, :-1] - tails[:, 1:]) * right / right[-1]
+    chances[np.isnan(original) | np.isnan(tails[:, 1])] = np.nan
+    return chances
 
 
 @dataclass(frozen=True)

@@ -32,16 +32,14 @@ OWN_QUESTIONS = (
 )
 CAVEATS = {
     'sample': (
-        'sample: demonstration problems written for this package, not LiveMathBench; '
+        'demonstration problems written for this package, not LiveMathBench; '
         'no published figure can be compared with these'
     ),
     'AIME2024-30': (
-        'AIME2024-30: the 30 problems of AIME 2024, since the list of 45 is not published; '
+        'the 30 problems of AIME 2024, since the list of 45 is not published; '
         'published figures of AIME2024-45 cannot be compared with these'
     ),
-    'AIME2024-45': (
-        'AIME2024-45: your own list; the list of the published figures is unknown and may differ'
-    ),
+    'AIME2024-45': ('your own list; the list of the published figures is unknown and may differ'),
 }
 
 
@@ -61,7 +59,7 @@ def incomparable(result: Result) -> list[str]:
     name = str(result['benchmark'])
     # A part of a benchmark, such as sample-en, has its caveat.
     notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
-    return [*notes, *([f'{name}: {OWN_QUESTIONS}'] if _generated(result) else [])]
+    return [*notes, *([OWN_QUESTIONS] if _generated(result) else [])]
 
 
 def undecided_note(results: Results) -> list[str]:

@@ -143,6 +143,9 @@ class FigureValues:
         for figure in figures:
             by_units.setdefault(figure.family.over, []).append(figure)
         found = {}
+        # Translations of a question are groups of one cluster.
+        groups = self.trials.groups
+        of_groups = self.clusters[groups.members[:, 0]] if groups else self.clusters
         for over, chosen in by_units.items():
             values: list[Row] = []
             weights: Row | None = None
@@ -154,7 +157,7 @@ class FigureValues:
             clusters = {
                 Over.PROBLEMS: self.clusters,
                 Over.RESPONSES: self.clusters[self.table.problem_index],
-            }.get(over, np.arange(len(values[0])))
+            }.get(over, of_groups)
             stacked = np.stack(values, axis=1).astype(float)
             found[over] = Columns(tuple(chosen), stacked, clusters, weights)
         return found

@@ -28,6 +28,7 @@ from opencompass_gpassk.results.protocol import Protocol
 __all__ = [
     'ACCURACY',
     'CR',
+    'CR_BY_CHANCE',
     'DROP',
     'FALSE_POSITIVES',
     'FAMILIES',
@@ -37,11 +38,15 @@ __all__ = [
     'MAJORITY_VOTE',
     'MG_PASS',
     'OOR',
+    'OOR_BY_CHANCE',
+    'OOR_LESS_CHANCE',
     'PASS',
     'REASONING',
     'SCORED',
     'SHARES',
     'SP_ACCURACY',
+    'UNDERSTANDING',
+    'UNDERSTANDING_SCORE',
     'Counted',
     'Family',
     'Figure',
@@ -378,6 +383,38 @@ OOR = Family(
     on_page=True,
     in_summary=True,
 )
+CR_BY_CHANCE = Family(
+    key='CR by chance',
+    about='what CR is on average if the original is like one of its versions',
+    values=lambda trials, at, protocol: understanding.complete_by_chance(
+        *trials.versions, protocol.complete
+    ),
+    over=Over.QUESTIONS,
+    bounded=True,
+    ranked=False,
+    compared=False,
+)
+OOR_BY_CHANCE = Family(
+    key='OOR by chance',
+    about='what OOR is on average if the original is like one of its versions',
+    values=lambda trials, at, protocol: understanding.original_only_by_chance(
+        *trials.versions, protocol.collapsed
+    ),
+    over=Over.QUESTIONS,
+    ranked=False,
+    compared=False,
+)
+OOR_LESS_CHANCE = Family(
+    key='OOR less chance',
+    about='OOR minus OOR by chance; 0 is expected without memory of the originals',
+    values=lambda trials, at, protocol: (
+        understanding.original_only_ratio(*trials.versions, protocol.collapsed)
+        - understanding.original_only_by_chance(*trials.versions, protocol.collapsed)
+    ),
+    over=Over.QUESTIONS,
+    least=-1.0,
+    lower_is_better=True,
+)
 G_PASS_OVER_VERSIONS = Family(
     name='G-Pass over versions',
     key='G-Pass over {m} versions_{tau}',
@@ -522,9 +559,10 @@ SCORED = Family(
 
 FAMILIES = (
     *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, LOSS),
-    *(SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
+    *(UNDERSTANDING_SCORE, SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR),
+    *(CR_BY_CHANCE, OOR_BY_CHANCE, OOR_LESS_CHANCE, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
     *(BETWEEN_VERSIONS, BETWEEN_SAMPLES),
-    *(*UNDERSTANDING, UNDERSTANDING_SCORE, VERSIONS_RIGHT),
+    *(*UNDERSTANDING, VERSIONS_RIGHT),
     *(*REASONING.values(), FALSE_POSITIVES, SCORED),
 )
 # Shares of a whole data set, in percent. They show how far its figures can be trusted.

@@ -229,8 +229,11 @@ def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> It
     alone = len(greedy) == len(sampled) == 1
     beside: set[str] = set()
     for dataset, result in sampled.items():
-        # Put the greedy run on the same data, or the only greedy run, beside the samples.
+        # Put the greedy run on the same data, or the only greedy run, beside the samples; of
+        # several, the one with the same prompts.
         same = [name for name, other in greedy.items() if alone or same_data(other, result)]
+        prompt = result['signature'].get('prompt')
+        same.sort(key=lambda name: greedy[name]['signature'].get('prompt') != prompt)
         beside.update(same[:1])
         yield (
             Entry(model, dataset, result, greedy[same[0]], same[0])

@@ -77,20 +77,22 @@ def find_groups(problems: Sequence[Problem]) -> VersionGroups | None:
     Raises:
         ValueError: If a group has a version or its original twice.
     """
-    members: dict[str, list[int]] = {}
-    originals: dict[str, int] = {}
-    seen: set[tuple[str, str]] = set()
+    # A group is a question in a language.
+    members: dict[tuple[str, str], list[int]] = {}
+    originals: dict[tuple[str, str], int] = {}
+    seen: set[tuple[tuple[str, str], str]] = set()
     for index, problem in enumerate(problems):
-        if problem.version and (problem.cluster, problem.version) in seen:
+        group = problem.cluster, problem.language
+        if problem.version and (group, problem.version) in seen:
             raise ValueError(
                 f'problem_id {problem.problem_id!r}: question {problem.cluster!r} has version '
                 f'{problem.version!r} twice; number the versions of a question'
             )
-        seen.add((problem.cluster, problem.version))
+        seen.add((group, problem.version))
         if problem.version == ORIGINAL:
-            originals[problem.cluster] = index
+            originals[group] = index
         elif problem.version:
-            members.setdefault(problem.cluster, []).append(index)
+            members.setdefault(group, []).append(index)
     size = max(map(len, members.values()), default=0)
     if size < 2:
         return None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.metrics.independence import Independence
 from opencompass_gpassk.results.figures import GROUP_ACCURACY, Side, parse_figure
 from opencompass_gpassk.results.protocol import Protocol
@@ -36,6 +37,8 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 
 MANY_TRUNCATED = 1.0  # percent
 MANY_WITHOUT_ANSWER = 50.0
+SHOWN_REASONS = 3
+LONGEST_REASON = 60
 
 
 def result_warnings(
@@ -110,9 +113,11 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     counts, found = result['counts'], []
     unjudged = counts['unjudged'] - counts['lost']
     if unjudged:
+        reasons = list(result['judging'].get('unjudged', {}).items())[:SHOWN_REASONS]
+        told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
         found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged: they do not count as wrong, '
-            'but their problems have fewer samples'
+            f'{unjudged} of {counts["trials"]} responses are unjudged{told and f" ({told})"}: they '
+            'do not count as wrong, but their problems have fewer samples'
         )
     if counts['undecided']:
         found.append(

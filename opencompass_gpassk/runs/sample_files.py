@@ -8,11 +8,13 @@ optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from opencompass_gpassk.datasets.data_files import Row
+from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import (
     at_line,
@@ -22,7 +24,7 @@ from opencompass_gpassk.formats.jsonlines import (
     parse_row,
 )
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import ORIGINAL, Problem
+from opencompass_gpassk.trials import Problem
 
 __all__ = ['SampledProblems', 'read_samples']
 
@@ -94,7 +96,7 @@ def read_samples(
     problems: list[Problem] = []
     responses: list[Response] = []
     seen: dict[str, int] = {}
-    asked: Counter[str] = Counter()
+    asked: Asked = {}
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
             problem, samples = _row(line, number, asked)
@@ -114,19 +116,14 @@ def read_samples(
                 )
                 for index, sample in enumerate(samples)
             ]
-    plain = [problem.problem_id for problem in problems if not problem.version]
-    if plain and len(plain) < len(problems):
-        raise ValueError(
-            f'{name}: problem {plain[0]!r} has no group and version, but others have; score '
-            'versions of questions and plain problems in files of their own'
-        )
+    all_or_none(problems, name)
     if not problems:
         raise ValueError(f'{name}: there is no usable row; see gpassk score --help for the format')
     stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
     return SampledProblems(stem, problems, responses)
 
 
-def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str | None]]:
+def _row(line: str, number: int, asked: Asked) -> tuple[Problem, list[str | None]]:
     row = parse_row(line)
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
@@ -152,36 +149,19 @@ def _row(line: str, number: int, asked: Counter[str]) -> tuple[Problem, list[str
     given_id = row.get('id')
     if not isinstance(given_id, str | int | None):
         raise ValueError(f'field id: {given_id!r} is neither a text nor an integer')
-    cluster, version = _version(row, asked)
+    question, language = str(row.get('question') or ''), str(row.get('language') or '')
+    known = language or language_of(question)
+    cluster, version = version_of(Row('this row', row), known, asked)
     if version and row.get('source'):
         groups.setdefault('split', str(row['source']))
-    own_id = f'{cluster}/{version}' if version else str(number)
+    own_id = version_id(cluster, version, known) if version else str(number)
     problem = Problem(
         problem_id=own_id if given_id is None else str(given_id),
-        question=str(row.get('question') or ''),
+        question=question,
         gold=str(gold),
         groups=groups | {str(key): str(value) for key, value in given.items()},
-        cluster=cluster,
+        cluster=cluster or str(row.get('cluster') or ''),
         version=version,
-        language=str(row.get('language') or ''),
+        language=known if version else language,
     )
     return problem, samples
-
-
-def _version(row: Mapping[str, Any], asked: Counter[str]) -> tuple[str, str]:
-    """Return a problem's cluster and the version of its question, both '' if it has none.
-
-    Versions without a number are numbered in order.
-    """
-    group = _text(row, 'group')
-    if not group or not {'version', 'original'} & row.keys():
-        return _text(row, 'cluster'), ''
-    if row.get('original') is True:
-        return group, ORIGINAL
-    asked[group] += 1
-    return group, _text(row, 'version') or str(asked[group])
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return '' if value is None else str(value)

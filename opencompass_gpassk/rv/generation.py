@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from random import Random
 from typing import Any
 
-from opencompass_gpassk.rv.question import Question, question_named, questions
-from opencompass_gpassk.rv.seeded_versions import DEFAULT_SEED, PER_GROUP, versions
+from opencompass_gpassk.rv.question import (
+    DEFAULT_SEED,
+    LANGUAGES,
+    PER_GROUP,
+    Question,
+    Version,
+    question_named,
+    questions,
+)
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['PosedQuestion', 'generate', 'pose']
+__all__ = ['PosedQuestion', 'generate', 'pose', 'versions']
+
+DRAWS = 1000  # until a question counts as one that has too few versions
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ def generate(
     per_group: int = PER_GROUP,
     seed: int = DEFAULT_SEED,
     names: Sequence[str] = (),
+    languages: Sequence[str] = ('en',),
 ) -> Iterator[PosedQuestion]:
     """Yield the original and the versions of each question, the same on every machine and Python.
 
@@ -61,48 +70,77 @@ def generate(
         per_group: Versions of each question.
         seed: Of the draws.
         names: Questions to take, in this order; by default all of the source.
+        languages: ``en``, ``cn`` or both; a version has the same numbers in both.
 
     Raises:
-        ValueError: If a source or name is unknown, a name occurs twice or is of another source, or
-            a question has fewer versions.
+        ValueError: If a source, name or language is unknown, a name occurs twice or is of another
+            source, or a question has fewer versions.
     """
+    if unknown := set(languages) - set(LANGUAGES):
+        raise ValueError(f'languages holds {min(unknown)!r}; there are {", ".join(LANGUAGES)}')
+    if twice := [name for name in names if list(names).count(name) > 1]:
+        raise ValueError(f'names holds {twice[0]} twice; name each question once')
     chosen = [question_named(name) for name in names] if names else questions(source)
-    if len(set(chosen)) < len(chosen):
-        raise ValueError(f'names holds {_twice(names)} twice; name each question once')
     for question in chosen:
         if source not in ('all', question.source):
             raise ValueError(
-                f'names holds {question.__name__}, which is of source {question.source!r}, not '
+                f'names holds {question.name}, which is of source {question.source!r}, not '
                 f'{source!r}; leave it out or take source={question.source!r}'
             )
-        yield pose(question(), ORIGINAL)
-        for number, version in enumerate(versions(question, per_group, seed), start=1):
-            yield pose(version, str(number))
+        posed = versions(question, per_group, seed)
+        for language in languages:
+            for number, version in enumerate(posed):
+                yield pose(version, str(number) if number else ORIGINAL, language)
 
 
-def pose(question: Question, version: str) -> PosedQuestion:
+def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[Version]:
+    """Return the original and `count` versions of a question, all with different texts.
+
+    The answers of the original and the first five versions differ too, so that no group of five
+    can be passed by one answer. The original is drawn as the versions are, by a seed that is always
+    the same, so it is neither easier nor harder. Version i depends on the question's name, the seed
+    and i, and the versions before it: more versions leave the first ones as they are.
+
+    Raises:
+        ValueError: If count is negative, or the question has too few versions.
+    """
+    if count < 0:
+        raise ValueError(f'count is {count}; give the number of versions, from 0')
+    found: list[Version] = []
+    texts: set[str] = set()
+    answers: set[str] = set()
+    for index in range(count + 1):
+        stream = f'{question.name}/{seed}/{index - 1}' if index else f'{question.name}/{ORIGINAL}'
+        rng = Random(stream)
+        for _ in range(DRAWS):
+            version = question.draw(rng)
+            if version is None or (text := version.text()) in texts:
+                continue
+            answer = latex(version.answer)
+            if index > PER_GROUP or answer not in answers:
+                break
+        else:
+            raise ValueError(
+                f'question {question.name} has hardly more than {index} different problems, the '
+                f'original included: {DRAWS} draws gave no other; ask for fewer versions'
+            )
+        found.append(version)
+        texts.add(text)
+        answers.add(answer)
+    return found
+
+
+def pose(version: Version, name: str, language: str) -> PosedQuestion:
     """Return the row of a question with its numbers."""
-    variables = {
-        one.name: _json(getattr(question, one.name))
-        for one in dataclasses.fields(question)  # type: ignore[arg-type]  # all are dataclasses
-    }
+    question = version.question
     return PosedQuestion(
-        question.render(),
-        latex(question.solve()),
-        type(question).__name__,
-        version,
+        version.text(language),
+        latex(version.answer),
+        question.name,
+        name,
         question.source,
         question.subject,
         str(question.level),
-        variables=variables,
+        language,
+        dict(version.variables),
     )
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_json(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else value
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for index, name in enumerate(names) if name in names[:index])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ['latex', 'listed', 'ordinal', 'polynomial', 'signed']
+__all__ = ['count', 'latex', 'listed', 'listed_in_chinese', 'polynomial', 'root', 'signed']
 
 
 def latex(value: Any) -> str:
@@ -37,13 +37,20 @@ def latex(value: Any) -> str:
     return str(sympy.latex(value))
 
 
+def root(square: int | Fraction) -> Any:
+    """Return the square root in simplest radical form."""
+    import sympy
+
+    return sympy.sqrt(square)
+
+
 def signed(value: Any) -> str:
     """Write a number that follows another: ``+ 3`` or ``- 3``."""
     return f'- {latex(-value)}' if value < 0 else f'+ {latex(value)}'
 
 
 def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
-    """Write a polynomial, the coefficients from the highest power down.
+    """Write a polynomial of degree 9 at most, the coefficients from the highest power down.
 
     >>> polynomial([1, 0, -3, 2])
     'x^3 - 3x + 2'
@@ -53,21 +60,24 @@ def polynomial(coefficients: Sequence[Any], variable: str = 'x') -> str:
     for power, factor in zip(range(degree, -1, -1), coefficients, strict=True):
         if factor == 0:
             continue
-        body = variable if power == 1 else f'{variable}^{{{power}}}' if power > 9 else ''
-        body = body or (f'{variable}^{power}' if power else '')
+        body = variable if power == 1 else f'{variable}^{power}' if power else ''
         size = '' if abs(factor) == 1 and power else latex(abs(factor))
         sign = ('-' if factor < 0 else '') if not text else (' - ' if factor < 0 else ' + ')
         text += sign + size + body
     return text or '0'
 
 
-def listed(values: Iterable[Any], last: str = 'and') -> str:
+def listed(values: Iterable[Any], last: str = ' and ', comma: str = ', ') -> str:
     """Write numbers in a sentence: ``$1$, $2$ and $3$``."""
     texts = [f'${latex(value)}$' for value in values]
-    return f'{", ".join(texts[:-1])} {last} {texts[-1]}' if len(texts) > 1 else ''.join(texts)
+    return comma.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else ''.join(texts)
 
 
-def ordinal(number: int) -> str:
-    """Write 1st, 2nd, 3rd, 11th …"""
-    teen = 10 <= number % 100 <= 20
-    return f'{number}{"th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")}'
+def listed_in_chinese(values: Iterable[Any]) -> str:
+    """Write numbers in a Chinese sentence: ``$1$、$2$ 和 $3$``."""
+    return listed(values, ' 和 ', '、')
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number of things: ``$1$ ball``, ``$2$ balls``."""
+    return f'${number}$ {noun if number == 1 else noun + "s"}'

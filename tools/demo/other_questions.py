@@ -51,14 +51,13 @@ def other_question(language: str, rng: random.Random) -> str:
     """A question of mathematics, `en` or `cn`, that no family of the demonstration model asks."""
     if language == 'en' and rng.random() < VARIABLE:
         while True:
-            version = rng.choice(_variable_questions()).init(rng)
-            if version.holds() and len(text := version.render()) <= LONGEST:
+            version = rng.choice(_variable_questions()).draw(rng)
+            if version and len(text := version.text()) <= LONGEST:
                 return text
     numbers = {'a': rng.randint(2, 20), 'b': rng.randint(2, 12)}
     return Template(rng.choice(TEXTS[language])).substitute(numbers)
 
 
 @cache
-def _variable_questions() -> list[type[Question]]:
-    known = {family.question for family in QUESTIONS.values()}
-    return [each for each in questions() if each not in known]
+def _variable_questions() -> list[Question]:
+    return [each for each in questions() if each.name not in QUESTIONS]

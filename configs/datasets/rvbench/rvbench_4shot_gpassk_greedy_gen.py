@@ -1,7 +1,7 @@
-"""RV-Bench for models that were not trained to chat: four worked examples before each problem.
+"""RV-Bench as in arXiv 2501.11790: four worked examples before each problem.
 
 Each problem is decoded greedily, once. The examples of mathematics are Minerva's, as the installed
-OpenCompass holds them.
+OpenCompass holds them. Examples and problems are in English.
 
 Environment variables:
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.

@@ -6,6 +6,7 @@ and five versions with other numbers.
 Environment variables:
 GPASSK_N, GPASSK_K: samples of each problem, and the k such as 4,8.
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.
+GPASSK_LANGUAGES: cn, en or cn,en; by default en.
 GPASSK_MATCH: exact, if answers must equal the gold answer's text, as in the paper.
 """
 

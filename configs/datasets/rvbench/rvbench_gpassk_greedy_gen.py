@@ -2,6 +2,7 @@
 
 Environment variables:
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.
+GPASSK_LANGUAGES: cn, en or cn,en; by default en.
 GPASSK_MATCH: exact, if answers must equal the gold answer's text, as in the paper.
 """
 

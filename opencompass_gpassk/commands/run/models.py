@@ -46,11 +46,11 @@ def model_configs(
         return [_served(name, without, ask=ask)]
     if name.endswith('.py'):
         return _read(Path(name))
+    configs = _named_configs()
+    if name in configs:  # a folder of that name is ./NAME
+        return _read(configs[name])
     if Path(name).is_dir():
         return [_local(str(Path(name).resolve()), backend, slurm=slurm)]
-    configs = _named_configs()
-    if name in configs:
-        return _read(configs[name])
     if re.fullmatch(r'[\w.-]+/[\w.-]+', name):
         return [_local(name, backend, slurm=slurm)]
     near = difflib.get_close_matches(name, configs, 3)

@@ -13,6 +13,7 @@ from opencompass_gpassk.report.figures.growth import draw_growth, growing
 from opencompass_gpassk.report.figures.scatter import draw_drop, draw_false_positives, rated_results
 from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, sweeps
 from opencompass_gpassk.report.figures.tau_curves import draw_benchmark
+from opencompass_gpassk.report.figures.understanding import draw_understanding
 from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.reasoning import reasoning_results
 from opencompass_gpassk.report.tables.variables import variable_results
@@ -36,6 +37,7 @@ def report_figures(results: Results, trials: Trials | None = None) -> list[Drawn
     drawn = [one for benchmark in join_benchmarks(results) for one in _of(benchmark, trials or {})]
     if in_versions := variable_results(results):
         drawn.append(('accuracy_and_drop', partial(draw_drop, in_versions)))
+        drawn.append(('understanding', partial(draw_understanding, in_versions)))
     scored = reasoning_results(results)
     if boxed := boxed_results(scored):
         drawn.append(('reasoning', partial(draw_boxes, boxed)))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Points = Mapping[str, tuple[float, float]]
+Values = NDArray[np.float64]
 
 LONGEST_TITLE = 50
 
@@ -91,7 +93,9 @@ LEAST_SPAN = 10.0  # points that an axis covers at least
 
 
 def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
-    """Draw one point per model, the regression line and Pearson's r, and return the axis.
+    """Draw one point per model, and the regression line with its 95 % band and Pearson's r.
+
+    Returns the axis. As in Figure 3 of arXiv 2501.11790.
 
     Args:
         axis: Where to draw.
@@ -104,8 +108,11 @@ def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
     x, y = np.array(known).reshape(-1, 2).T
     if len(np.unique(x)) > 2:
         steepness, height = np.polyfit(x, y, deg=1)
-        ends = np.array([x.min(), x.max()])
-        axis.plot(ends, steepness * ends + height, color='#555555', linestyle='--')
+        along = np.linspace(x.min(), x.max(), 50)
+        line = steepness * along + height
+        axis.plot(along, line, color='#555555', linestyle='--')
+        half = _half_band(x, y - (steepness * x + height), along)
+        axis.fill_between(along, line - half, line + half, color='#555555', alpha=0.15, linewidth=0)
         if np.ptp(y) > 0:
             title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
     axis.axhline(0, color='#999999', linewidth=0.8)
@@ -117,8 +124,14 @@ def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
     return axis
 
 
-def _panel(one: VariableResult) -> str:
-    return f'{one.result["benchmark"]}, {one.responses}'
+def _half_band(x: Values, residuals: Values, at: Values) -> Values:
+    """Return half the width of the regression line's 95 % confidence band, in points."""
+    from scipy.special import stdtrit
+
+    degrees = len(x) - 2
+    error = math.sqrt(residuals @ residuals / degrees)
+    leverage = 1 / len(x) + (at - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+    return np.asarray(stdtrit(degrees, 0.975) * error * np.sqrt(leverage))
 
 
 def draw_drop(results: Sequence[VariableResult]) -> Figure:
@@ -132,7 +145,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP()), one.figure(ACCURACY(n=sample_count(one.result)))
-        panels.setdefault(_panel(one), dict(unknown))[one.model] = (
+        panels.setdefault(one.panel, dict(unknown))[one.model] = (
             math.nan if accuracy is None else accuracy,
             math.nan if drop is None else drop,
         )

@@ -50,13 +50,15 @@ def _columns() -> Iterable[dict[str, Any]]:
     """Yield the columns of the leaderboard. In their keys ``{k}`` and ``{tau}`` stand for the
     reader's choices, ``{m}`` for the versions of a question.
     """
-    yield {'key': GREEDY, 'heading': GREEDY, 'about': ABOUT_GREEDY, 'lower': False}
     shown = [one for one in FAMILIES if one.on_page]
+    for family in (one for one in shown if one.over is Over.RIGHT_ORIGINALS):
+        yield _column(family, Side.PLAIN)
+    yield {'key': GREEDY, 'heading': GREEDY, 'about': ABOUT_GREEDY, 'lower': False}
     for family in (one for one in shown if one.over is Over.PROBLEMS):
         yield _column(family, Side.PLAIN)
     for family in (one for one in shown if one.sides):
         yield _column(family, Side.SOUND)
-    for over in (Over.RESPONSES, Over.QUESTIONS, Over.RIGHT_ORIGINALS):
+    for over in (Over.RESPONSES, Over.QUESTIONS):
         for family in (one for one in shown if one.over is over):
             yield _column(family, Side.PLAIN)
 

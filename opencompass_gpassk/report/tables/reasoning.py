@@ -132,7 +132,7 @@ def _notes_of_unjudged(found: Sequence[ReasoningResult]) -> Iterable[str]:
             by_benchmark.setdefault(one.benchmark, []).append(entry)
     for name, entries in by_benchmark.items():
         for note in benchmark_notes(Benchmark(name, entries)):
-            yield note if note.startswith(f'{name}:') else f'{name}: {note}'
+            yield f'{name}: {note}'
 
 
 QUANTITIES = (VALIDITY, REDUNDANCY)

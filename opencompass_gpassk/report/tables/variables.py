@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,9 @@ from opencompass_gpassk.results.figures import (
     G_PASS,
     GROUP_ACCURACY,
     OOR,
+    OOR_BY_CHANCE,
     SP_ACCURACY,
+    UNDERSTANDING_SCORE,
     Figure,
     Over,
 )
@@ -42,11 +44,14 @@ from opencompass_gpassk.results.join_results import (
 
 __all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
 
+HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
+    'understanding: among questions with a right original, complete plus half of partial (Eq. 5); '
     'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
     'versions right; CR: the original and most versions right; OOR: the original right, but few or '
-    'no versions. Higher is better, except for OOR'
+    'no versions; chance: what OOR is without memory, if the original is like one of its versions. '
+    'Higher is better, except for OOR and chance'
 )
 
 
@@ -72,6 +77,11 @@ class VariableResult:
         return int(self.result['versions']['per_group'])
 
     @property
+    def panel(self) -> str:
+        """Heading of the results that a figure shows together."""
+        return f'{self.result["benchmark"]}, {self.responses}'
+
+    @property
     def questions(self) -> tuple[str, int]:
         """Benchmark and m; results with the same ones share columns."""
         return str(self.result['benchmark']), self.versions
@@ -81,18 +91,31 @@ class VariableResult:
         return read_figure(self.result, figure, group)
 
     def headline(self, group: str = '') -> list[Cell]:
-        """Return SP and RV accuracy, GA, CR and OOR."""
+        """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
         n, m = sample_count(self.result), self.versions
-        figures = (SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m), CR(), OOR())
+        figures = (
+            *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m)),
+            *(CR(), OOR(), OOR_BY_CHANCE()),
+        )
         return [self.figure(one, group) for one in figures]
 
-    def defined(self) -> list[int]:
-        """Return the number of questions behind each figure of :meth:`headline`."""
+    def unsolved(self, group: str) -> float:
+        """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
+        problems = (self.result.get('groups') or {}).get(group, {}).get('problems')
+        solved = _number(self.figure(ACCURACY(n=sample_count(self.result)), group))
+        return (100 - solved) * _number(problems)
+
+    def defined(self) -> list[float]:
+        """Return the number of questions behind each figure of :meth:`headline`.
+
+        Behind understanding it is the mean number of questions whose original is right.
+        """
         known = self.result['versions']
         left = known['excluded']
-        figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR())
-        whole = [left.get(one.key, 0) if one else 0 for one in figures]
-        return [known['groups'] - count for count in whole]
+        figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=self.versions), CR(), OOR(), OOR())
+        whole = [known['groups'] - (left.get(one.key, 0) if one else 0) for one in figures]
+        right = whole[0] * _number(self.figure(SP_ACCURACY())) / 100 if whole[0] else 0
+        return [right, *whole]
 
 
 def variable_results(results: Results) -> list[VariableResult]:
@@ -102,12 +125,7 @@ def variable_results(results: Results) -> list[VariableResult]:
     to the model's, without its source, so that results of both sources share one row.
     """
     found = [
-        VariableResult(
-            model,
-            way_of_decoding(result),
-            dataset,
-            result,
-        )
+        VariableResult(model, way_of_decoding(result), dataset, result)
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
         if has_verdicts(result) and result.get('versions')
@@ -140,59 +158,42 @@ def variable_tables(results: Results) -> list[Table]:
         for (benchmark, m), measured in by_questions.items()
         for table in (_stability(benchmark, measured), *_breakdowns(benchmark, m, measured))
     ]
-    return [_leaderboard(found, list(by_questions)), *apart]
+    return [_leaderboard(by_questions), *apart]
 
 
-def _leaderboard(found: Sequence[VariableResult], blocks: Sequence[tuple[str, int]]) -> Table:
-    """Return one row per model, best first: SP, RV, GA, CR and OOR of each benchmark."""
-    names = _short_names(blocks)
-    # Two benchmarks surely have different questions only if they are of two sources.
-    overall = len(blocks) > 1 and set(names) == {'MATH', 'LEETCODE'}
-    columns = ['model', 'responses']
-    for name, (_, m) in zip(names, blocks, strict=True):
-        columns += _headings(name, m)
-    columns += _headings('overall', blocks[0][1]) if overall else []
-    by_row: dict[tuple[str, str], dict[tuple[str, int], VariableResult]] = {}
-    for one in found:
-        by_row.setdefault((one.model, one.responses), {})[one.questions] = one
+def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[VariableResult]]) -> Table:
+    """Return the headline of each model, best first, on each benchmark and on both sources."""
+    found = [one for measured in by_questions.values() for one in measured]
+    sizes = {m for _, m in by_questions}
     rows: list[list[Cell]] = []
-    for (model, responses), measured in by_row.items():
-        row: list[Cell] = [model, responses]
-        for block in blocks:
-            row += measured[block].headline() if block in measured else [None] * 5
-        if overall:
-            row += _overall([measured[block] for block in blocks if block in measured])
-        rows.append(row)
-    rows.sort(key=_rank)
-    notes = [READING, *(['overall: mean over the questions of both sources'] if overall else [])]
-    return Table(
-        'Questions with random variables',
-        columns,
-        rows,
-        notes,
-        warnings=list(_missing(found)),
-        main=True,
-    )
+    for (benchmark, m), measured in by_questions.items():
+        name = benchmark if len(sizes) == 1 else f'{benchmark}, {m} versions'
+        rows += _ranked([name, one.model, one.responses, *one.headline()] for one in measured)
+    notes = [READING]
+    # Two benchmarks surely have different questions only if they are of two sources.
+    sources = sorted(name.partition(',')[0] for name, _ in by_questions)
+    if sources == ['RV-LEETCODE', 'RV-MATH'] and len(sizes) == 1:
+        of_model: dict[tuple[str, str], list[VariableResult]] = {}
+        for one in found:
+            of_model.setdefault((one.model, one.responses), []).append(one)
+        rows += _ranked(
+            ['overall', *names, *_overall(measured)]
+            for names, measured in of_model.items()
+            if len(measured) == 2
+        )
+        notes.append('overall: mean over the questions of both sources')
+    size = min(sizes) if len(sizes) == 1 else 'm'
+    columns = ['benchmark', 'model', 'responses', *_columns(size)]
+    title = 'Questions with random variables'
+    return Table(title, columns, rows, notes, warnings=list(_missing(found)), main=True)
 
 
-def _short_names(blocks: Sequence[tuple[str, int]]) -> list[str]:
-    """Return the name of each benchmark in headings: MATH and LEETCODE if that is unambiguous."""
-    short = [name.removeprefix('RV-').partition(',')[0] for name, _ in blocks]
-    if len(set(short)) == len(short) and len({m for _, m in blocks}) == 1:
-        return short
-    return [f'{name}, {m} versions:' for name, m in blocks]
-
-
-def _headings(name: str, m: int) -> list[str]:
-    if name.endswith(':'):
-        return [f'{name} {figure}' for figure in ('SP', 'RV', f'GA@{m}', 'CR', 'OOR')]
-    return [f'{name}-SP', f'{name}-RV', f'{name} GA@{m}', f'{name} CR', f'{name} OOR']
+def _columns(m: int | str) -> list[str]:
+    return ['understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'chance']
 
 
 def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     """Return the mean of each headline figure over all questions of two sources."""
-    if len(measured) < 2:
-        return [None] * 5
     columns = zip(*(one.headline() for one in measured), strict=True)
     sizes = zip(*(one.defined() for one in measured), strict=True)
     return [
@@ -203,10 +204,9 @@ def _overall(measured: Sequence[VariableResult]) -> list[Cell]:
     ]
 
 
-def _rank(row: Sequence[Cell]) -> float:
-    """Return a sort key for a row: the last accuracy on versions, the best first."""
-    accuracy = _number(row[-4])
-    return math.inf if math.isnan(accuracy) else -accuracy
+def _ranked(rows: Iterable[list[Cell]]) -> list[list[Cell]]:
+    """Return rows by their accuracy on versions, the best first."""
+    return sorted(rows, key=lambda row: -np.nan_to_num(_number(row[-5]), nan=-1))
 
 
 def _missing(found: Iterable[VariableResult]) -> Iterable[str]:
@@ -228,13 +228,13 @@ def _stability(benchmark: str, measured: Sequence[VariableResult]) -> Table:
         figure
         for figure in dict.fromkeys(figure for one in measured for figure in figures_of(one.result))
         if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
-        and figure.family not in (SP_ACCURACY, GROUP_ACCURACY, CR, OOR)
+        and figure.family not in HEADLINE
     ]
     rows = [[one.model, one.responses, *map(one.figure, figures)] for one in measured]
     notes = [
         'complete, partial, collapsed understanding: among the questions whose original is right, '
-        'the share with most, some, or few or no versions right; understanding: complete plus half '
-        'of partial; below 60 it is inconsistent (arXiv 2501.11790, Eq. 5)',
+        'the share with most, some, or few or no versions right; understanding below 60 is '
+        'inconsistent (arXiv 2501.11790)',
         'G-Pass over versions: chance that at least a share τ is right, one response per version',
         'variances, times 100: between versions due to their numbers, between samples due to '
         'chance; unbiased estimates, so the first may be below 0',
@@ -251,14 +251,17 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[VariableResult]) -> I
             names = [name for name in fields if name not in ('problems', 'version')]
             if names:
                 kinds.setdefault(' and '.join(names), {}).setdefault(label)
-    columns = ['group', 'model', 'responses', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'drop']
+    columns = ['group', 'model', 'responses', *_columns(m), 'drop', 'unsolved']
+    notes = ['unsolved: share of all wrong answers to versions (Table 7 of arXiv 2501.11790)']
     for kind, labels in kinds.items():
-        rows: list[list[Cell]] = [
-            [label, one.model, one.responses, *one.headline(label), one.figure(DROP(), label)]
-            for label in sorted(labels, key=group_order)
-            for one in measured
-        ]
-        yield Table(f'{benchmark}: versions by {kind}', columns, rows, breakdown=kind)
+        rows: list[list[Cell]] = []
+        for label in sorted(labels, key=group_order):
+            for one in measured:
+                wrong = sum(count for count in map(one.unsolved, labels) if count > 0)
+                share = 100 * one.unsolved(label) / wrong if wrong else math.nan
+                figures = (*one.headline(label), one.figure(DROP(), label))
+                rows.append([label, one.model, one.responses, *figures, share])
+        yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
 
 
 def _number(value: Cell) -> float:
@@ -269,7 +272,8 @@ NOTES = (
     'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
     'measured τ); it is negative',
     'greedy − G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
-    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points',
+    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points; '
+    '0 is expected where a model has seen neither',
     'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
 )
 

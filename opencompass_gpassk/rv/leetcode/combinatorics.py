@@ -2,346 +2,213 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import comb, factorial
-from random import Random
-
-from opencompass_gpassk.rv.question import Question, register
-
-
-@register('leetcode', 'counting', 'easy')
-@dataclass(frozen=True)
-class PlankedFootbridge(Question):
-    """The last board is short or long: w(n) = w(n - 1) + w(n - long)."""
-
-    length: int = 12
-    long: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> PlankedFootbridge:
-        return cls(rng.randint(9, 15), rng.randint(2, 4))
-
-    def solve(self) -> int:
-        ways = [1] * self.long
-        while len(ways) <= self.length:
-            ways.append(ways[-1] + ways[-self.long])
-        return ways[self.length]
-
-    def render(self) -> str:
-        return (
-            f'A footbridge ${self.length}$ metres long is covered along its length by boards that '
-            f'are $1$ metre or ${self.long}$ metres long, laid end to end without gaps. Boards of '
-            'one length are alike. In how many different orders can the boards lie?'
-        )
-
-
-@register('leetcode', 'counting', 'easy')
-@dataclass(frozen=True)
-class RollsInThreeBaskets(Question):
-    """Inclusion and exclusion over the baskets that got more than they hold."""
-
-    rolls: int = 40
-    room: int = 18
-
-    @classmethod
-    def init(cls, rng: Random) -> RollsInThreeBaskets:
-        return cls(rng.randint(20, 60), rng.randint(10, 40))
-
-    def holds(self) -> bool:
-        return self.room + 2 < self.rolls < 3 * self.room - 2
-
-    def solve(self) -> int:
-        left = [self.rolls - over * (self.room + 1) for over in range(4)]
-        return sum((-1) ** i * comb(3, i) * comb(n + 2, 2) for i, n in enumerate(left) if n >= 0)
-
-    def render(self) -> str:
-        return (
-            f'A baker puts ${self.rolls}$ equal rolls into a red, a blue and a green basket, each '
-            f'of which has room for at most ${self.room}$ rolls; a basket may stay empty. Only the '
-            'numbers of rolls in the baskets matter. How many different distributions are there?'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class RouteRoundTheRoadworks(Question):
-    """Take the routes through the closed crossing away from all routes."""
-
-    east: int = 7
-    north: int = 5
-    x: int = 3
-    y: int = 2
-
-    @classmethod
-    def init(cls, rng: Random) -> RouteRoundTheRoadworks:
-        east, north = rng.randint(5, 8), rng.randint(4, 7)
-        return cls(east, north, rng.randint(1, east - 1), rng.randint(1, north - 1))
-
-    def solve(self) -> int:
-        before = comb(self.x + self.y, self.x)
-        after = comb(self.east + self.north - self.x - self.y, self.east - self.x)
-        return comb(self.east + self.north, self.east) - before * after
-
-    def render(self) -> str:
-        return (
-            'The streets of a town form a grid whose crossings are the points with integer '
-            f'coordinates. A cyclist rides along streets from $(0, 0)$ to $({self.east}, '
-            f'{self.north})$, always in the direction of increasing $x$ or increasing $y$. The '
-            f'crossing $({self.x}, {self.y})$ is closed and must not be passed. How many routes '
-            'can he choose from?'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class DrummerOnManyDrums(Question):
-    """A new drum follows anything, the old one only a change: f(n) = (d - 1)(f(n-1) + f(n-2))."""
-
-    beats: int = 6
-    drums: int = 4
-
-    @classmethod
-    def init(cls, rng: Random) -> DrummerOnManyDrums:
-        return cls(rng.randint(5, 7), rng.randint(3, 6))
-
-    def solve(self) -> int:
-        older, newer = self.drums, self.drums**2
-        for _ in range(self.beats - 2):
-            older, newer = newer, (self.drums - 1) * (older + newer)
-        return newer
-
-    def render(self) -> str:
-        return (
-            f'A drummer has ${self.drums}$ different drums and plays ${self.beats}$ beats, on each '
-            'of which she strikes one drum. She may strike the same drum on two successive beats, '
-            'but never on three. Not every drum has to be used. How many different sequences of '
-            'strokes can she play?'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class TwoRowCourtyard(Question):
-    """The last column is one upright slab, or two columns are two flat slabs or one plate."""
-
-    length: int = 8
-    colours: int = 2
-
-    @classmethod
-    def init(cls, rng: Random) -> TwoRowCourtyard:
-        return cls(rng.randint(6, 10), rng.randint(2, 5))
-
-    def solve(self) -> int:
-        older, newer = 1, 1
-        for _ in range(self.length - 1):
-            older, newer = newer, newer + (1 + self.colours) * older
-        return newer
-
-    def render(self) -> str:
-        return (
-            f'A strip of $2 \\times {self.length}$ unit squares is paved without gaps or overlaps '
-            'with slabs of $1 \\times 2$, which may lie along or across the strip and are all '
-            f'grey, and with plates of $2 \\times 2$, each in one of ${self.colours}$ colours. Two '
-            'pavings are different if a slab or a plate lies differently or a plate has another '
-            'colour, even if one is the mirror image of the other. How many pavings are there?'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class RedLanternRuns(Question):
-    """The white ones leave gaps, before, between and after, each for no, one or two red ones."""
-
-    red: int = 6
-    white: int = 5
-
-    @classmethod
-    def init(cls, rng: Random) -> RedLanternRuns:
-        return cls(rng.randint(4, 8), rng.randint(3, 6))
-
-    def holds(self) -> bool:
-        return self.red <= 2 * self.white and self.red + self.white <= 13
-
-    def solve(self) -> int:
-        gaps = self.white + 1
-        pairs = range(self.red // 2 + 1)
-        return sum(comb(gaps, p) * comb(gaps - p, self.red - 2 * p) for p in pairs if p <= gaps)
-
-    def render(self) -> str:
-        return (
-            f'A garland is a row of ${self.red}$ red and ${self.white}$ white lanterns; lanterns '
-            'of one colour are alike. Nowhere may three red lanterns follow directly upon one '
-            'another. How many different garlands are possible? They are compared from left to '
-            'right: a garland and a different one that is its mirror image count as two.'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class SafeWithThreeWornKeys(Question):
-    """Inclusion and exclusion over which of the three worn keys are missing."""
-
-    keys: int = 6
-    length: int = 6
-
-    @classmethod
-    def init(cls, rng: Random) -> SafeWithThreeWornKeys:
-        return cls(rng.randint(5, 9), rng.randint(5, 7))
-
-    def solve(self) -> int:
-        return sum((-1) ** i * comb(3, i) * (self.keys - i) ** self.length for i in range(4))
-
-    def render(self) -> str:
-        return (
-            f'The keypad of a safe has the keys $1, 2, \\dots, {self.keys}$. A code is a sequence '
-            f'of ${self.length}$ keys, in which keys may be repeated. The keys $1$, $2$ and $3$ '
-            'are worn: each of these three occurs in the code at least once. Nothing is known '
-            'about the other keys. How many codes are possible?'
-        )
-
-
-@register('leetcode', 'counting', 'medium')
-@dataclass(frozen=True)
-class ParcelsToWrongDoors(Question):
-    """Inclusion and exclusion over the fragile parcels that come to the right house."""
-
-    parcels: int = 8
-    fragile: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> ParcelsToWrongDoors:
-        return cls(rng.randint(6, 9), rng.randint(2, 5))
-
-    def solve(self) -> int:
-        return sum(
-            (-1) ** right * comb(self.fragile, right) * factorial(self.parcels - right)
-            for right in range(self.fragile + 1)
-        )
-
-    def render(self) -> str:
-        return (
-            f'A postman has ${self.parcels}$ parcels for the ${self.parcels}$ houses of a street, '
-            f'one addressed to each house; exactly ${self.fragile}$ of the parcels are fragile. '
-            'He leaves one parcel at every house without reading the addresses. In how many ways '
-            'can he do so if no fragile parcel gets to the house it is addressed to, while '
-            'the other parcels may be right or wrong?'
-        )
-
-
-@register('leetcode', 'counting', 'hard')
-@dataclass(frozen=True)
-class ChangeAtTheTurnstile(Question):
-    """Reflect a queue that fails at the first lack of change: its ends are swapped one to one."""
-
-    exact: int = 7
-    double: int = 5
-    till: int = 1
-
-    @classmethod
-    def init(cls, rng: Random) -> ChangeAtTheTurnstile:
-        return cls(rng.randint(5, 8), rng.randint(4, 7), rng.randint(1, 3))
-
-    def holds(self) -> bool:
-        return self.till + 1 < self.double <= self.exact + self.till
-
-    def solve(self) -> int:
-        people = self.exact + self.double
-        return comb(people, self.double) - comb(people, self.double - self.till - 1)
-
-    def render(self) -> str:
-        return (
-            f'Entry to a garden costs one crown. In the queue stand ${self.exact}$ visitors with a '
-            f'one-crown coin each, and ${self.double}$ visitors with a two-crown coin each, who '
-            'must at once be given back a one-crown coin from the till. The till, into which the '
-            f'visitors pay, holds ${self.till}$ one-crown coin{"s" * (self.till > 1)} and no other '
-            'coins at the start. Visitors with equal coins are not told apart. How many orders of '
-            'the queue are there in which everybody can be given change?'
-        )
-
-
-@register('leetcode', 'counting', 'hard')
-@dataclass(frozen=True)
-class RowThatFallsTwice(Question):
-    """Rising blocks are a multinomial; take away those without a drop at one border or both."""
-
-    length: int = 7
-    first: int = 3
-    second: int = 5
-
-    @classmethod
-    def init(cls, rng: Random) -> RowThatFallsTwice:
-        return cls(rng.randint(6, 7), rng.randint(1, 4), rng.randint(2, 6))
-
-    def holds(self) -> bool:
-        return self.first + 1 < self.second < self.length
-
-    def solve(self) -> int:
-        blocks = comb(self.length, self.second) * comb(self.second, self.first)
-        return blocks - comb(self.length, self.first) - comb(self.length, self.second) + 1
-
-    def render(self) -> str:
-        return (
-            f'The numbers from $1$ to ${self.length}$ are written in a row, each once, as '
-            f'$a_1, a_2, \\dots, a_{self.length}$, so that $a_{self.first} > a_{self.first + 1}$ '
-            f'and $a_{self.second} > a_{self.second + 1}$, while at all other places '
-            '$a_i < a_{i+1}$. How many such rows are there?'
-        )
-
-
-@register('leetcode', 'counting', 'hard')
-@dataclass(frozen=True)
-class GamesOfTheFestival(Question):
-    """Plans without repeats from g games are g(g - 1)^(n - 1); exclude those that miss games."""
-
-    games: int = 4
-    evenings: int = 7
-
-    @classmethod
-    def init(cls, rng: Random) -> GamesOfTheFestival:
-        return cls(rng.randint(3, 5), rng.randint(6, 9))
-
-    def solve(self) -> int:
-        return sum(
-            (-1) ** out * comb(self.games, out) * left * (left - 1) ** (self.evenings - 1)
-            for out, left in enumerate(range(self.games, 0, -1))
-        )
-
-    def render(self) -> str:
-        return (
-            f'A club owns ${self.games}$ different board games and plans a festival of '
-            f'${self.evenings}$ evenings, with one game on every evening. Each of the games must '
-            'be played at least once, and none on two evenings in succession. How many plans are '
-            'there, which say what game is played on which evening?'
-        )
-
-
-@register('leetcode', 'counting', 'hard')
-@dataclass(frozen=True)
-class TowersSeenFromBothEnds(Question):
-    """The lower towers form a + b - 2 cycles; choose which of them stand left of the highest."""
-
-    towers: int = 7
-    left: int = 3
-    right: int = 2
-
-    @classmethod
-    def init(cls, rng: Random) -> TowersSeenFromBothEnds:
-        return cls(rng.randint(6, 7), rng.randint(2, 4), rng.randint(2, 4))
-
-    def holds(self) -> bool:
-        return self.left + self.right <= self.towers
-
-    def solve(self) -> int:
-        groups = self.left + self.right - 2
-        cycles = [1] + [0] * groups  # by number of cycles: Stirling numbers of the first kind
-        for size in range(self.towers - 1):
-            cycles = [size * c + before for before, c in zip([0, *cycles], cycles, strict=False)]
-        return cycles[groups] * comb(groups, self.left - 1)
-
-    def render(self) -> str:
-        return (
-            f'In a row from west to east stand ${self.towers}$ towers of different heights. A '
-            'tower hides all lower ones behind it. Looking along the row, one sees exactly '
-            f'${self.left}$ towers from its west end and exactly ${self.right}$ from its east end. '
-            'In how many orders can the towers stand?'
-        )
+from math import comb, perm
+
+from opencompass_gpassk.rv.question import question, require, rising, span
+
+
+@question('counting', level='easy')
+def planked_footbridge(length=span(9, 14), middle=rising(2, 6), long=rising(2, 6)):
+    """A footbridge $<length>$ metres long is covered along its length by boards that are $1$ metre,
+    $<middle>$ metres or $<long>$ metres long, laid end to end without gaps. Boards of one length
+    are alike; not every length has to be used. How many different sequences of
+    boards are possible, read from the north end of the bridge?
+
+    一座长 $<length>$ 米的步行桥沿桥长方向铺木板，木板长 $1$ 米、$<middle>$ 米或 $<long>$ 米，
+    首尾相接，不留空隙。长度相同的木板没有区别，也不必三种长度都用到。从桥的北端到南端依次看去，
+    木板的铺法（按长度区分）共有多少种？
+    """
+    # The last board is one of the three: w(n) = w(n - 1) + w(n - middle) + w(n - long).
+    ways = [1]
+    for n in range(1, length + 1):
+        ways.append(sum(ways[n - board] for board in (1, middle, long) if board <= n))
+    return ways[length]
+
+
+@question('counting', level='easy')
+def rolls_in_three_baskets(rolls=span(20, 60), room=span(10, 40)):
+    """A baker puts $<rolls>$ identical rolls into a red, a blue and a green basket, each of which
+    has room for at most $<room>$ rolls; a basket may stay empty. Only the numbers of rolls in the
+    baskets matter. How many different distributions are there?
+
+    面包师把 $<rolls>$ 个相同的小面包放入红、蓝、绿三个篮子，每个篮子最多放 $<room>$ 个，
+    也可以空着。只考虑各篮子中小面包的个数，共有多少种不同的放法？
+    """
+    require(room + 2 < rolls < 3 * room - 2)
+    # Inclusion and exclusion over the baskets that got more than they hold.
+    left = [rolls - over * (room + 1) for over in range(4)]
+    return sum((-1) ** i * comb(3, i) * comb(n + 2, 2) for i, n in enumerate(left) if n >= 0)
+
+
+@question('counting', level='medium')
+def route_round_the_roadworks(east=span(5, 8), north=span(4, 7), x=span(1, 7), y=span(1, 6)):
+    """The streets of a town form a grid whose crossings are the points with integer coordinates. A
+    cyclist rides along streets from $(0, 0)$ to $(<east>, <north>)$, always in the direction of
+    increasing $x$ or increasing $y$. The crossing $(<x>, <y>)$ is closed and cannot be passed
+    through. How many routes can he choose from?
+
+    某城的街道构成方格网，各路口是坐标为整数的点。
+    一位骑车人沿街道从 $(0, 0)$ 骑到 $(<east>, <north>)$，总是朝 $x$ 增大或 $y$ 增大的方向行进。
+    路口 $(<x>, <y>)$ 封闭，不得经过。他有多少条路线可选？
+    """
+    require(x < east and y < north)
+    # Take the routes through the closed crossing away from all routes.
+    through = comb(x + y, x) * comb(east + north - x - y, east - x)
+    return comb(east + north, east) - through
+
+
+@question('counting', level='medium')
+def drummer_on_many_drums(drums=span(3, 9), beats=span(5, 8), most=span(2, 3)):
+    """A drummer has $<drums>$ different drums and plays $<beats>$ beats, on each of which she
+    strikes one drum. She may strike the same drum on up to $<most>$ successive beats, but never on
+    more. Not every drum has to be used. How many different sequences of strokes can she play?
+
+    一位鼓手有 $<drums>$ 面不同的鼓，她要打 $<beats>$ 拍，每拍敲其中一面鼓。
+    同一面鼓最多可以连敲 $<most>$ 拍。不必每面鼓都用到。她可以打出多少种不同的敲击序列？
+    """
+    # By the length of the run that ends it: a new drum follows anything, the old one only a change.
+    ways = [drums] + [0] * (most - 1)
+    for _ in range(beats - 1):
+        ways = [(drums - 1) * sum(ways), *ways[:-1]]
+    return sum(ways)
+
+
+@question('counting', level='medium')
+def two_row_courtyard(length=span(5, 10), colours=span(2, 10)):
+    r"""A strip of $2 \times <length>$ unit squares is paved without gaps or overlaps with slabs of
+    $1 \times 2$, which may lie along or across the strip and are all grey, and with plates of $2
+    \times 2$, each in one of $<colours>$ colours. Two pavings are different if a slab or a plate
+    lies differently or a plate has another colour, even if one is the mirror image of the other.
+    How many pavings are there?
+
+    用砖铺满一个 $2 \times <length>$ 的长方形，不留空隙，也不重叠。砖有两种：$1 \times 2$ 的长砖，
+    全为灰色，横放竖放均可；$2 \times 2$ 的方砖，每块为 $<colours>$ 种颜色之一。
+    砖的位置或方砖的颜色只要有一处不同，就算不同的铺法，互为镜像的也算不同。共有多少种铺法？
+    """
+    # The last column is one upright slab, or two columns are two flat slabs or one plate.
+    older, newer = 1, 1
+    for _ in range(length - 1):
+        older, newer = newer, newer + (1 + colours) * older
+    return newer
+
+
+@question('counting', level='medium')
+def red_lantern_runs(red=span(4, 11), white=span(3, 10)):
+    """A garland consists of $<red>$ red and $<white>$ white lanterns in a row; lanterns of one
+    colour are alike. No three consecutive lanterns may all be red. How many different garlands are
+    possible? They are compared from left to right: a garland and a different one that is its mirror
+    image count as two.
+
+    一串灯笼由 $<red>$ 个红灯笼和 $<white>$ 个白灯笼排成一行，同色的灯笼没有区别。
+    不能有三个或三个以上的红灯笼连在一起。共有多少种不同的排法？
+    互为左右翻转的两种排法（若本身不相同）算作两种。
+    """
+    require(red <= 2 * white)
+    # The white ones leave gaps, before, between and after, each for no, one or two red ones.
+    gaps = white + 1
+    return sum(comb(gaps, twos) * comb(gaps - twos, red - 2 * twos) for twos in range(red // 2 + 1))
+
+
+@question('counting', level='medium')
+def safe_with_worn_keys(keys=span(5, 9), length=span(5, 8), worn=span(2, 4)):
+    r"""The keypad of a safe has the keys $1, 2, \dots, <keys>$. A code is a sequence of $<length>$
+    keys, in which keys may be repeated. The keys from $1$ to $<worn>$ are worn: each of them occurs
+    in the code at least once. Nothing is known about the other keys. How many codes are possible?
+
+    一个保险箱的键盘上有按键 $1, 2, \dots, <keys>$。密码是由 $<length>$ 个按键组成的序列，
+    按键可以重复。从 $1$ 到 $<worn>$ 的按键有磨损：其中每个键在密码中至少出现一次。
+    其余按键的情况未知。可能的密码有多少个？
+    """
+    # Inclusion and exclusion over which of the worn keys are missing.
+    return sum((-1) ** i * comb(worn, i) * (keys - i) ** length for i in range(worn + 1))
+
+
+@question('counting', level='medium')
+def parcels_to_wrong_doors(parcels=span(6, 8), houses=span(8, 12), fragile=span(2, 5)):
+    """A postman has $<parcels>$ parcels for a street of $<houses>$ houses, no two of them addressed
+    to the same house; exactly $<fragile>$ of the parcels are fragile. Without reading the
+    addresses, he leaves all the parcels at houses of the street, no two at the same house. In how
+    many ways can he do so if no fragile parcel gets to the house it is addressed to, while each of
+    the other parcels may or may not?
+
+    邮递员有 $<parcels>$ 个包裹要送到一条有 $<houses>$ 座房子的街上，
+    任意两个包裹都不寄往同一座房子；其中恰有 $<fragile>$ 个是易碎包裹。他不看地址，
+    把所有包裹都送到这条街上的房子里，每座房子至多送一个。如果每个易碎包裹都送错了，
+    其余包裹送对送错均可，那么共有多少种送法？（各包裹互不相同。）
+    """
+    # Inclusion and exclusion over the fragile parcels that come to the right house.
+    return sum(
+        (-1) ** right * comb(fragile, right) * perm(houses - right, parcels - right)
+        for right in range(fragile + 1)
+    )
+
+
+@question('counting', level='hard')
+def change_at_the_turnstile(exact=span(5, 10), double=span(4, 8), till=span(1, 3)):
+    """Entry to a garden costs one crown. The queue consists of $<exact>$ visitors who each have a
+    one-crown coin, and $<double>$ visitors who each have a two-crown coin and must be given back a
+    one-crown coin at once. At the start the till holds <count(till, 'one-crown coin')> and no other
+    coins. Coins paid in may be used as change. Visitors with the same coin are regarded as
+    identical. In how many orders can they queue so that change can always be given at once?
+
+    一座花园的门票为一克朗。排队的游客中有 $<exact>$ 人每人持一枚一克朗硬币，
+    有 $<double>$ 人每人持一枚两克朗硬币，后者付款时必须立即从钱箱中找回一枚一克朗硬币。
+    开始时钱箱里有 $<till>$ 枚一克朗硬币，没有其他硬币；游客付的硬币都放入钱箱，可以用来找零。
+    持相同硬币的游客不加区分。有多少种排队顺序能使每次需要找零时都能立即找开？
+    """
+    require(till + 1 < double <= exact + till)
+    # Reflect a queue that fails at the first lack of change: its ends are swapped one to one.
+    return comb(exact + double, double) - comb(exact + double, double - till - 1)
+
+
+@question('counting', level='hard')
+def row_that_falls_twice(length=span(6, 9), first=span(1, 6), second=span(3, 8)):
+    r"""The numbers from $1$ to $<length>$ are written in a row, each once, as $a_1, a_2, \dots,
+    a_<length>$, so that $a_<first> > a_<first + 1>$ and $a_<second> > a_<second + 1>$, while at all
+    other places $a_i < a_{i+1}$. How many such rows are there?
+
+    将从 $1$ 到 $<length>$ 的数各用一次排成一行 $a_1, a_2, \dots, a_<length>$，
+    使得 $a_<first> > a_<first + 1>$ 且 $a_<second> > a_<second + 1>$，
+    而在其他位置都有 $a_i < a_{i+1}$。这样的排法有多少种？
+    """
+    require(first + 1 < second < length)
+    # Rising blocks are a multinomial; take away those without a drop at one border or both.
+    blocks = comb(length, second) * comb(second, first)
+    return blocks - comb(length, first) - comb(length, second) + 1
+
+
+@question('counting', level='hard')
+def games_of_the_festival(games=span(4, 7), new=span(2, 4), evenings=span(6, 10)):
+    """A club owns $<games>$ different board games, of which $<new>$ are new, and plans a festival
+    of $<evenings>$ evenings, with one game on every evening. Each of the new games must be played
+    at least once, while old ones may be left out, and no game may be played on two evenings in
+    succession. A plan says which game is played on each evening. How many plans are there?
+
+    某俱乐部有 $<games>$ 种不同的桌游，其中 $<new>$ 种是新的。
+    俱乐部计划举办一个为期 $<evenings>$ 个晚上的游戏节，每晚玩一种桌游。每种新桌游至少要玩一次，
+    旧桌游可以不玩，而任何一种桌游都不能在相邻的两个晚上玩。安排每晚玩哪种桌游的方案共有多少种？
+    """
+    # Plans without repeats from g games are g(g - 1)^(n - 1); exclude those that miss new games.
+    return sum(
+        (-1) ** out * comb(new, out) * (games - out) * (games - out - 1) ** (evenings - 1)
+        for out in range(new + 1)
+    )
+
+
+@question('counting', level='hard')
+def towers_seen_from_both_ends(towers=span(6, 10), left=span(2, 5), right=span(2, 5)):
+    """In a row from west to east stand $<towers>$ towers of different heights. A tower hides all
+    lower ones behind it. Looking along the row, one sees exactly $<left>$ towers from its west end
+    and exactly $<right>$ from its east end. In how many orders can the towers stand?
+
+    $<towers>$ 座高度各不相同的塔自西向东排成一行。一座塔会挡住它后面所有比它矮的塔。沿这一行望去，
+    从西端恰好看到 $<left>$ 座塔，从东端恰好看到 $<right>$ 座塔。这些塔有多少种排列顺序？
+    """
+    require(left + right <= towers)
+    # The lower towers form left + right - 2 cycles, whose heads are seen; choose which of them
+    # stand west of the highest. Stirling numbers of the first kind count cycles.
+    groups = left + right - 2
+    cycles = [1] + [0] * groups
+    for size in range(towers - 1):
+        cycles = [size * c + before for before, c in zip([0, *cycles], cycles, strict=False)]
+    return cycles[groups] * comb(groups, left - 1)

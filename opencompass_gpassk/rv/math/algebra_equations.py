@@ -2,273 +2,137 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from fractions import Fraction
-from random import Random
-
-from opencompass_gpassk.rv.question import Question, register
-from opencompass_gpassk.rv.wording import signed
 
-
-@register('math', 'algebra', 1)
-@dataclass(frozen=True)
-class LinearForX(Question):
-    """What is added is taken away, what is multiplied is divided by."""
-
-    factor: int = 3
-    added: int = 4
-    total: int = 25
-
-    @classmethod
-    def init(cls, rng: Random) -> LinearForX:
-        factor, added = rng.randint(2, 9), rng.randint(1, 20)
-        return cls(factor, added, factor * rng.randint(2, 15) + added)
+from opencompass_gpassk.rv.question import distinct, either_sign, question, require, span
+
+
+@question('algebra', level=1)
+def linear_for_x(factor=span(2, 9), added=span(1, 20), x=span(2, 15)):
+    """Solve $<factor>x + <added> = <factor * x + added>$ for $x$.
 
-    def solve(self) -> int:
-        return (self.total - self.added) // self.factor
-
-    def render(self) -> str:
-        return f'Solve ${self.factor}x + {self.added} = {self.total}$ for $x$.'
-
-
-@register('math', 'algebra', 2)
-@dataclass(frozen=True)
-class BracketsOnBothSides(Question):
-    """a(x + p) = b(x + q) has the solution (bq - ap)/(a - b)."""
-
-    a: int = 5
-    p: int = 3
-    b: int = 2
-    q: int = 11
-
-    @classmethod
-    def init(cls, rng: Random) -> BracketsOnBothSides:
-        p, q = (rng.choice((-1, 1)) * rng.randint(1, 12) for _ in range(2))
-        return cls(rng.randint(4, 9), p, rng.randint(2, 7), q)
-
-    def holds(self) -> bool:
-        return self.b < self.a - 1 and (self.b * self.q - self.a * self.p) % (self.a - self.b) != 0
-
-    def solve(self) -> Fraction:
-        return Fraction(self.b * self.q - self.a * self.p, self.a - self.b)
-
-    def render(self) -> str:
-        return (
-            f'Solve ${self.a}(x {signed(self.p)}) = {self.b}(x {signed(self.q)})$ for $x$. '
-            'Answer with a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'algebra', 2)
-@dataclass(frozen=True)
-class PairOfLinears(Question):
-    """Adding d times the first and b times the second leaves (ad + bc)x; y is alike."""
-
-    a: int = 2
-    b: int = 3
-    total: int = 11
-    c: int = 5
-    d: int = 4
-    difference: int = 16
-
-    @classmethod
-    def init(cls, rng: Random) -> PairOfLinears:
-        a, b, c, d = (rng.randint(2, 7) for _ in range(4))
-        x, y = (rng.choice((-1, 1)) * rng.randint(1, 9) for _ in range(2))
-        return cls(a, b, a * x + b * y, c, d, c * x - d * y)
-
-    def solve(self) -> tuple[int, int]:
-        factor = self.a * self.d + self.b * self.c
-        x = self.d * self.total + self.b * self.difference
-        y = self.c * self.total - self.a * self.difference
-        return x // factor, y // factor
-
-    def render(self) -> str:
-        return (
-            f'Solve the system ${self.a}x + {self.b}y = {self.total}$ and '
-            f'${self.c}x - {self.d}y = {self.difference}$. Answer with the ordered pair $(x, y)$.'
-        )
-
-
-@register('math', 'algebra', 3)
-@dataclass(frozen=True)
-class YardOfWheels(Question):
-    """With c cars, 3c + t vehicles have 2(2c) + 4c + 3t wheels; thrice the first leaves c."""
-
-    vehicles: int = 34
-    wheels: int = 95
-
-    @classmethod
-    def init(cls, rng: Random) -> YardOfWheels:
-        cars, tricycles = rng.randint(4, 20), rng.randint(6, 40)
-        return cls(3 * cars + tricycles, 8 * cars + 3 * tricycles)
-
-    def solve(self) -> int:
-        cars = 3 * self.vehicles - self.wheels
-        return self.vehicles - 3 * cars
-
-    def render(self) -> str:
-        return (
-            f'In a yard there are ${self.vehicles}$ vehicles: bicycles, tricycles and cars, with '
-            f'${self.wheels}$ wheels altogether. A bicycle has $2$ wheels, a tricycle $3$ and a '
-            'car $4$. There are twice as many bicycles as cars. How many tricycles are there?'
-        )
-
-
-@register('math', 'algebra', 3)
-@dataclass(frozen=True)
-class BarsAgainstALine(Question):
-    """Either 2x - a = x + b or a - 2x = x + b; both count if x + b is not negative."""
-
-    a: int = 9
-    b: int = 6
-
-    @classmethod
-    def init(cls, rng: Random) -> BarsAgainstALine:
-        return cls(rng.randint(1, 25), rng.choice((-1, 1)) * rng.randint(1, 15))
-
-    def holds(self) -> bool:
-        return self.a + 2 * self.b > 0
-
-    def solve(self) -> list[Fraction]:
-        return [Fraction(self.a - self.b, 3), Fraction(self.a + self.b)]
-
-    def render(self) -> str:
-        return (
-            f'Find all real numbers $x$ with $|2x - {self.a}| = x {signed(self.b)}$. '
-            'List them, separated by commas.'
-        )
-
-
-@register('math', 'algebra', 4)
-@dataclass(frozen=True)
-class BarsWithinBars(Question):
-    """With c < b, it says that 3x - a lies from b - c to b + c, or from -b - c to c - b."""
-
-    a: int = 5
-    b: int = 28
-    c: int = 12
-
-    @classmethod
-    def init(cls, rng: Random) -> BarsWithinBars:
-        return cls(rng.randint(1, 20), rng.randint(22, 45), rng.randint(6, 20))
-
-    def solve(self) -> int:
-        low, high = self.b - self.c, self.b + self.c
-        spans = [(self.a + low, self.a + high), (self.a - high, self.a - low)]
-        return sum(end // 3 - (start - 1) // 3 for start, end in spans)
-
-    def render(self) -> str:
-        return (
-            rf'How many integers $x$ satisfy $\bigl| |3x - {self.a}| - {self.b} \bigr| '
-            rf'\le {self.c}$?'
-        )
-
-
-@register('math', 'algebra', 4)
-@dataclass(frozen=True)
-class TwiceWatered(Question):
-    """Each time the share 1 - x/V of the cider stays, so V(1 - x/V)^2 is left."""
-
-    volume: int = 128
-    left: int = 50
-
-    @classmethod
-    def init(cls, rng: Random) -> TwiceWatered:
-        k, m, n = rng.randint(1, 4), rng.randint(7, 13), rng.randint(4, 10)
-        return cls(k * m * m, k * n * n)
-
-    def holds(self) -> bool:
-        # Neither nearly all of the cider is drawn nor nearly none.
-        return self.volume < 8 * self.left < 6 * self.volume
-
-    def solve(self) -> int:
-        return self.volume - math.isqrt(self.volume * self.left)
-
-    def render(self) -> str:
-        return (
-            f'A cask holds ${self.volume}$ litres of cider. Some of it is drawn off, as much water '
-            'is poured in, and all is stirred well. Then the same amount as before is drawn off '
-            f'again and replaced by water. Now ${self.left}$ litres of cider are left in the '
-            'cask. How many litres were drawn off each time?'
-        )
-
-
-@register('math', 'algebra', 5)
-@dataclass(frozen=True)
-class MultipleOfItsFraction(Question):
-    """With x = n + f, (a - 1)f = n - b is one of the integers from 0 to a - 2."""
-
-    a: int = 7
-    b: int = 4
-
-    @classmethod
-    def init(cls, rng: Random) -> MultipleOfItsFraction:
-        return cls(rng.randint(5, 12), rng.randint(2, 12))
-
-    def solve(self) -> Fraction:
-        return sum((self.b + j + Fraction(j, self.a - 1) for j in range(self.a - 1)), Fraction(0))
-
-    def render(self) -> str:
-        return (
-            r'Let $\lfloor x \rfloor$ be the greatest integer less than or equal to $x$. What is '
-            rf'the sum of all real numbers $x$ for which $x = {self.a}(x - \lfloor x \rfloor) '
-            rf'+ {self.b}$? Answer with an integer or a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'algebra', 5)
-@dataclass(frozen=True)
-class RobotsInACorridor(Question):
-    """Up to the first meeting they go one length together, up to the second three lengths."""
-
-    west: int = 70
-    east: int = 50
-
-    @classmethod
-    def init(cls, rng: Random) -> RobotsInACorridor:
-        return cls(rng.randint(45, 95), rng.randint(20, 99))
-
-    def holds(self) -> bool:
-        # Else the faster robot overtakes the slower one before they meet head-on again.
-        return 2 * self.east < 3 * self.west and self.east != self.west
-
-    def solve(self) -> int:
-        return 3 * self.west - self.east
-
-    def render(self) -> str:
-        return (
-            'Two robots start at the same moment from the two ends of a straight corridor and '
-            'drive towards each other, each at its own constant speed. At an end of the corridor '
-            'they turn back at once without losing time. They first meet at a point '
-            f'${self.west}$ m from the west end; their next meeting is at a point ${self.east}$ m '
-            'from the east end, after each has turned back exactly once. How many metres long is '
-            'the corridor?'
-        )
-
-
-@register('math', 'algebra', 5)
-@dataclass(frozen=True)
-class ThreeLockedPairs(Question):
-    """xy + 2x + 2y + 4 = (x + 2)(y + 2), and three such products give each factor."""
-
-    xy: int = 50
-    yz: int = 95
-    zx: int = 62
-
-    @classmethod
-    def init(cls, rng: Random) -> ThreeLockedPairs:
-        x, y, z = rng.sample(range(3, 13), 3)
-        return cls(x * y + 2 * x + 2 * y, y * z + 2 * y + 2 * z, z * x + 2 * z + 2 * x)
-
-    def solve(self) -> int:
-        p, q, r = self.xy + 4, self.yz + 4, self.zx + 4
-        root = math.isqrt(p * q * r)
-        return root // p + root // q + root // r - 6
-
-    def render(self) -> str:
-        return (
-            f'The positive real numbers $x$, $y$ and $z$ satisfy $xy + 2x + 2y = {self.xy}$, '
-            f'$yz + 2y + 2z = {self.yz}$ and $zx + 2z + 2x = {self.zx}$. What is $x + y + z$?'
-        )
+    解关于 $x$ 的方程 $<factor>x + <added> = <factor * x + added>$。
+    """
+    return x
+
+
+@question('algebra', level=2)
+def brackets_on_both_sides(p=either_sign(1, 12), q=either_sign(1, 12), a=span(4, 9), b=span(2, 7)):
+    """Solve $<a>(x <+p>) = <b>(x <+q>)$ for $x$. Answer with a common fraction in lowest terms.
+
+    解关于 $x$ 的方程 $<a>(x <+p>) = <b>(x <+q>)$，答案写成最简分数。
+    """
+    require(b < a - 1 and (b * q - a * p) % (a - b))
+    return Fraction(b * q - a * p, a - b)
+
+
+@question('algebra', level=2)
+def pair_of_linears(
+    a=span(2, 7),
+    b=span(2, 7),
+    c=span(2, 7),
+    d=span(2, 7),
+    x=either_sign(1, 9),
+    y=either_sign(1, 9),
+):
+    """Solve the system $<a>x + <b>y = <a*x + b*y>$ and $<c>x - <d>y = <c*x - d*y>$. Answer with the
+    ordered pair $(x, y)$.
+
+    解方程组 $<a>x + <b>y = <a*x + b*y>$，$<c>x - <d>y = <c*x - d*y>$，答案写成有序数对 $(x, y)$。
+    """
+    return x, y
+
+
+@question('algebra', level=3)
+def yard_of_wheels(cars=span(4, 20), tricycles=span(6, 40)):
+    """In a yard there are $<3*cars + tricycles>$ vehicles: bicycles, tricycles and cars, with
+    $<8*cars + 3*tricycles>$ wheels altogether. A bicycle has $2$ wheels, a tricycle $3$ and a car
+    $4$. There are twice as many bicycles as cars. How many tricycles are there?
+
+    院子里有自行车、三轮车和汽车共 $<3*cars + tricycles>$ 辆，
+    一共有 $<8*cars + 3*tricycles>$ 个车轮。自行车有 $2$ 个车轮，三轮车有 $3$ 个，
+    汽车有 $4$ 个。自行车的辆数是汽车的两倍。三轮车有多少辆？
+    """
+    return tricycles
+
+
+@question('algebra', level=3)
+def bars_against_a_line(a=span(1, 25), b=either_sign(1, 15)):
+    """Find all real numbers $x$ with $|2x - <a>| = x <+b>$. List them as integers or fractions in
+    lowest terms, separated by commas.
+
+    求所有满足 $|2x - <a>| = x <+b>$ 的实数 $x$，答案写成整数或最简分数，用逗号隔开。
+    """
+    require(a + 2 * b > 0)
+    # Either 2x - a = x + b or a - 2x = x + b; both count if x + b is not negative.
+    return [Fraction(a - b, 3), Fraction(a + b)]
+
+
+@question('algebra', level=4)
+def bars_within_bars(a=span(1, 20), b=span(22, 45), c=span(6, 20)):
+    r"""How many integers $x$ satisfy $\bigl| |3x - <a>| - <b> \bigr| \le <c>$?
+
+    有多少个整数 $x$ 满足 $\bigl| |3x - <a>| - <b> \bigr| \le <c>$？
+    """
+    # With c < b, 3x - a lies from b - c to b + c, or from -b - c to c - b.
+    low, high = b - c, b + c
+    spans = [(a + low, a + high), (a - high, a - low)]
+    return sum(end // 3 - (start - 1) // 3 for start, end in spans)
+
+
+@question('algebra', level=4)
+def twice_watered(k=span(1, 4), m=span(7, 13), n=span(4, 10)):
+    """A cask holds $<k*m*m>$ litres of cider. Some of it is drawn off, the same amount of water is
+    poured in, and the mixture is stirred well. Then the same amount as before is drawn off again
+    and replaced by water. Now $<k*n*n>$ litres of cider are left in the cask. How many litres were
+    drawn off each time?
+
+    一只木桶里装有 $<k*m*m>$ 升苹果酒。先放出一部分，再倒入同样多的水并搅匀；
+    然后再放出与上次同样多的液体，并用水补满。这时桶里还剩 $<k*n*n>$ 升苹果酒。每次放出多少升？
+    """
+    # Neither nearly all of the cider is drawn off nor nearly none.
+    require(m * m < 8 * n * n < 6 * m * m)
+    # Each time the share n/m of the cider stays.
+    return k * m * (m - n)
+
+
+@question('algebra', level=5)
+def multiple_of_its_fraction(a=span(5, 12), b=span(2, 12)):
+    r"""Let $\lfloor x \rfloor$ be the greatest integer less than or equal to $x$. What is the sum
+    of all real numbers $x$ for which $x = <a>(x - \lfloor x \rfloor) + <b>$? Answer with an integer
+    or a common fraction in lowest terms.
+
+    记 $\lfloor x \rfloor$ 为不大于 $x$ 的最大整数。
+    求满足 $x = <a>(x - \lfloor x \rfloor) + <b>$ 的所有实数 $x$ 的和，答案写成整数或最简分数。
+    """
+    # With x = n + f, (a - 1)f = n - b is one of the integers from 0 to a - 2.
+    return sum((b + j + Fraction(j, a - 1) for j in range(a - 1)), Fraction(0))
+
+
+@question('algebra', level=5)
+def robots_in_a_corridor(west=span(45, 95), east=span(20, 99)):
+    """Two robots start at the same moment from the two ends of a straight corridor and drive
+    towards each other, each at its own constant speed. At an end of the corridor they turn back at
+    once without losing time. They first meet at a point $<west>$ m from the west end; their next
+    meeting is at a point $<east>$ m from the east end, after each has turned back exactly once. How
+    many metres long is the corridor?
+
+    两个机器人同时从一条笔直走廊的两端出发，相向而行，各自速度不变，
+    到达走廊一端后立即掉头，不耽搁时间。它们第一次相遇处离西端 $<west>$ 米；
+    在各自恰好掉头一次之后，它们再次相遇，相遇处离东端 $<east>$ 米。走廊长多少米？
+    """
+    # Else the faster robot overtakes the slower one before they meet head-on again.
+    require(2 * east < 3 * west and east != west)
+    # Up to the first meeting they go one length together, up to the second three lengths.
+    return 3 * west - east
+
+
+@question('algebra', level=5)
+def three_locked_pairs(x=distinct(3, 12), y=distinct(3, 12), z=distinct(3, 12)):
+    """The positive real numbers $x$, $y$ and $z$ satisfy $xy + 2x + 2y = <x*y + 2*x + 2*y>$,
+    $yz + 2y + 2z = <y*z + 2*y + 2*z>$ and $zx + 2z + 2x = <z*x + 2*z + 2*x>$. What is $x + y + z$?
+
+    正实数 $x$、$y$、$z$ 满足 $xy + 2x + 2y = <x*y + 2*x + 2*y>$，
+    $yz + 2y + 2z = <y*z + 2*y + 2*z>$，$zx + 2z + 2x = <z*x + 2*z + 2*x>$。求 $x + y + z$。
+    """
+    return x + y + z

@@ -3,244 +3,138 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from random import Random
 
-from opencompass_gpassk.rv.question import Question, register
+from opencompass_gpassk.rv.question import distinct, one_of, question, require, rising, span
 
-
-@register('math', 'algebra', 1)
-@dataclass(frozen=True)
-class PlaceOfATerm(Question):
-    """The n-th term is n - 1 steps away from the first."""
-
-    first: int = 17
-    step: int = 6
-    term: int = 245
-
-    @classmethod
-    def init(cls, rng: Random) -> PlaceOfATerm:
-        first, step = rng.randint(5, 40), rng.randint(3, 15)
-        return cls(first, step, first + step * rng.randint(20, 80))
-
-    def solve(self) -> int:
-        return (self.term - self.first) // self.step + 1
-
-    def render(self) -> str:
-        start = ', '.join(str(self.first + i * self.step) for i in range(3))
-        return (
-            f'In the arithmetic sequence ${start}, \\dots$, the $n$-th term is ${self.term}$. '
-            'What is $n$?'
-        )
+PERCENTS = range(10, 85, 5)
 
 
-@register('math', 'algebra', 2)
-@dataclass(frozen=True)
-class SyrupMadeSweeter(Question):
-    """The sugar missing in the weak syrup is the surplus of the strong one."""
+@question('algebra', level=1)
+def place_of_a_term(first=span(5, 40), step=span(3, 15), n=span(21, 81)):
+    r"""In the arithmetic sequence $<first>, <first + step>, <first + 2*step>, \dots$, the $n$-th
+    term is $<first + step * (n - 1)>$. What is $n$?
 
-    litres: int = 20
-    weak: int = 15
-    strong: int = 55
-    wanted: int = 30
-
-    @classmethod
-    def init(cls, rng: Random) -> SyrupMadeSweeter:
-        weak, wanted, strong = sorted(rng.sample(range(10, 85, 5), 3))
-        return cls(rng.randint(6, 45), weak, strong, wanted)
-
-    def holds(self) -> bool:
-        return self.litres * (self.wanted - self.weak) % (self.strong - self.wanted) == 0
-
-    def solve(self) -> int:
-        return self.litres * (self.wanted - self.weak) // (self.strong - self.wanted)
-
-    def render(self) -> str:
-        return (
-            f'Lena has ${self.litres}$ litres of a syrup that is ${self.weak}\\%$ sugar. How many '
-            f'litres of another syrup, which is ${self.strong}\\%$ sugar, must she add to obtain '
-            f'a syrup that is ${self.wanted}\\%$ sugar? (All percentages are by volume.)'
-        )
+    在等差数列 $<first>, <first + step>, <first + 2*step>, \dots$ 中，
+    第 $n$ 项是 $<first + step * (n - 1)>$。求 $n$。
+    """
+    return n
 
 
-@register('math', 'algebra', 2)
-@dataclass(frozen=True)
-class TermsFromBothEnds(Question):
-    """The fourth term and the fourth to last have the sum of the first and the last."""
+@question('algebra', level=2)
+def syrup_made_sweeter(
+    weak=rising(of=PERCENTS),
+    wanted=rising(of=PERCENTS),
+    strong=rising(of=PERCENTS),
+    litres=span(6, 45),
+):
+    r"""Lena has $<litres>$ litres of a syrup that is $<weak>\%$ sugar. How many litres of another
+    syrup, which is $<strong>\%$ sugar, must she add to obtain a syrup that is $<wanted>\%$ sugar?
+    (All percentages are by volume.)
 
-    fourth: int = 23
-    eleventh: int = 58
-
-    @classmethod
-    def init(cls, rng: Random) -> TermsFromBothEnds:
-        first, step = rng.randint(3, 40), rng.randint(2, 9)
-        return cls(first + 3 * step, first + 10 * step)
-
-    def solve(self) -> int:
-        return 7 * (self.fourth + self.eleventh)
-
-    def render(self) -> str:
-        return (
-            f'The fourth term of an arithmetic sequence is ${self.fourth}$ and its eleventh term '
-            f'is ${self.eleventh}$. What is the sum of its first $14$ terms?'
-        )
+    莉娜有 $<litres>$ 升含糖 $<weak>\%$ 的糖浆。她要加入多少升含糖 $<strong>\%$ 的另一种糖浆，
+    才能得到含糖 $<wanted>\%$ 的糖浆？（百分数均按体积计。）
+    """
+    # The sugar missing in the weak syrup is the surplus of the strong one.
+    missing, surplus = litres * (wanted - weak), strong - wanted
+    require(surplus > 0 and missing % surplus == 0)
+    return missing // surplus
 
 
-@register('math', 'algebra', 3)
-@dataclass(frozen=True)
-class RootWithinRoot(Question):
-    """Squaring shows the sum m + n and the product 4mn, so m and n solve a quadratic."""
+@question('algebra', level=2)
+def terms_from_both_ends(first=span(3, 40), step=span(2, 9)):
+    """The fourth term of an arithmetic sequence is $<first + 3*step>$ and its eleventh term is
+    $<first + 10*step>$. What is the sum of its first $14$ terms?
 
-    outer: int = 17
-    inner: int = 264
-
-    @classmethod
-    def init(cls, rng: Random) -> RootWithinRoot:
-        m, n = rng.sample(range(3, 25), 2)
-        return cls(m + n, 4 * m * n)
-
-    def holds(self) -> bool:
-        return math.isqrt(self.inner) ** 2 != self.inner
-
-    def solve(self) -> tuple[int, int]:
-        apart = math.isqrt(self.outer**2 - self.inner)
-        return (self.outer + apart) // 2, (self.outer - apart) // 2
-
-    def render(self) -> str:
-        return (
-            f'The number $\\sqrt{{{self.outer} + \\sqrt{{{self.inner}}}}}$ can be written as '
-            '$\\sqrt{m} + \\sqrt{n}$ with integers $m > n$. Find the ordered pair $(m, n)$.'
-        )
+    一个等差数列的第四项是 $<first + 3*step>$，第十一项是 $<first + 10*step>$。
+    求它的前 $14$ 项的和。
+    """
+    # The fourth term and the fourth to last have the sum of the first and the last.
+    return 7 * (2 * first + 13 * step)
 
 
-@register('math', 'algebra', 3)
-@dataclass(frozen=True)
-class PumpsAtOneBasin(Question):
-    """Rates add: 1/x + 1/(x + d) = 1/t, a quadratic with one positive root."""
+@question('algebra', level=3)
+def root_within_root(n=rising(3, 24), m=rising(3, 24)):
+    r"""The number $\sqrt{<m + n> + \sqrt{<4*m*n>}}$ can be written as $\sqrt{m} + \sqrt{n}$ with
+    positive integers $m > n$. Find the ordered pair $(m, n)$.
 
-    together: int = 12
-    later: int = 10
-
-    @classmethod
-    def init(cls, rng: Random) -> PumpsAtOneBasin:
-        # The pumps take scale * p * (p + q) and scale * q * (p + q) minutes.
-        p, q = sorted(rng.sample(range(1, 6), 2))
-        scale = rng.randint(2, 6)
-        return cls(scale * p * q, scale * (q * q - p * p))
-
-    def solve(self) -> int:
-        root = math.isqrt(4 * self.together**2 + self.later**2)
-        return (2 * self.together - self.later + root) // 2
-
-    def render(self) -> str:
-        return (
-            f'Two pumps working together fill a basin in ${self.together}$ minutes. Alone, the '
-            f'weaker pump would need ${self.later}$ minutes longer than the stronger one. How '
-            'many minutes would the stronger pump need alone?'
-        )
+    数 $\sqrt{<m + n> + \sqrt{<4*m*n>}}$ 可以写成 $\sqrt{m} + \sqrt{n}$，其中 $m$、
+    $n$ 为正整数且 $m > n$。求有序数对 $(m, n)$。
+    """
+    # Squaring shows the sum m + n and the product 4mn; were its root an integer, it would go.
+    require(math.isqrt(m * n) ** 2 != m * n)
+    return m, n
 
 
-@register('math', 'algebra', 4)
-@dataclass(frozen=True)
-class SumsInStretches(Question):
-    """The sums of consecutive stretches of equal length are again a geometric sequence."""
+@question('algebra', level=3)
+def pumps_at_one_basin(p=rising(1, 6), q=rising(1, 6), scale=span(2, 9)):
+    """Two pumps working together fill a basin in $<scale * p * q>$ minutes. Alone, the weaker pump
+    would need $<scale * (q*q - p*p)>$ minutes longer than the stronger one. How many minutes would
+    the stronger pump need alone?
 
-    tenth: int = 28
-    thirtieth: int = 133
-
-    @classmethod
-    def init(cls, rng: Random) -> SumsInStretches:
-        # From stretch to stretch the sum grows by the factor u / v.
-        u, v = rng.sample(range(1, 7), 2)
-        scale = rng.randint(2, 9)
-        return cls(scale * v * v, scale * (v * v + u * v + u * u))
-
-    def solve(self) -> int:
-        a, b = self.tenth, self.thirtieth
-        return (a + math.isqrt(4 * a * b - 3 * a * a)) // 2
-
-    def render(self) -> str:
-        return (
-            'All terms of a geometric sequence are positive real numbers. Its first $10$ terms '
-            f'have the sum ${self.tenth}$, and its first $30$ terms have the sum '
-            f'${self.thirtieth}$. What is the sum of its first $20$ terms?'
-        )
+    两台水泵一起工作，$<scale * p * q>$ 分钟可以注满一个水池。
+    单独工作时，小水泵注满水池要比大水泵多用 $<scale * (q*q - p*p)>$ 分钟。
+    大水泵单独注满水池需要多少分钟？
+    """
+    # The pumps take scale * p * (p + q) and scale * q * (p + q) minutes.
+    return scale * p * (p + q)
 
 
-@register('math', 'algebra', 4)
-@dataclass(frozen=True)
-class RootOfFourFactors(Question):
-    """n(n+d)(n+2d)(n+3d) + d^4 is the square of n^2 + 3nd + d^2."""
+@question('algebra', level=4)
+def sums_in_stretches(u=distinct(1, 6), v=distinct(1, 6), scale=span(2, 9)):
+    """All terms of a geometric sequence are positive real numbers. The sum of its first $10$
+    terms is $<scale * v*v>$, and the sum of its first $30$ terms is
+    $<scale * (v*v + u*v + u*u)>$. What is the sum of its first $20$ terms?
 
-    start: int = 47
-    step: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> RootOfFourFactors:
-        return cls(rng.randint(21, 89), rng.randint(2, 7))
-
-    def solve(self) -> int:
-        return self.start**2 + 3 * self.start * self.step + self.step**2
-
-    def render(self) -> str:
-        factors = ' \\cdot '.join(str(self.start + i * self.step) for i in range(4))
-        return f'Compute the integer $\\sqrt{{{factors} + {self.step**4}}}$.'
+    一个等比数列的各项都是正实数，前 $10$ 项的和是 $<scale * v*v>$，
+    前 $30$ 项的和是 $<scale * (v*v + u*v + u*u)>$。求它的前 $20$ 项的和。
+    """
+    # The sums of stretches of ten terms are a geometric sequence too, here of the ratio u / v.
+    return scale * (v * v + u * v)
 
 
-@register('math', 'algebra', 5)
-@dataclass(frozen=True)
-class DroneAlongBarges(Question):
-    """With speed ratio k, L/(k-1) + L/(k+1) = d; the drone flies kd = L + sqrt(L^2 + d^2)."""
+@question('algebra', level=4)
+def root_of_four_factors(n=span(21, 89), d=span(2, 7)):
+    r"""Compute the integer $\sqrt{<n> \cdot <n + d> \cdot <n + 2*d> \cdot <n + 3*d> + <d**4>}$.
 
-    length: int = 90
-    advance: int = 120
-
-    @classmethod
-    def init(cls, rng: Random) -> DroneAlongBarges:
-        legs = rng.choice([(3, 4), (5, 12), (8, 15), (7, 24), (20, 21), (12, 35)])
-        scale = rng.randint(3, 40)
-        length, advance = rng.sample([scale * leg for leg in legs], 2)
-        return cls(length, advance)
-
-    def holds(self) -> bool:
-        return 30 <= self.length <= 300 and 30 <= self.advance <= 500
-
-    def solve(self) -> int:
-        return self.length + math.isqrt(self.length**2 + self.advance**2)
-
-    def render(self) -> str:
-        return (
-            f'A string of barges, ${self.length}$ metres from end to end, is towed along a '
-            'straight canal at a constant speed. A drone films it at a constant greater speed, '
-            'the same both ways: it flies level from the stern of the last barge to the bow of the '
-            'first one and, without a pause, back to the stern of the last. During this flight the '
-            f'barges move on by ${self.advance}$ metres. How many metres does the drone fly?'
-        )
+    计算整数 $\sqrt{<n> \cdot <n + d> \cdot <n + 2*d> \cdot <n + 3*d> + <d**4>}$ 的值。
+    """
+    # n(n+d)(n+2d)(n+3d) + d^4 is the square of this.
+    return n**2 + 3 * n * d + d**2
 
 
-@register('math', 'algebra', 5)
-@dataclass(frozen=True)
-class FractionsOfCubes(Question):
-    """Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope."""
+@question('algebra', level=5)
+def drone_along_barges(
+    legs=one_of((3, 4), (5, 12), (8, 15), (7, 24), (20, 21), (12, 35)),
+    i=span(0, 1),
+    scale=span(3, 40),
+):
+    """A string of barges, $<scale * legs[i]>$ metres from end to end, is towed along a straight
+    canal at a constant speed. A drone films it at a constant greater speed, the same both ways: it
+    flies level from the stern of the last barge to the bow of the first one and, without a pause,
+    back to the stern of the last. During this flight the barges move on by $<scale * legs[1 - i]>$
+    metres. How many metres does the drone fly?
 
-    first: int = 4
-    last: int = 30
+    一支由驳船首尾相连组成、全长 $<scale * legs[i]>$ 米的船队，沿笔直的运河被匀速拖行。
+    一架无人机水平飞行拍摄，往返速度相同且保持不变，比船队快：
+    它从最后一艘驳船的船尾飞到第一艘的船头，然后立即飞回最后一艘的船尾。在无人机往返一次的时间里，
+    船队前进了 $<scale * legs[1 - i]>$ 米。无人机一共飞了多少米？
+    """
+    length, advance = scale * legs[i], scale * legs[1 - i]
+    require(30 <= length <= 300 and 30 <= advance <= 500)
+    # With speed ratio k, L/(k-1) + L/(k+1) = d; the drone flies kd = L + sqrt(L^2 + d^2).
+    return length + math.isqrt(length**2 + advance**2)
 
-    @classmethod
-    def init(cls, rng: Random) -> FractionsOfCubes:
-        return cls(rng.randint(3, 9), rng.randint(20, 60))
 
-    def solve(self) -> Fraction:
-        a, b = self.first, self.last
-        return Fraction(a * (a - 1), b * (b + 1)) * Fraction(b * b + b + 1, a * a - a + 1)
+@question('algebra', level=5)
+def fractions_of_cubes(a=span(3, 9), b=span(20, 60)):
+    r"""The product $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1} \cdots
+    \frac{<b>^3 - 1}{<b>^3 + 1}$ has one factor $\frac{n^3 - 1}{n^3 + 1}$ for each integer $n$ from
+    $<a>$ to $<b>$. Find the product. Answer with a common fraction in lowest terms.
 
-    def render(self) -> str:
-        first, second, last = (
-            f'\\frac{{{n}^3 - 1}}{{{n}^3 + 1}}' for n in (self.first, self.first + 1, self.last)
-        )
-        return (
-            f'The product ${first} \\cdot {second} \\cdots {last}$ has one factor '
-            f'$\\frac{{n^3 - 1}}{{n^3 + 1}}$ for each integer $n$ from ${self.first}$ to '
-            f'${self.last}$. Write it as a common fraction in lowest terms.'
-        )
+    在乘积 $\frac{<a>^3 - 1}{<a>^3 + 1} \cdot \frac{<a + 1>^3 - 1}{<a + 1>^3 + 1}
+    \cdots \frac{<b>^3 - 1}{<b>^3 + 1}$ 中，每个因子都形如 $\frac{n^3 - 1}{n^3 + 1}$，
+    其中 $n$ 依次取从 $<a>$ 到 $<b>$ 的所有整数。求这个乘积，答案写成最简分数。
+    """
+    # Both (n-1)/(n+1) and (n^2+n+1)/(n^2-n+1), the factors of a fraction, telescope.
+    return Fraction(a * (a - 1), b * (b + 1)) * Fraction(b * b + b + 1, a * a - a + 1)

@@ -2,297 +2,166 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from fractions import Fraction
-from random import Random
-from typing import TYPE_CHECKING
-
-from opencompass_gpassk.rv.question import Question, register
-from opencompass_gpassk.rv.wording import polynomial, signed
-
-if TYPE_CHECKING:
-    import sympy
-
-
-@register('math', 'intermediate algebra', 2)
-@dataclass(frozen=True)
-class HoleInGraph(Question):
-    """A common zero of both quadratics is the zero of their difference; cancel its factor."""
-
-    above: tuple[int, int] = (1, -12)
-    below: tuple[int, int] = (-8, 15)
-
-    @classmethod
-    def init(cls, rng: Random) -> HoleInGraph:
-        hole, p, q = rng.sample([-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7], 3)
-        return cls((-hole - p, hole * p), (-hole - q, hole * q))
-
-    def holds(self) -> bool:
-        return 0 not in (self.above[0], self.below[0]) and self.solve()[1].denominator > 1
-
-    def solve(self) -> tuple[int, Fraction]:
-        (a, b), (c, d) = self.above, self.below
-        hole = (d - b) // (a - c)
-        return hole, Fraction(2 * hole + a, 2 * hole + c)  # the other zero is -a - hole
-
-    def render(self) -> str:
-        above, below = polynomial([1, *self.above]), polynomial([1, *self.below])
-        return (
-            rf'The graph of $y = \frac{{{above}}}{{{below}}}$ has exactly one hole: a single point '
-            'that is missing from an otherwise unbroken piece of the curve. Give the coordinates '
-            'of the hole as an ordered pair.'
-        )
-
-
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class EllipseFoci(Question):
-    """Completing the squares leaves p(x - h)^2 + q(y - k)^2 = n: half-axes squared n/p and n/q."""
-
-    p: int = 4
-    q: int = 9
-    r: int = -16
-    s: int = 18
-    constant: int = -83
-
-    @classmethod
-    def init(cls, rng: Random) -> EllipseFoci:
-        p, q = rng.sample([2, 3, 4, 5, 6, 7, 8, 9], 2)
-        h, k, n = rng.choice([-3, -2, 2, 3]), rng.choice([-3, -2, 2, 3]), p * q * rng.randint(2, 6)
-        return cls(p, q, -2 * p * h, -2 * q * k, p * h * h + q * k * k - n)
-
-    def holds(self) -> bool:
-        return self.constant < -9 and not self.solve().is_Integer
-
-    def solve(self) -> sympy.Expr:
-        import sympy
-
-        n = Fraction(self.r**2, 4 * self.p) + Fraction(self.s**2, 4 * self.q) - self.constant
-        return 2 * sympy.sqrt(int(abs(n / self.p - n / self.q)))
-
-    def render(self) -> str:
-        return (
-            f'Find the distance between the two foci of the ellipse ${self.p}x^2 + {self.q}y^2 '
-            f'{signed(self.r)}x {signed(self.s)}y {signed(self.constant)} = 0$ in simplest '
-            'radical form.'
-        )
-
-
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class QuotientAtLeast(Question):
-    """Only x > b can do; then x + a >= c(x - b), that is, (c - 1)(x - b) <= a + b."""
-
-    a: int = 31
-    b: int = 6
-    c: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> QuotientAtLeast:
-        return cls(rng.randint(15, 60), rng.randint(2, 12), rng.randint(2, 5))
-
-    def solve(self) -> int:
-        count = (self.a + self.b) // (self.c - 1)
-        return count * self.b + count * (count + 1) // 2
-
-    def render(self) -> str:
-        return (
-            rf'Find the sum of all integers $x$ for which $\frac{{x + {self.a}}}{{x - {self.b}}} '
-            rf'\ge {self.c}$.'
-        )
-
-
-@register('math', 'intermediate algebra', 3)
-@dataclass(frozen=True)
-class SumOfArgumentsRule(Question):
-    """f(x) - cx^2/2 is additive, so f(n) = cn^2/2 + kn for integers n."""
-
-    c: int = 3
-    at_two: int = 11
-    n: int = 9
-
-    @classmethod
-    def init(cls, rng: Random) -> SumOfArgumentsRule:
-        return cls(rng.randint(2, 8), rng.randint(10, 40), rng.randint(6, 15))
-
-    def holds(self) -> bool:
-        return self.at_two > 2 * self.c and (self.n * (self.c * self.n + self.at_two)) % 2 == 0
-
-    def solve(self) -> int:
-        return self.n * (self.c * self.n + self.at_two - 2 * self.c) // 2
-
-    def render(self) -> str:
-        return (
-            f'A function $f$ satisfies $f(x + y) = f(x) + f(y) + {self.c}xy$ for all real numbers '
-            f'$x$ and $y$, and $f(2) = {self.at_two}$. Find $f({self.n})$.'
-        )
-
-
-@register('math', 'intermediate algebra', 4)
-@dataclass(frozen=True)
-class ProductOfTwoLogs(Question):
-    """With log x = L it is L / (log b log c) = p / log b + q / log c: L = p log c + q log b."""
-
-    b: int = 3
-    c: int = 5
-    p: int = 2
-    q: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> ProductOfTwoLogs:
-        b, c = rng.sample([2, 3, 5, 6, 7, 10], 2)
-        return cls(b, c, rng.randint(2, 4), rng.randint(2, 4))
-
-    def holds(self) -> bool:
-        return self.p != self.q and self.solve() < 10**5
-
-    def solve(self) -> int:
-        return self.c**self.p * self.b**self.q
-
-    def render(self) -> str:
-        first, second = rf'\log_{{{self.b}}} x', rf'\log_{{{self.c}}} x'
-        return (
-            rf'Find the real number $x > 1$ that satisfies ${first} \cdot {second} = '
-            rf'{self.p} {first} + {self.q} {second}$.'
-        )
-
-
-@register('math', 'intermediate algebra', 4)
-@dataclass(frozen=True)
-class PowersOverProducts(Question):
-    """The k-th term is b^(k+1)/(k+1) - b^k/k, so that only two ends are left."""
-
-    base: int = 3
-    last: int = 9
-
-    @classmethod
-    def init(cls, rng: Random) -> PowersOverProducts:
-        return cls(rng.randint(3, 6), rng.randint(7, 12))
-
-    def solve(self) -> Fraction:
-        return Fraction(self.base ** (self.last + 1), self.last + 1) - self.base
-
-    def render(self) -> str:
-        factor = polynomial([self.base - 1, -1], 'k')
-        term = rf'\frac{{{self.base}^k ({factor})}}{{k(k + 1)}}'
-        return (
-            rf'Find $\sum_{{k=1}}^{{{self.last}}} {term}$ as an integer or a common fraction in '
-            'lowest terms.'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class TiltedEllipse(Question):
-    """On y = wx the value is s = n(1 + w^2)/(a + bw + cw^2); w is real for s between two zeros."""
-
-    a: int = 3
-    b: int = 4
-    c: int = 5
-    n: int = 6
-
-    @classmethod
-    def init(cls, rng: Random) -> TiltedEllipse:
-        b = rng.choice([-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7])
-        return cls(rng.randint(2, 9), b, rng.randint(2, 9), rng.randint(2, 9))
-
-    def holds(self) -> bool:
-        return 4 * self.a * self.c > self.b**2 and self.solve().denominator > 1
-
-    def solve(self) -> Fraction:
-        # (cs - n)w^2 + bsw + (as - n) = 0 has the discriminant b^2 s^2 - 4(as - n)(cs - n).
-        square, linear = self.b**2 - 4 * self.a * self.c, 4 * self.n * (self.a + self.c)
-        return Fraction(-linear, square)
-
-    def render(self) -> str:
-        return (
-            f'Real numbers $x$ and $y$ satisfy ${self.a}x^2 {signed(self.b)}xy + {self.c}y^2 = '
-            f'{self.n}$. Find the sum of the greatest and the least possible value of $x^2 + y^2$ '
-            'as a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class TwoLargestOfFive(Question):
-    """Two numbers of sum u have squares of at least u^2/2, the others of (total - u)^2/3."""
-
-    total: int = 34
-    squares: int = 290
-
-    @classmethod
-    def init(cls, rng: Random) -> TwoLargestOfFive:
-        large, small = rng.randint(9, 20), rng.randint(-3, 7)
-        return cls(2 * large + 3 * small, 2 * large**2 + 3 * small**2)
-
-    def holds(self) -> bool:
-        return self.total > 9
-
-    def solve(self) -> int:
-        # The larger zero of 3u^2 + 2(total - u)^2 - 6 squares.
-        return (2 * self.total + math.isqrt(30 * self.squares - 6 * self.total**2)) // 5
-
-    def render(self) -> str:
-        return (
-            f'Five real numbers have the sum ${self.total}$, and their squares have the sum '
-            f'${self.squares}$. What is the greatest possible sum of two of the five numbers?'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class ThreefoldArgument(Question):
-    """x -> 1/(1 - x) -> (x - 1)/x -> x gives three equations for three values of f."""
-
-    a: int = 5
-    b: int = 4
-    t: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> ThreefoldArgument:
-        return cls(rng.randint(2, 9), rng.randint(2, 9), rng.randint(2, 6))
-
-    def holds(self) -> bool:
-        return self.solve().denominator > 3
-
-    def solve(self) -> Fraction:
-        orbit = [Fraction(self.t), Fraction(1, 1 - self.t), Fraction(self.t - 1, self.t)]
-        first, second, third = (self.a * x + self.b for x in orbit)
-        return (first - second + third) / 2
-
-    def render(self) -> str:
-        return (
-            'For all real numbers $x$ except $0$ and $1$, a function $f$ satisfies '
-            rf'$f(x) + f\left(\frac{{1}}{{1 - x}}\right) = {self.a}x + {self.b}$. Find '
-            f'$f({self.t})$ as a common fraction in lowest terms.'
-        )
-
-
-@register('math', 'intermediate algebra', 5)
-@dataclass(frozen=True)
-class FocalTriangle(Question):
-    """The vertex is mn/(m + n) from the focus; across the axis the ends are 2 sqrt(mn) apart."""
-
-    m: int = 4
-    n: int = 9
-
-    @classmethod
-    def init(cls, rng: Random) -> FocalTriangle:
-        u, v = rng.sample(range(1, 7), 2)
-        scale = rng.randint(1, 5)
-        return cls(scale * u * u, scale * v * v)
-
-    def holds(self) -> bool:
-        return self.m < self.n and 4 < self.n < 100 and self.solve().denominator > 1
-
-    def solve(self) -> Fraction:
-        return Fraction(self.m * self.n, self.m + self.n) * math.isqrt(self.m * self.n)
-
-    def render(self) -> str:
-        return (
-            'A chord of a parabola passes through the focus, which divides it into pieces of '
-            f'length ${self.m}$ and ${self.n}$. Find the area of the triangle whose corners are '
-            "the two ends of the chord and the parabola's vertex, as a common fraction in lowest "
-            'terms.'
-        )
+from math import isqrt
+
+from opencompass_gpassk.rv.question import distinct, one_of, question, require, rising, span
+from opencompass_gpassk.rv.wording import root
+
+SMALL = distinct(of=(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7))
+
+
+@question('intermediate algebra', level=2)
+def hole_in_graph(hole=SMALL, p=SMALL, q=SMALL):
+    r"""The graph of $y =
+    \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$ has
+    exactly one hole: a single point that is missing from an otherwise unbroken piece of the curve.
+    What are the coordinates of the hole? Answer with an ordered pair of numbers that are integers
+    or fractions in lowest terms.
+
+    下列函数的图象恰有一个空心点（曲线在该处缺少一个点，而在其附近没有断开）：
+    $y = \frac{<polynomial([1, -hole - p, hole * p])>}{<polynomial([1, -hole - q, hole * q])>}$。
+    求这个空心点的坐标，答案写成有序数对，其中的数写成整数或最简分数。
+    """
+    require(hole + p and hole + q and (hole - p) % (hole - q))
+    # The fraction is (x - hole)(x - p) / (x - hole)(x - q).
+    return hole, Fraction(hole - p, hole - q)
+
+
+@question('intermediate algebra', level=3)
+def ellipse_foci(
+    p=distinct(2, 9),
+    q=distinct(2, 9),
+    h=one_of(-3, -2, 2, 3),
+    k=one_of(-3, -2, 2, 3),
+    n=span(2, 9),
+):
+    """Find the distance between the two foci of the ellipse $<p>x^2 + <q>y^2 <+-2 * p * h>x
+    <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$. Answer in simplest radical form.
+
+    求下列椭圆的两个焦点之间的距离，答案写成最简根式：
+    $<p>x^2 + <q>y^2 <+-2 * p * h>x <+-2 * q * k>y <+p * h * h + q * k * k - p * q * n> = 0$。
+    """
+    focal = n * abs(p - q)
+    require(p * h * h + q * k * k - p * q * n < -9 and isqrt(focal) ** 2 != focal)
+    # It is p(x - h)^2 + q(y - k)^2 = pqn: the half-axes squared are qn and pn.
+    return 2 * root(focal)
+
+
+@question('intermediate algebra', level=3)
+def quotient_at_least(a=span(15, 60), b=span(2, 12), c=span(2, 5)):
+    r"""Find the sum of all integers $x$ for which $\frac{x + <a>}{x - <b>} \ge <c>$.
+
+    求所有满足 $\frac{x + <a>}{x - <b>} \ge <c>$ 的整数 $x$ 的和。
+    """
+    # Only x > b can do; then x + a >= c(x - b), that is, (c - 1)(x - b) <= a + b.
+    count = (a + b) // (c - 1)
+    return count * b + count * (count + 1) // 2
+
+
+@question('intermediate algebra', level=3)
+def sum_of_arguments_rule(c=span(2, 8), at_two=span(10, 40), n=span(6, 15)):
+    """A function $f$ satisfies $f(x + y) = f(x) + f(y) + <c>xy$ for all real numbers $x$ and $y$,
+    and $f(2) = <at_two>$. Find $f(<n>)$.
+
+    函数 $f$ 对所有实数 $x$ 和 $y$ 都满足 $f(x + y) = f(x) + f(y) + <c>xy$，且 $f(2) = <at_two>$。
+    求 $f(<n>)$。
+    """
+    require(at_two > 2 * c and n * (c * n + at_two) % 2 == 0)
+    # f(x) - cx^2/2 is additive, so f(n) = cn^2/2 + kn for integers n.
+    return n * (c * n + at_two - 2 * c) // 2
+
+
+@question('intermediate algebra', level=4)
+def product_of_two_logs(
+    b=distinct(of=(2, 3, 5, 6, 7, 10)),
+    c=distinct(of=(2, 3, 5, 6, 7, 10)),
+    p=span(2, 4),
+    q=span(2, 4),
+):
+    r"""Find the real number $x > 1$ that satisfies $\log_{<b>} x \cdot \log_{<c>} x = <p>
+    \log_{<b>} x + <q> \log_{<c>} x$.
+
+    求大于 $1$ 的实数 $x$，
+    使得 $\log_{<b>} x \cdot \log_{<c>} x = <p> \log_{<b>} x + <q> \log_{<c>} x$。
+    """
+    require(p != q and c**p * b**q >= 100)
+    # With log x = L it is L / (log b log c) = p / log b + q / log c: L = p log c + q log b.
+    return c**p * b**q
+
+
+@question('intermediate algebra', level=4)
+def powers_over_products(base=span(3, 6), first=span(1, 4), last=span(6, 9)):
+    r"""Find $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k +
+    1)}$. Answer with an integer or a common fraction in lowest terms.
+
+    求下列和式的值，答案写成整数或最简分数：
+    $\sum_{k=<first>}^{<last>} \frac{<base>^k (<polynomial([base - 1, -1], 'k')>)}{k(k + 1)}$。
+    """
+    # The k-th term is b^(k+1)/(k+1) - b^k/k, so that only two ends are left.
+    return Fraction(base ** (last + 1), last + 1) - Fraction(base**first, first)
+
+
+@question('intermediate algebra', level=5)
+def tilted_ellipse(
+    b=one_of(-7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7), a=span(2, 9), c=span(2, 9), n=span(2, 9)
+):
+    """Real numbers $x$ and $y$ satisfy $<a>x^2 <+b>xy + <c>y^2 = <n>$. Find the sum of the greatest
+    and the least possible values of $x^2 + y^2$. Answer with a common fraction in lowest terms.
+
+    实数 $x$ 和 $y$ 满足 $<a>x^2 <+b>xy + <c>y^2 = <n>$。求 $x^2 + y^2$ 的最大值与最小值的和，
+    答案写成最简分数。
+    """
+    require(4 * a * c > b * b)
+    # On y = wx the value is s = n(1 + w^2)/(a + bw + cw^2). A real w gives it if the discriminant
+    # of (cs - n)w^2 + bsw + (as - n) is not negative: for s between that quadratic's two zeros.
+    found = Fraction(4 * n * (a + c), 4 * a * c - b * b)
+    require(found.denominator > 1)
+    return found
+
+
+@question('intermediate algebra', level=5)
+def two_largest_of_five(large=span(9, 20), small=span(-3, 7)):
+    """The sum of five real numbers is $<2 * large + 3 * small>$, and the sum of their squares is
+    $<2 * large**2 + 3 * small**2>$. What is the greatest possible value of the sum of two of the
+    five numbers?
+
+    五个实数的和为 $<2 * large + 3 * small>$，它们的平方和为 $<2 * large**2 + 3 * small**2>$。
+    其中两个数之和的最大可能值是多少？
+    """
+    require(2 * large + 3 * small > 9)
+    # Two numbers of sum u have squares of at least u^2/2, the other three of (total - u)^2/3: the
+    # sum is greatest where two are equal and the other three, too.
+    return 2 * large
+
+
+@question('intermediate algebra', level=5)
+def threefold_argument(a=span(2, 9), b=span(2, 9), t=span(2, 6)):
+    r"""For all real numbers $x$ except $0$ and $1$, a function $f$ satisfies $f(x) +
+    f\left(\frac{1}{1 - x}\right) = <a>x + <b>$. Find $f(<t>)$. Answer with a common fraction in
+    lowest terms.
+
+    对除 $0$ 和 $1$ 以外的所有实数 $x$，
+    函数 $f$ 满足 $f(x) + f\left(\frac{1}{1 - x}\right) = <a>x + <b>$。求 $f(<t>)$，
+    答案写成最简分数。
+    """
+    # x -> 1/(1 - x) -> (x - 1)/x -> x gives three equations for three values of f.
+    found = (a * (t - Fraction(1, 1 - t) + Fraction(t - 1, t)) + b) / 2
+    require(found.denominator > 3)
+    return found
+
+
+@question('intermediate algebra', level=5)
+def focal_triangle(u=rising(1, 8), v=rising(1, 8), scale=span(1, 5)):
+    """A chord of a parabola passes through the focus, which divides it into pieces of length
+    $<scale * u * u>$ and $<scale * v * v>$. Find the area of the triangle whose corners are the two
+    ends of the chord and the parabola's vertex. Answer with a common fraction in lowest terms.
+
+    抛物线的一条弦过焦点，被焦点分成长为 $<scale * u * u>$ 和 $<scale * v * v>$ 的两段。
+    求以这条弦的两个端点和抛物线的顶点为顶点的三角形的面积，答案写成最简分数。
+    """
+    # With the pieces m and n, the vertex is mn/(m + n) away from the focus; across the axis, the
+    # ends are 2 sqrt(mn) apart.
+    found = Fraction(scale**2 * (u * v) ** 3, u * u + v * v)
+    require(4 < scale * v * v < 100 and found.denominator > 1)
+    return found

@@ -2,285 +2,157 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from fractions import Fraction
-from random import Random
 
-from opencompass_gpassk.rv.question import Question, register
+from opencompass_gpassk.rv.question import one_of, question, require, span
 
-
-@register('math', 'prealgebra', 1)
-@dataclass(frozen=True)
-class PearsInBoxes(Question):
-    """Equal boxes hold their number times what each holds."""
-
-    boxes: int = 5
-    each: int = 8
-    eaten: int = 6
-
-    @classmethod
-    def init(cls, rng: Random) -> PearsInBoxes:
-        return cls(rng.randint(2, 9), rng.randint(5, 12), rng.randint(2, 9))
-
-    def solve(self) -> int:
-        return self.boxes * self.each - self.eaten
-
-    def render(self) -> str:
-        return (
-            f'Mia has ${self.boxes}$ boxes with ${self.each}$ pears each. '
-            f'She eats ${self.eaten}$ pears. How many pears are left?'
-        )
+# Of the escalator: so many steps in so many seconds.
+SPEEDS = ((1, 5), (1, 4), (2, 7), (1, 3), (2, 5), (1, 2), (2, 3), (4, 5))
 
 
-@register('math', 'prealgebra', 1)
-@dataclass(frozen=True)
-class FencedBed(Question):
-    """A rectangle has each of its two sides twice."""
+@question('prealgebra', level=1)
+def pears_in_boxes(boxes=span(2, 9), each=span(5, 12), eaten=span(2, 9)):
+    """Mia has $<boxes>$ boxes with $<each>$ pears each. She eats $<eaten>$ pears. How many pears
+    are left?
 
-    length: int = 7
-    width: int = 4
-
-    @classmethod
-    def init(cls, rng: Random) -> FencedBed:
-        return cls(rng.randint(5, 25), rng.randint(3, 12))
-
-    def holds(self) -> bool:
-        return self.width < self.length
-
-    def solve(self) -> int:
-        return 2 * (self.length + self.width)
-
-    def render(self) -> str:
-        return (
-            f'A rectangular bed is ${self.length}$ m long and ${self.width}$ m wide. '
-            'How many metres of fence go all around it?'
-        )
-
-
-@register('math', 'prealgebra', 2)
-@dataclass(frozen=True)
-class TrainOnTheMove(Question):
-    """Clock times are minutes since midnight; the standing is taken from their difference."""
-
-    hour: int = 9
-    minute: int = 47
-    last_hour: int = 14
-    last_minute: int = 12
-    standing: int = 25
-
-    @classmethod
-    def init(cls, rng: Random) -> TrainOnTheMove:
-        leaves, arrives = rng.randint(6, 11), rng.randint(14, 20)
-        return cls(leaves, rng.randint(11, 59), arrives, rng.randint(11, 59), rng.randint(10, 45))
-
-    def solve(self) -> int:
-        last = 60 * self.last_hour + self.last_minute
-        return last - (60 * self.hour + self.minute) - self.standing
-
-    def render(self) -> str:
-        return (
-            f'A train leaves at ${self.hour}{{:}}{self.minute}$ and arrives at '
-            f'${self.last_hour}{{:}}{self.last_minute}$ on the same day (24-hour clock). On its '
-            f'way it stands in stations for ${self.standing}$ minutes in all. '
-            'For how many minutes is it moving?'
-        )
-
-
-@register('math', 'prealgebra', 2)
-@dataclass(frozen=True)
-class BoxesOfTiles(Question):
-    """Tiles in a row times rows; then full boxes, rounded up."""
-
-    length: int = 6
-    width: int = 4
-    side: int = 25
-    packed: int = 18
-
-    @classmethod
-    def init(cls, rng: Random) -> BoxesOfTiles:
-        return cls(
-            rng.randint(4, 9), rng.randint(3, 8), rng.choice((20, 25, 50)), rng.randint(10, 24)
-        )
-
-    def solve(self) -> int:
-        tiles = (100 * self.length // self.side) * (100 * self.width // self.side)
-        return -(-tiles // self.packed)
-
-    def render(self) -> str:
-        return (
-            f'A floor is a rectangle of ${self.length}$ m by ${self.width}$ m. It is to '
-            f'be covered with square tiles whose sides are ${self.side}$ cm long. The tiles are '
-            f'sold in full boxes of ${self.packed}$. What is the smallest number of boxes that is '
-            'enough?'
-        )
-
-
-@register('math', 'prealgebra', 3)
-@dataclass(frozen=True)
-class BeetleOnTheFlagpole(Question):
-    """The last climb is not followed by a slide; before it, each day and night gain up - down."""
-
-    height: int = 66
-    up: int = 7
-    down: int = 4
-
-    @classmethod
-    def init(cls, rng: Random) -> BeetleOnTheFlagpole:
-        return cls(rng.randint(35, 95), rng.randint(5, 9), rng.randint(2, 6))
-
-    def holds(self) -> bool:
-        return self.down + 2 <= self.up
-
-    def solve(self) -> int:
-        return math.ceil(Fraction(self.height - self.up, self.up - self.down)) + 1
-
-    def render(self) -> str:
-        return (
-            f'A flagpole is ${self.height}$ feet high. A beetle starts at its foot on the morning '
-            f'of day $1$. Every day it climbs ${self.up}$ feet, and every night it slides back '
-            f'${self.down}$ feet. On which day does it first reach the top? Give the number of '
-            'that day.'
-        )
-
-
-@register('math', 'prealgebra', 3)
-@dataclass(frozen=True)
-class TypedPageNumbers(Question):
-    """Pages up to 9 take a digit each, the 90 pages from 10 to 99 two each, the others three."""
-
-    first: int = 4
-    digits: int = 657
-
-    @classmethod
-    def init(cls, rng: Random) -> TypedPageNumbers:
-        first = rng.randint(2, 8)
-        return cls(first, 10 - first + 2 * 90 + 3 * rng.randint(15, 300))
-
-    def solve(self) -> int:
-        one_digit = 10 - self.first
-        return 99 + (self.digits - one_digit - 2 * 90) // 3
-
-    def render(self) -> str:
-        return (
-            f'In a report, the page numbers begin with ${self.first}$ on the first page of the '
-            'text and go up by $1$ from page to page. In printing them all, '
-            f'${self.digits}$ digits are used. Which number is on the last page?'
-        )
-
-
-@register('math', 'prealgebra', 3)
-@dataclass(frozen=True)
-class SheetInStrips(Question):
-    """Each strip has two full sides of the square; their short ends make up two more."""
-
-    strips: int = 4
-    total: int = 150
-
-    @classmethod
-    def init(cls, rng: Random) -> SheetInStrips:
-        strips = rng.randint(3, 9)
-        return cls(strips, 2 * (strips + 1) * rng.randint(10, 30))
-
-    def solve(self) -> int:
-        return (self.total // (2 * (self.strips + 1))) ** 2
-
-    def render(self) -> str:
-        return (
-            'With cuts parallel to one of its sides, a square sheet of paper is cut into '
-            f'${self.strips}$ rectangular strips. The perimeters of the strips add up to '
-            f'${self.total}$ cm. What was the area of the sheet, in square centimetres?'
-        )
-
-
-@register('math', 'prealgebra', 4)
-@dataclass(frozen=True)
-class PaintedOnTheTable(Question):
-    """Two painted faces: on the upright edges below the top, and on the top edges between corners.
-
-    The faces on the table stay unpainted.
+    米娅有 $<boxes>$ 盒梨，每盒 $<each>$ 个。她吃了 $<eaten>$ 个梨。还剩多少个梨？
     """
-
-    length: int = 7
-    width: int = 5
-    height: int = 4
-
-    @classmethod
-    def init(cls, rng: Random) -> PaintedOnTheTable:
-        return cls(rng.randint(5, 9), rng.randint(4, 8), rng.randint(3, 8))
-
-    def holds(self) -> bool:
-        return self.width < self.length
-
-    def solve(self) -> int:
-        upright, top = self.height - 1, (self.length - 2) + (self.width - 2)
-        return 4 * upright + 2 * top
-
-    def render(self) -> str:
-        return (
-            'Small wooden cubes of equal size are glued together into a solid block that is '
-            f'${self.length}$ cubes long, ${self.width}$ cubes wide and ${self.height}$ cubes '
-            'high. The block stands on a table, and all of its outside is painted except for the '
-            'bottom. Then it is taken apart. How many of the small cubes have exactly two painted '
-            'faces?'
-        )
+    return boxes * each - eaten
 
 
-@register('math', 'prealgebra', 4)
-@dataclass(frozen=True)
-class DrainingTanks(Question):
-    """After t hours the tanks are 1 - t/slow and 1 - t/fast full."""
+@question('prealgebra', level=1)
+def fenced_bed(length=span(5, 25), width=span(3, 12)):
+    """A rectangular bed is $<length>$ m long and $<width>$ m wide. How many metres of fence go all
+    around it?
 
-    slow: int = 8
-    fast: int = 5
-    times: int = 3
-
-    @classmethod
-    def init(cls, rng: Random) -> DrainingTanks:
-        return cls(rng.randint(6, 12), rng.randint(3, 9), rng.randint(2, 5))
-
-    def holds(self) -> bool:
-        # Whole hours would be guessed too easily.
-        return self.fast < self.slow and self.solve().denominator > 1
-
-    def solve(self) -> Fraction:
-        return (self.times - 1) / (Fraction(self.times, self.fast) - Fraction(1, self.slow))
-
-    def render(self) -> str:
-        return (
-            'Two equal tanks are full of water. Their valves are opened at the same moment, and '
-            f'each tank drains at its own steady rate: the first is empty after ${self.slow}$ '
-            f'hours, the second after ${self.fast}$ hours. After how many hours, with water '
-            f'still in both, does the first tank hold exactly ${self.times}$ times as much as the '
-            'second? Answer with a common fraction in lowest terms.'
-        )
+    一块长方形花坛长 $<length>$ 米，宽 $<width>$ 米。绕花坛一周的围栏长多少米？
+    """
+    require(width < length)
+    return 2 * (length + width)
 
 
-@register('math', 'prealgebra', 5)
-@dataclass(frozen=True)
-class StepsOfTheEscalator(Question):
-    """With N steps and r moving by in a second: N = up (1 + r) and N = down (1 - r/2)."""
+@question('prealgebra', level=2)
+def train_on_the_move(
+    hour=span(6, 11),
+    last_hour=span(14, 20),
+    minute=span(11, 59),
+    last_minute=span(11, 59),
+    standing=span(10, 45),
+):
+    """A train leaves at $<hour>{:}<minute>$ and arrives at $<last_hour>{:}<last_minute>$ on the
+    same day (24-hour clock). It spends a total of $<standing>$ minutes standing at stations. For
+    how many minutes is it moving?
 
-    up: int = 30
-    down: int = 60
+    一列火车 $<hour>{:}<minute>$ 出发，当天 $<last_hour>{:}<last_minute>$ 到达（$24$ 小时制）。
+    途中它在各站一共停了 $<standing>$ 分钟。火车实际行驶（不含停站）多少分钟？
+    """
+    return 60 * (last_hour - hour) + last_minute - minute - standing
 
-    @classmethod
-    def init(cls, rng: Random) -> StepsOfTheEscalator:
-        # With 2·up and down in ratios of small numbers, N is whole often enough.
-        up = rng.randint(20, 45)
-        return cls(up, up * rng.choice((8, 9, 12, 15, 18)) // 6)
 
-    def holds(self) -> bool:
-        return 3 * self.up * self.down % (2 * self.up + self.down) == 0
+@question('prealgebra', level=2)
+def boxes_of_tiles(
+    length=span(4, 9), width=span(3, 8), side=one_of(20, 25, 50), packed=span(10, 24)
+):
+    """A rectangular floor measures $<length>$ m by $<width>$ m. It is to be covered with square
+    tiles with sides of $<side>$ cm. The tiles are sold only in full boxes of $<packed>$. What is
+    the smallest number of boxes needed?
 
-    def solve(self) -> int:
-        return 3 * self.up * self.down // (2 * self.up + self.down)
+    一块长方形地面的两边分别长 $<length>$ 米和 $<width>$ 米，
+    要用边长为 $<side>$ 厘米的正方形地砖铺满。地砖整盒出售，每盒 $<packed>$ 块。至少要买多少盒？
+    """
+    tiles = (100 * length // side) * (100 * width // side)
+    return -(-tiles // packed)  # rounded up
 
-    def render(self) -> str:
-        return (
-            'An escalator runs upwards at a steady speed. Nora walks up on it, one step a second, '
-            f'and is at the top after ${self.up}$ steps of hers. Then she walks down on the same '
-            'escalator, which still runs upwards, two steps a second, and is at the bottom after '
-            f'${self.down}$ steps of hers. How many steps of hers would it take from the bottom '
-            'to the top if the escalator stood still?'
-        )
+
+@question('prealgebra', level=3)
+def beetle_on_the_flagpole(height=span(35, 95), up=span(5, 9), down=span(2, 6)):
+    """A flagpole is $<height>$ feet tall. A beetle starts at its base on the morning of day $1$.
+    Every day it climbs $<up>$ feet, and every night it slides back $<down>$ feet. On which day does
+    it first reach the top? Give the number of that day.
+
+    一根旗杆高 $<height>$ 英尺。一只甲虫在第 $1$ 天早晨从旗杆底部开始往上爬，
+    每天白天向上爬 $<up>$ 英尺，夜里下滑 $<down>$ 英尺。它在第几天第一次到达杆顶？
+    """
+    require(down + 2 <= up)
+    # The last climb is not followed by a slide; before it, each day and night gain up - down.
+    return -(-(height - up) // (up - down)) + 1
+
+
+@question('prealgebra', level=3)
+def typed_page_numbers(first=span(2, 8), last=span(114, 399)):
+    """In a report, the page numbers begin with $<first>$ on the first page of the text and go up by
+    $1$ from page to page. Printing them all takes $<10 - first + 2*90 + 3*(last - 99)>$ digits.
+    Which number is on the last page?
+
+    一份报告正文第一页的页码是 $<first>$，以后每页页码加 $1$。
+    印出全部页码一共用了 $<10 - first + 2*90 + 3*(last - 99)>$ 个数码。最后一页的页码是多少？
+    """
+    # Pages up to 9 take a digit each, the 90 pages from 10 to 99 two each, the others three.
+    return last
+
+
+@question('prealgebra', level=3)
+def sheet_in_strips(strips=span(3, 9), side=span(10, 30)):
+    """With cuts parallel to one of its sides, a square sheet of paper is cut into $<strips>$
+    rectangular strips, not necessarily of equal width. The perimeters of the strips add up to
+    $<2 * (strips + 1) * side>$ cm. What was the area of the sheet, in square centimetres?
+
+    沿平行于一条边的方向，把一张正方形纸剪成 $<strips>$ 条长方形纸条（宽度不一定相等）。
+    这些纸条的周长之和是 $<2 * (strips + 1) * side>$ 厘米。原来这张纸的面积是多少平方厘米？
+    """
+    # Each strip has two full sides of the square; their short ends make up two more.
+    return side**2
+
+
+@question('prealgebra', level=4)
+def painted_on_the_table(length=span(5, 9), width=span(4, 8), height=span(3, 8)):
+    """Small wooden cubes of equal size are glued together into a solid block that is $<length>$
+    cubes long, $<width>$ cubes wide and $<height>$ cubes high. The block stands on a table, and all
+    of its outside is painted except for the bottom. Then it is taken apart. How many of the small
+    cubes have exactly two painted faces?
+
+    用同样大小的小木块粘成一个实心长方体，长 $<length>$ 块，宽 $<width>$ 块，高 $<height>$ 块。
+    把长方体放在桌上，除底面外，外表面全部涂上颜色，然后再把它拆开。
+    恰好有两个面涂色的小木块有多少个？
+    """
+    require(width < length)
+    # On the upright edges below the top, and on the edges of the top between its corners.
+    return 4 * (height - 1) + 2 * (length - 2 + width - 2)
+
+
+@question('prealgebra', level=4)
+def draining_tanks(slow=span(6, 12), fast=span(3, 9), times=span(2, 5)):
+    """Two equal tanks are full of water. Their valves are opened at the same moment, and each tank
+    drains at its own steady rate: the first is empty after $<slow>$ hours, the second after
+    $<fast>$ hours. After how many hours, with water still in both, does the first tank hold exactly
+    $<times>$ times as much as the second? Answer with a common fraction in lowest terms.
+
+    两个同样的水箱都装满了水，同时打开阀门，各自匀速放水：第一个水箱 $<slow>$ 小时放完，
+    第二个 $<fast>$ 小时放完。在两个水箱都还有水时，经过多少小时，
+    第一个水箱的水恰好是第二个的 $<times>$ 倍？答案写成最简分数。
+    """
+    require(fast < slow)
+    # After t hours the tanks are 1 - t/slow and 1 - t/fast full.
+    hours = (times - 1) / (Fraction(times, fast) - Fraction(1, slow))
+    require(hours.denominator > 1)  # whole hours would be guessed too easily
+    return hours
+
+
+@question('prealgebra', level=5)
+def steps_of_the_escalator(up=span(12, 72), speed=one_of(*SPEEDS)):
+    """An escalator runs upwards at a steady speed. Nora walks up on it, taking one step a second,
+    and reaches the top after $<up>$ steps. Then she walks down on the same escalator, which still
+    runs upwards, taking two steps a second, and reaches the bottom after
+    $<Fraction(2 * up * sum(speed), 2 * speed[1] - speed[0])>$ steps. How many steps would she take
+    from the bottom to the top if the escalator stood still?
+
+    一部自动扶梯匀速上行。诺拉沿扶梯往上走，每秒走一级，走了 $<up>$ 级到达顶端。
+    然后她沿这部仍在上行的扶梯往下走，每秒走两级，
+    走了 $<Fraction(2 * up * sum(speed), 2 * speed[1] - speed[0])>$ 级到达底端。
+    如果扶梯停着不动，从底端到顶端她要走多少级？
+    """
+    # Going up, each step of hers brings her 1 + speed further; going down, 1 - speed / 2.
+    steps = up * (1 + Fraction(*speed))
+    down = steps / (1 - Fraction(*speed) / 2)
+    require(steps.denominator == down.denominator == 1)
+    return int(steps)

@@ -74,10 +74,12 @@ function cell(entry, index, column, leader) {
   const value = figure(entry, column.name);
   const ends = interval(entry, column.name);
   const truth = trueFigure(entry, column.name);
+  const chance = figure(entry, `${column.name} by chance`);
   const best = leader && leader.best.has(index);
   const alike = leader && !best && leader.alike.has(index);
   return el('td', { class: best ? 'best' : alike ? 'alike' : '' },
     value === null ? '–' : `${best ? '★ ' : alike ? '≈ ' : ''}${percent(value)}${cross(entry)}`,
+    value === null || chance === null ? null : ` (chance ${percent(chance)})`,
     best ? el('span', { class: 'unseen' }, ' best') : alike ? el('span', { class: 'unseen' }, ' not told apart from the best') : null,
     ends && value !== null ? el('span', { class: 'range', title: ends[2] ? `by ${ends[2]}` : null }, range(ends)) : null,
     truth ? el('span', { class: 'range', title: 'estimate under true verdicts, from an audit: its range, and that with sampling' },
@@ -112,6 +114,9 @@ function hints(here, columns) {
   }
   const untested = columns.filter((column) => !ranksOf(column.name)).map((column) => filled(column.heading));
   if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
+  if (columns.some((column) => here.entries.some((entry) => figure(entry, `${column.name} by chance`) !== null))) {
+    parts.push('Chance: what a figure is on average if the original is like one of its versions.');
+  }
   parts.push(...here.intervals.map((note) => `${note}.`));
   if (here.entries.some((entry) => entry.marks.length)) parts.push('† another measurement, or not a whole one: the words beside the model say why; their meaning is explained below.');
   if (columns.some((column) => column.lower)) {

@@ -1,4 +1,4 @@
-"""Checks of opencompass_gpassk.rv.leetcode.probability: all outcomes, or the chain of states."""
+"""Readers of opencompass_gpassk.rv.leetcode.probability: all outcomes, or the chain of states."""
 
 from __future__ import annotations
 
@@ -7,58 +7,58 @@ from functools import cache
 from itertools import combinations, product
 from math import prod
 
-from opencompass_gpassk.rv.leetcode import probability as pr
-from rv_checks import check
+from rv_texts import numbers, reader
 
 
-@check(pr.TwoSocksAlike)
-def two_socks_alike(q, answer):
-    pairs = list(combinations('r' * q.red + 'b' * q.blue + 'g' * q.green, 2))
+@reader
+def two_socks_alike(text, answer):
+    red, blue, green = numbers(text)
+    pairs = list(combinations('r' * red + 'b' * blue + 'g' * green, 2))
     return answer == Fraction(sum(one == other for one, other in pairs), len(pairs))
 
 
-@check(pr.TwoHeadsOfLoaded)
-def two_heads_of_loaded(q, answer):
+@reader
+def two_heads_of_loaded(text, answer):
     # Each coin is a fair die with one face of heads.
+    faces = numbers(text)[1::2]
     throws = (
-        prod(1 if head else n - 1 for head, n in zip(heads, q.heads, strict=True))
+        prod(1 if head else n - 1 for head, n in zip(heads, faces, strict=True))
         for heads in product((0, 1), repeat=4)
         if sum(heads) == 2
     )
-    return answer == Fraction(sum(throws), prod(q.heads))
+    return answer == Fraction(sum(throws), prod(faces))
 
 
-@check(pr.BeetleOnBoard)
-def beetle_on_board(q, answer):
-    board = list(product(range(1, q.rows + 1), range(1, q.columns + 1)))
+@reader
+def beetle_on_board(text, answer):
+    rows, columns, row, column, first, one, four = numbers(text)
+    board = list(product(range(first, rows + 1), range(first, columns + 1)))
     # Backwards: the chance to stay for so many moves more, from each square.
     stays = dict.fromkeys(board, Fraction(1))
     for _ in range(4):
         stays = {
-            (row, column): sum(
-                stays.get(square, 0)
-                for square in board
-                if abs(square[0] - row) + abs(square[1] - column) == 1
-            )
-            * Fraction(1, 4)
-            for row, column in board
+            (r, c): sum(stays[x, y] for x, y in board if abs(x - r) + abs(y - c) == 1)
+            * Fraction(one, four)
+            for r, c in board
         }
-    return answer == stays[q.row, q.column]
+    return answer == stays[row, column]
 
 
-@check(pr.ScatterbrainedGuest)
-def scatterbrained_guest(q, answer):
+@reader
+def scatterbrained_guest(text, answer):
+    guests, seats, earlier, later = numbers(text)
+
     @cache
     def both(guest):
         """Return the chance if this one must choose, of seat 1 and the seats of later guests."""
-        free = [1, *range(guest + 1, q.guests + 1)]
+        free = [1, *range(guest + 1, seats + 1)]
         # On seat 1, everyone else finds the own seat; on seat k, guest k must choose.
         chances = [
-            1 if seat == 1 else 0 if seat in (q.earlier, q.later) else both(seat) for seat in free
+            1 if seat == 1 else 0 if seat in (earlier, later) else both(seat) for seat in free
         ]
         return Fraction(sum(chances), len(free))
 
-    return answer == both(1)
+    return guests == seats and answer == both(1)
 
 
 def mean_steps(chain, start):
@@ -76,9 +76,10 @@ def mean_steps(chain, start):
     return chain[start]['step'] / (1 - chain[start].get(start, 0))
 
 
-@check(pr.SpinForBothColours)
-def spin_for_both_colours(q, answer):
-    red, blue, white = (Fraction(c, q.red + q.blue + q.white) for c in (q.red, q.blue, q.white))
+@reader
+def spin_for_both_colours(text, answer):
+    sectors = numbers(text)
+    red, blue, white = (Fraction(n, sum(sectors)) for n in sectors)
     chain = {
         'none': {'red': red, 'blue': blue, 'none': white},
         'red': {'red': red + white},
@@ -87,52 +88,59 @@ def spin_for_both_colours(q, answer):
     return answer == mean_steps(chain, 'none')
 
 
-@check(pr.StopAtOrPast)
-def stop_at_or_past(q, answer):
+@reader
+def stop_at_or_past(text, answer):
+    first, faces, stop, bound = numbers(text)
+
     def chance(total):
-        if total >= q.stop:
-            return Fraction(total <= q.bound)
-        return sum(chance(total + face) for face in range(1, q.faces + 1)) / q.faces
+        if total >= stop:
+            return Fraction(total <= bound)
+        return sum(chance(total + face) for face in range(first, faces + 1)) / faces
 
     return answer == chance(0)
 
 
-@check(pr.ChalkSharedByTwo)
-def chalk_shared_by_two(q, answer):
-    balls = 'r' * q.red + 'b' * q.blue + 'g' * q.green
-    boxes = list(combinations(balls, len(balls) // 2))
+@reader
+def chalk_shared_by_two(text, answer):
+    red, blue, green, taken, total = numbers(text)
+    chalk = 'r' * red + 'b' * blue + 'g' * green
+    boxes = list(combinations(chalk, taken))
     same = 0
     for box in boxes:
-        others = sum(box.count(colour) < balls.count(colour) for colour in 'rbg')
+        others = sum(box.count(colour) < chalk.count(colour) for colour in 'rbg')
         same += len(set(box)) == others
-    return answer == Fraction(same, len(boxes))
+    return total == len(chalk) == 2 * taken and answer == Fraction(same, len(boxes))
 
 
-@check(pr.NeverTwoBehind)
-def never_two_behind(q, answer):
+@reader
+def never_two_behind(text, answer):
+    for_ada, for_bo = numbers(text)
+
     def orders(bound):
         """Count the orders in which Bo is never further ahead than the bound."""
         ways = {(0, 0): 1}
-        for ada, bo in product(range(q.winner + 1), range(q.loser + 1)):
+        for ada, bo in product(range(for_ada + 1), range(for_bo + 1)):
             if bo - ada <= bound and (ada or bo):
                 ways[ada, bo] = ways.get((ada - 1, bo), 0) + ways.get((ada, bo - 1), 0)
-        return ways[q.winner, q.loser]
+        return ways[for_ada, for_bo]
 
-    return answer == Fraction(orders(1), orders(q.loser))
+    return answer == Fraction(orders(1), orders(for_bo))
 
 
-@check(pr.UnfairDuelForChips)
-def unfair_duel_for_chips(q, answer):
+@reader
+def unfair_duel_for_chips(text, answer):
     # With chance x from one chip, that from two, three, … follows; with all the chips it is 1.
-    p = Fraction(q.wins, q.rounds)
+    own, other, wins, rounds = numbers(text)
+    p = Fraction(wins, rounds)
     chances = [Fraction(0), Fraction(1)]  # in units of x
-    for chips in range(1, q.own + q.other):
+    for chips in range(1, own + other):
         chances.append((chances[chips] - (1 - p) * chances[chips - 1]) / p)
-    return answer == chances[q.own] / chances[-1]
+    return answer == chances[own] / chances[-1]
 
 
-@check(pr.WaitForRedWhiteRed)
-def wait_for_red_white_red(q, answer):
-    red, white = (Fraction(c, q.red + q.white) for c in (q.red, q.white))
+@reader
+def wait_for_red_white_red(text, answer):
+    balls = numbers(text)
+    red, white = (Fraction(n, sum(balls)) for n in balls)
     chain = {'': {'r': red, '': white}, 'r': {'r': red, 'rw': white}, 'rw': {'': white}}
     return answer == mean_steps(chain, '')
