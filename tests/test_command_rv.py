@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.rv.generation import versions
+from opencompass_gpassk.rv.question import question_named
 
 
 def test_questions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,13 +21,15 @@ def test_questions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_question_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """The original and three versions, with variables and answers."""
+    """The original and three versions in both languages, with variables and answers."""
     assert main(['rv', 'show', 'LampsInStep']) == 0
     text = capsys.readouterr().out
     assert text.count('\n=> ') == 4
     assert 'def lamps_in_step(first=span(10, 30)' in text
     assert 'Original (first = 16, second = 22, minutes = 11)' in text
     assert 'Version 3 (' in text
+    third = versions(question_named('LampsInStep'), 3)[3]
+    assert f'\n{third.text("en")}\n{third.text("cn")}\n=> {third.answer}\n' in text
 
 
 def test_an_unknown_question_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

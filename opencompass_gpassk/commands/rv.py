@@ -89,16 +89,17 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print the code of a question with its statements, and versions with their answers."""
-    from opencompass_gpassk.rv.generation import generate
-    from opencompass_gpassk.rv.question import question_named
+    from opencompass_gpassk.rv.generation import versions
+    from opencompass_gpassk.rv.question import LANGUAGES, question_named
+    from opencompass_gpassk.rv.wording import latex
 
     question = question_named(args.name)
     print(f'{args.name}: {question.source}, {question.subject}, level {question.level}\n')
     print(inspect.getsource(question.function))
-    for posed in generate('all', args.versions, args.seed, [args.name]):
-        title = 'Original' if posed.original else f'Version {posed.version}'
-        variables = ', '.join(f'{name} = {value}' for name, value in posed.variables.items())
-        print(f'{title} ({variables})\n{posed.question}\n=> {posed.answer}\n')
+    for number, version in enumerate(versions(question, args.versions, args.seed)):
+        variables = ', '.join(f'{name} = {value}' for name, value in version.variables.items())
+        print(f'Version {number} ({variables})' if number else f'Original ({variables})')
+        print(*map(version.text, LANGUAGES), f'=> {latex(version.answer)}\n', sep='\n')
     return 0
 
 

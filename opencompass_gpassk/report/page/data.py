@@ -104,7 +104,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
     """
     result = found.result
     counts = result.get('counts') or {}
-    marks = [('own data', note) for note in incomparable(result)]
+    marks = [('not the published data', note) for note in incomparable(result)]
     if contradiction:
         marks.append(('contradictory', contradiction))
     if found.state:
