@@ -129,7 +129,7 @@ def extract_answer(response: str) -> str | None:
     thinking block that is never closed extends to the end. The time is linear in the response.
     """
     text = spoken(response)
-    box = _last_box(COURTESY.sub('', SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0]))
+    box = _last_box(_without_ending(text))
     if box is None:
         return _after_phrase(EMPTY_BOX.sub('', text))
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))
@@ -193,9 +193,13 @@ def _last_box(text: str) -> _Box | None:
 
 def last_statement(response: str) -> str:
     """Return the last sentence outside thinking blocks; '' if there is none."""
-    text = SPECIAL_TOKEN.split(spoken(response).strip(), maxsplit=1)[0]
-    text = COURTESY.sub('', text)
+    text = _without_ending(spoken(response))
     return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')
+
+
+def _without_ending(text: str) -> str:
+    """Return a text up to its first special token, without a courtesy at the end."""
+    return COURTESY.sub('', SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0])
 
 
 def without_boxes(content: str) -> str:

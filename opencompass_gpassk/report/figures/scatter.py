@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import COLOURS, MARKERS, add_legend, shown_label
+from opencompass_gpassk.report.figures.style import (
+    COLOURS,
+    MARKERS,
+    add_legend,
+    number,
+    shown_label,
+)
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
 from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES
@@ -145,10 +151,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP()), one.figure(ACCURACY(n=sample_count(one.result)))
-        panels.setdefault(one.panel, dict(unknown))[one.model] = (
-            math.nan if accuracy is None else accuracy,
-            math.nan if drop is None else drop,
-        )
+        panels.setdefault(one.panel, dict(unknown))[one.model] = number(accuracy), number(drop)
     return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
 
 
