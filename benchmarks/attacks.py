@@ -1,6 +1,6 @@
 """Count the verdicts that attacking answers flip, judged by stubs that are easily fooled.
 
-    python benchmarks/attacks.py [--list] [--times]
+    python benchmarks/attacks.py [--list] [--times] [--rows N]
 
 Every attack of ``tests/cases/judge_attacks.json`` is a wrong answer. A verdict is flipped if the
 stub's reply to it reads as *yes*. Two stubs echo the whole prompt, or the text in the fence: they
@@ -12,6 +12,9 @@ believes what it reads. Real models lie between them and must be measured.
 
 ``--times`` reads and defuses long, repetitive texts instead. For each reader it prints the text
 that took longest, and how much longer a text twice as long took: 2 if the time is linear.
+
+``--rows N`` checks N hostile answers of each kind instead, and prints seconds and reasons: numbers
+too large to compute, and integrals that no time limit allows, of one problem and of many.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +33,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
 from attack_judges import ATTACKS, PROMPTS, STUBS, attack
 from long_texts import BAIT
 
-from opencompass_gpassk.answers.extract import extract_answer, last_statement
+from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.pool import check_pairs
 from opencompass_gpassk.judging.prompt import Prompt, neutralise
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
@@ -41,11 +46,10 @@ from opencompass_gpassk.trials import Verdict
 READERS: dict[str, Callable[[str], Any]] = {
     'neutralise': neutralise,
     'extract_answer': extract_answer,
-    'last_statement': last_statement,
     'split_steps': split_steps,
     'read_steps': lambda text: read_steps(text, ErrorKind.REDUNDANT, 5),
     'segments': segments,
-    **{f'read_verdict {m.name}': lambda text, m=m: read_verdict(text, m) for m in MENUS.values()},
+    **{f'read_verdict {m}': lambda text, m=m: read_verdict(text, MENUS[m]) for m in MENUS},
 }
 SIZE = 250_000  # characters
 
@@ -77,12 +81,34 @@ def print_times() -> None:
         print(f'{name:<30}{repeated:<26}{once:>10.2f} s{twice:>10.2f} s{twice / once:>8.1f}')
 
 
+HOSTILE: dict[str, Callable[[int], tuple[str, str]]] = {
+    'powers': lambda i: ('5', f'\\boxed{{3^{{{100_000_000 + i}}}+1}}'),
+    'nested powers': lambda i: ('5', f'9^{{9^{{9+{i}}}}}'),
+    'integrals, one problem': lambda i: ('5', f'\\int\\frac{{x^7+{i}}}{{x^{{11}}+x^3+7}}dx'),
+    'integrals, many problems': lambda i: (str(i), '\\int\\frac{x^7+1}{x^{11}+x^3+7}dx'),
+}
+
+
+def print_rows(number: int) -> None:
+    """Print a row for each kind of hostile answer."""
+    for kind, pair in HOSTILE.items():
+        start = time.monotonic()
+        results = check_pairs([pair(i) for i in range(number)]).values()
+        seconds = time.monotonic() - start
+        reasons = Counter(f'{one.relation.value}: {one.reason}' for one in results)
+        print(f'{kind:<26}{number:>8,} rows{seconds:>8.1f} s  {dict(reasons)}', flush=True)
+
+
 def main() -> None:
     """Print a row for each prompt and stub, or for each reader."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--list', action='store_true', help='name the attacks that succeed')
     parser.add_argument('--times', action='store_true', help='time the reading of long texts')
+    parser.add_argument('--rows', type=int, help='time the checking of so many hostile answers')
     arguments = parser.parse_args()
+    if arguments.rows:
+        print_rows(arguments.rows)
+        return
     if arguments.times:
         print_times()
         return

@@ -41,7 +41,8 @@ __all__ = [
 ]
 
 # Version of result JSON and trials files; see docs/results.md. Files without it have version 1.
-SCHEMA = 2
+# Since version 3 it is a text: OpenCompass's summarizer lists every number of a result as a figure.
+SCHEMA = '3'
 
 ORIGINAL = 'original'
 PEOPLE = 'human'  # source of verdicts that are taken as true
@@ -96,6 +97,8 @@ class Trial:
         lost: Whether the response is missing since the inference failed.
         truncated: Whether the response reached the length limit; None if unknown.
         num_tokens: Length of the response in tokens; None if unknown.
+        prompt_tokens: Length of the prompt in tokens; None if unknown.
+        other_verdict: The verdict of another tool, which counts nowhere; None if there is none.
         values: Further numbers: ``validity`` and ``redundancy`` of the reasoning in [0, 1], its
             ``steps`` and ``tokens``.
         unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
@@ -112,6 +115,8 @@ class Trial:
     lost: bool = False
     truncated: bool | None = None
     num_tokens: int | None = None
+    prompt_tokens: int | None = None
+    other_verdict: Verdict | None = None
     values: dict[str, float] = field(default_factory=dict)
     unscored: str = ''
     response: str = ''
@@ -223,6 +228,8 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
     'lost': (bool,),
     'truncated': (bool, int, NoneType),
     'num_tokens': (int, float, NoneType),
+    'prompt_tokens': (int, NoneType),
+    'other_verdict': (str, NoneType),
     'values': (dict,),
 }
 MOST_ENTRIES = {'groups': 32, 'values': 5}  # entries in one problem and in one trial
@@ -231,19 +238,14 @@ LONGEST = 200  # characters of a message
 REMEDY = 'make it again with gpassk rescore or gpassk score -o'
 
 
-def check_schema(record: Mapping[str, object]) -> int:
-    """Return the schema version of a result or of the first line of a trials file.
-
-    Raises:
-        ValueError: If this version of the package doesn't know the schema.
-    """
+def check_schema(record: Mapping[str, object]) -> None:
+    """Raise a ValueError if a result or a trials file has a schema that this version can't read."""
     schema = record.get('schema', 1)
-    if type(schema) is not int or not 1 <= schema <= SCHEMA:
+    if repr(schema) not in ('1', '2', repr(SCHEMA)):
         raise ValueError(
             f'schema is {repr(schema)[:40]}, but this version of opencompass-gpassk reads 1 to '
             f'{SCHEMA}; update opencompass-gpassk'
         )
-    return schema
 
 
 def write_trials(path: Path, table: TrialTable, meta: dict[str, object]) -> None:
@@ -286,6 +288,8 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
             elif kind == 'trial':
                 row = _checked(row, OF_TRIAL, names)
                 row['verdict'] = Verdict(row['verdict'])
+                if row.get('other_verdict') is not None:
+                    row['other_verdict'] = Verdict(row['other_verdict'])
                 row['problem_id'] = sys.intern(row['problem_id'])
                 trials.append(Trial(**row))
             else:

@@ -52,7 +52,8 @@ def make_reasoned(
         ]
     for label, of_label in problems.items():
         found = scored_figures(of_label, n, result['k'], result['taus'], threshold)
-        result |= {f'{label}/{name}' if label else name: x for name, x in found.items()}
+        result['figures'] |= {f'{label}/{name}' if label else name: x for name, x in found.items()}
+    result |= {name: x for name, x in result['figures'].items() if name in result}
     result['reasoning'] = {
         'scorer': scorer,
         'settings': {},
@@ -73,9 +74,10 @@ def make_unjudged(values: Sequence[tuple[float | None, float | None]]) -> dict[s
     result = {
         name: value
         for name, value in made.items()
-        if name in (*kept, 'benchmark', 'signature', 'reasoning', 'groups', 'warnings')
-        or ('/' in name and name.split('/')[1] in kept)
+        if name in ('schema', 'benchmark', 'signature', 'reasoning', 'groups', 'warnings')
     }
+    figures = made['figures'].items()
+    result['figures'] = {name: one for name, one in figures if name.split('/')[-1] in kept}
     result['signature']['judge'] = 'none'
     result['counts'] = {'problems': len(values)}
     del result['reasoning']['sound']
@@ -103,9 +105,7 @@ def scored_figures(
     rated = [s[1] < threshold for s in flat if s[0] and s[1] is not None]
     found['false-positive rate'] = mean(rated)
     found['scored'] = mean([s[1] is not None for s in flat])
-    of_figures: dict[str, Callable[[list[bool]], float]] = {
-        'accuracy' if n == 1 else f'accuracy ({n} runs average)': lambda x: mean(x) / 100
-    }
+    of_figures: dict[str, Callable[[list[bool]], float]] = {'accuracy': lambda x: mean(x) / 100}
     for k in ks:
         of_figures[f'pass@{k}'] = lambda x, k=k: drawn(x, k, 1)
         for tau in taus:

@@ -9,7 +9,7 @@ from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figure_values import bounds as figure_bounds
 from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
 
 
 def make_result(
@@ -89,8 +89,13 @@ def make_version_result(
 
 
 def figures(table: TrialTable, protocol: Protocol) -> dict[str, Any]:
-    """Return what a result says of a table."""
-    return table_figures(FigureValues(table, protocol))
+    """Return what a result says of a table, its figures and shares beside its fields."""
+    return flat(table_figures(FigureValues(table, protocol)))
+
+
+def flat(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result with all figures and shares at the top level."""
+    return {**result, **result['figures'], **(result.get('shares') or {})}
 
 
 def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
@@ -104,7 +109,8 @@ def as_result(
     """Return the result of a table, as the evaluator stores it."""
     sampling = {'greedy': True} if greedy else {'temperature': 1.0, 'top_p': 0.8}
     return {
-        **figures(table, protocol),
+        **table_figures(FigureValues(table, protocol)),
+        'schema': SCHEMA,
         'benchmark': benchmark,
         'k': list(protocol.ks),
         'taus': list(protocol.taus),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compared_answers import compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 
-from opencompass_gpassk.answers.extract import boxed, extract_answer, last_statement
+from opencompass_gpassk.answers.check import is_settled
+from opencompass_gpassk.answers.extract import boxed, extract_answer
 from opencompass_gpassk.answers.frames import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
@@ -33,13 +34,10 @@ def test_cases_differ() -> None:
 
 
 @pytest.mark.parametrize('bait', BAIT, ids=ascii)
-@pytest.mark.parametrize('read', [extract_answer, last_statement])
-def test_the_work_grows_no_faster_than_the_response(
-    read: Callable[[str], str | None], bait: str
-) -> None:
+def test_the_work_grows_no_faster_than_the_response(bait: str) -> None:
     """Whatever it repeats, and if it ends in braces that close what was opened."""
-    assert is_linear(read, bait)
-    assert is_linear(read, bait, '}')
+    assert is_linear(extract_answer, bait)
+    assert is_linear(extract_answer, bait, '}')
 
 
 BALANCED = st.recursive(
@@ -99,3 +97,31 @@ def test_any_text_is_read(response: str) -> None:
 def test_value_of_a_sentence(sentence: str, value: str | None) -> None:
     """A sentence states what follows a known frame, whatever that is; no frame, no value."""
     assert stated_value(sentence) == value
+
+
+FORMATS = json.loads((Path(__file__).parent / 'cases/answers_formats.json').read_text('utf-8'))
+ALLOWED = {'not same': {'different', 'unknown'}, 'not different': {'same', 'unknown'}}
+
+
+@pytest.mark.parametrize('case', FORMATS, ids=[case['id'] for case in FORMATS])
+def test_formats_of_responses(case: dict[str, str]) -> None:
+    """A final answer is read and compared wherever models and data sets write it."""
+    question = case.get('question', '')
+    answer = extract_answer(case['response'], question) or ''
+    verdict = compare(case['gold'], answer, question)[0].value
+    assert verdict in ALLOWED.get(case['expected'], {case['expected']}), answer
+
+
+@pytest.mark.parametrize(
+    ('gold', 'response', 'settled'),
+    [
+        ('72', 'I tried 70 and 71, but it goes on.', True),
+        ('72', 'It may be 71 or 72, I guess.', False),
+        ('\\frac{1}{2}', 'The chances are 3 to 6.', False),
+        ('25', 'A quarter of the class.', False),
+        ('x+1', 'I tried 70 and 71.', False),
+    ],
+)
+def test_settled_without_an_answer(gold: str, response: str, settled: bool) -> None:
+    """What has no recognised answer is settled if the gold answer's value stands nowhere."""
+    assert is_settled(gold, response) is settled

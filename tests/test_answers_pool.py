@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -28,7 +29,7 @@ from opencompass_gpassk.answers.relation import Relation
 
 SAME = CheckResult(Relation.SAME, 'expression')
 HARD = ('2\\sqrt{2}', '\\sqrt{8}')  # needs a worker
-SLOW = ('5x', '9^{9^{9^9}}')
+SLOW = ('5x', '\\int \\frac{x^7+1}{x^{11}+x^3+7}dx')
 GIB = 1 << 30
 
 Processes = list[subprocess.Popen[bytes]]
@@ -60,8 +61,14 @@ def test_easy_pairs_need_no_worker(processes: Processes) -> None:
 def test_hostile_answers_cost_themselves_alone() -> None:
     """Towers of powers, nests, floods of digits and strange characters end in a verdict each."""
     hostile = {
-        '9^{9^{9^9}}': 'timeout',
-        '((9!)!)!': 'timeout',
+        '9^{9^{9^9}}': 'too large',
+        '((9!)!)!': 'too large',
+        '3^{(10^8+7)}+1': 'too large',
+        '2^{-10^9}': 'too large',
+        'x^{123456789}': 'too large',
+        '\\binom{10^{9}}{10^{8}}': 'too large',
+        '\\sqrt{3}^{10^9+1}': 'too large',
+        SLOW[1]: 'timeout',
         '{' * 10_000 + '}' * 10_000: 'answer too long',
         '(' * 1000 + ')' * 1000: 'answer too deep',
         '7' * 1_000_000: 'answer too long',
@@ -72,8 +79,8 @@ def test_hostile_answers_cost_themselves_alone() -> None:
         '<script>alert(1)</script>\n': 'words',
         '\\frac{1}{' * 30 + 'x' + '{' * 30: 'answer too deep',
     }
-    pairs = [('2\\sqrt{2}', answer) for answer in hostile]
-    results = check_pairs([HARD, *pairs, ('\\sqrt{2}', '1')], time_limit=1.5, workers=2)
+    pairs = [(f'{i}\\sqrt{{2}}', answer) for i, answer in enumerate(hostile, 2)]
+    results = check_pairs([HARD, *pairs, ('\\sqrt{2}', '1')], time_limit=4, workers=2)
     assert results[HARD] == SAME
     assert results['\\sqrt{2}', '1'].relation is Relation.DIFFERENT
     for pair, reason in zip(pairs, hostile.values(), strict=True):
@@ -83,12 +90,47 @@ def test_hostile_answers_cost_themselves_alone() -> None:
 
 def test_hostile_answers_have_canonical_forms() -> None:
     """An answer that cannot be worked out is its own form, its spaces aside; others share one."""
-    answers = ['\\sqrt{8}', '9^{9^{9^9}}', '7' * 1_000_000, ' 2\\sqrt{2} ', 'a \ud800  b' * 2000]
+    answers = ['\\sqrt{8}', SLOW[1], '7' * 1_000_000, ' 2\\sqrt{2} ', 'a \ud800  b' * 2000]
     forms = canonical_forms(answers, time_limit=1.5)
     assert forms[answers[0]] == forms[answers[3]]
     assert forms[answers[1]] == answers[1]
     assert forms[answers[2]] == answers[2]
     assert forms[answers[4]] == ' '.join(answers[4].split())
+
+
+@pytest.mark.parametrize(
+    ('gold', 'answer', 'relation'),
+    [
+        ('2^{100}', str(2**100), 'same'),
+        ('100!', str(math.factorial(100)), 'same'),
+        ('\\binom{50}{25}', str(math.comb(50, 25)), 'same'),
+        (str(3**1000), '3^{1000}', 'same'),
+        ('3^{1000}', str(3**1000 + 2), 'different'),
+        ('2^{100000}', '4^{50000}', 'same'),
+        ('10000!', '10000 \\cdot 9999!', 'same'),
+        ('(-1)^{123456789}', '-1', 'same'),
+        ('x^{2024}+1', '1+x^{2024}', 'same'),
+    ],
+)
+def test_large_numbers_are_compared(gold: str, answer: str, relation: str) -> None:
+    """Those that occur in answers are far below the bound."""
+    assert check_pairs([(gold, answer)])[gold, answer].relation.value == relation
+
+
+def test_slow_answers_have_a_budget(processes: Processes) -> None:
+    """Of a problem, and of all; what needs no worker is compared, and others are as before."""
+    slow = [(gold, f'{SLOW[1]}+{i}') for gold in ('7', '5x', '6x', '4x', '3x') for i in range(40)]
+    results = check_pairs([*slow[:40], HARD, *slow[40:], ('7', '7.0'), ('1', '2')], time_limit=1)
+    found = [results[pair].reason for pair in slow]
+    assert set(found) == {'timeout', 'budget'}
+    assert found.count('timeout') < 10
+    assert found[3:40] == ['budget'] * 37
+    assert results[HARD] == SAME
+    assert [results[pair].relation.value for pair in (('7', '7.0'), ('1', '2'))] == [
+        *('same', 'different')
+    ]
+    assert {results[pair].relation for pair in slow} == {Relation.UNKNOWN}
+    assert len(processes) < 20
 
 
 HUNGRY = """
@@ -250,7 +292,7 @@ def test_works_inside_a_thread() -> None:
 
 
 def _put_check(results: Any) -> None:
-    results.put(check_pairs([HARD, ('5x', '2^{10^{10}}')], time_limit=1))
+    results.put(check_pairs([HARD, SLOW], time_limit=1))
 
 
 def test_works_inside_a_daemonic_process() -> None:
@@ -262,7 +304,7 @@ def test_works_inside_a_daemonic_process() -> None:
     found = results.get(timeout=60)
     process.join(10)
     assert found[HARD] == SAME
-    assert found['5x', '2^{10^{10}}'].reason == 'timeout'
+    assert found[SLOW].reason == 'timeout'
 
 
 def test_no_worker_outlives_its_parent() -> None:
@@ -274,7 +316,7 @@ def test_no_worker_outlives_its_parent() -> None:
         '    send(worker, task)\n'
         '    print(worker.process.pid, flush=True)\n'
         'pool._Worker.send = tell\n'
-        "pool.check_pairs([('5x', '9^{9^{9^9}}')], time_limit=2)\n"
+        f'pool.check_pairs([{SLOW!r}], time_limit=2)\n'
     )
     parent = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)
     assert parent.stdout

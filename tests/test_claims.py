@@ -27,7 +27,7 @@ HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
 def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: int = 8) -> str:
     """The sentence on models with these pass@k, G-Pass@k at τ = 1, and ranks."""
     entries = [
-        Entry(name, 'd', {f'pass@{k}': some, f'G-Pass@{k}_1.0': every})
+        Entry(name, 'd', {'figures': {f'pass@{k}': some, f'G-Pass@{k}_1.0': every}})
         for name, (some, every, _) in models.items()
     ]
     return leaderboard_claim(Benchmark('b', entries), entries, [m[2] for m in models.values()], k)
@@ -168,7 +168,7 @@ def test_the_loss_is_shown_but_never_ranked(
     result = json.loads((run / f'results/a/{SAMPLED}.json').read_text())
     for name in ('intervals', 'intervals_fixed'):
         low, high = result[name]['loss@4']
-        assert 0 <= low < result['loss@4'] < high <= 100
+        assert 0 <= low < result['figures']['loss@4'] < high <= 100
     assert 'loss@4' not in result['bounds']
     compared(tmp_path)
     document = json.loads((tmp_path / 'compared.json').read_text())['data_sets'][0]
@@ -215,7 +215,7 @@ def test_results_without_the_loss_are_shown_and_compared(
     run = make_sweep(tmp_path / '20260101_000000', {'a': 2.0, 'b': -2.0}, Sweep(problems=40)).folder
     for path in run.glob('results/*/*.json'):
         result = json.loads(path.read_text())
-        for field in (result, *(result[n] for n in ('intervals', 'intervals_fixed'))):
+        for field in (result[n] for n in ('figures', 'intervals', 'intervals_fixed')):
             for name in [name for name in field if 'loss@' in name]:
                 del field[name]
         write_json(path, result)

@@ -66,7 +66,7 @@ def test_differences_are_those_of_the_result_files(
         shown = {row['key']: row for row in one['differences']}
         assert 'accuracy' in shown or {'mG-Pass@4', 'en/G-Pass@2_1.0'} <= shown.keys()
         for key, row in shown.items():
-            assert row['difference'] == pytest.approx(b[key] - a[key]), key
+            assert row['difference'] == pytest.approx(b['figures'][key] - a['figures'][key]), key
         counts = {row['problem_id']: row for row in one['changes']}
         for before, after in zip(a['details'], b['details'], strict=True):
             assert counts[before['problem_id']]['c'] == [before['c'], after['c']]
@@ -241,7 +241,11 @@ def test_what_is_not_comparable_is_said_loudly(
     a = run_at(tmp_path / 'a', {'m': 0.5}, problems=6)
     b = run_at(tmp_path / 'b', {'m': 0.5}, problems=6)
     signature = {'judge': 'llm:big', 'prompt': '00000000', 'data': 'LiveMathBench-202412:2'}
-    change(result_path(b, 'm'), signature | {'sampling': {'temperature': 0.3}}, coverage=99.97)
+    change(
+        result_path(b, 'm'),
+        signature | {'sampling': {'temperature': 0.3}},
+        shares={'coverage': 99.97},
+    )
     assert main(['compare', str(a), str(b), '--dataset', SAMPLED]) == 0
     told = capsys.readouterr().out
     assert 'NOT COMPARABLE: different judges: rule and llm:big' in told

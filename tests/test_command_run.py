@@ -12,6 +12,8 @@ from urllib.error import URLError
 
 import pytest
 from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from judge_server import JudgeServer, reply_body
 from mmengine.config import Config
 from opencompass.registry import PARTITIONERS, RUNNERS
@@ -19,8 +21,10 @@ from opencompass.registry import PARTITIONERS, RUNNERS
 import opencompass_gpassk.commands.run
 import opencompass_gpassk.runs.progress
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.commands.run.job import job_text
 
 KEY = 'sk-0123456789abcdef'
+INNOCENT = 'math_gen'  # a data set whose prompt has {{
 Tried = list[Path]
 
 
@@ -192,6 +196,21 @@ def test_what_cannot_work_ends_before_anything_is_written(
     assert 'secret' not in message
 
 
+def test_a_model_that_cannot_be_told_how_to_sample_is_refused(
+    tried: Tried, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its samples may be copies; it is measured if that is asked for."""
+    model = "dict(abbr='mine', type='opencompass.models.{}', path='x', url='http://host')"
+    for name in ('DeepseekAPI', 'UniGPT'):
+        Path(f'{name}.py').write_text(f'models = [{model.format(name)}]')
+    message = refused(capsys, '--model', 'DeepseekAPI.py', '--data', 'sample')
+    assert 'DeepseekAPI' in message
+    assert '--unsampled' in message
+    assert main(['run', '--model', 'UniGPT.py', '--data', 'sample']) == 0
+    assert main(['run', '--unsampled', '--model', 'DeepseekAPI.py', '--data', 'sample']) == 0
+    assert len(tried) == 2
+
+
 def test_columns_of_a_file_may_have_other_names(tried: Tried) -> None:
     """They are named on the command line, for the files alone."""
     Path('mine.csv').write_text('problem_text,solution\n1 + 1 = ?,2\n')
@@ -245,6 +264,119 @@ def test_the_server_knows_its_models(
     assert 'judge, larger/one' in refused(capsys, '--model', server.url, *data)
     assert main(['run', '--model', f'{server.url}#larger/one', *data]) == 0
     assert Config.fromfile(tried[0]).models[0].abbr == 'one'
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        '{{$MY_SECRET:x}}',
+        '{{$A:open("ran","w")|None|0}}',
+        '{{ $A:',
+        'x{{ fileDirname }}',
+        '{{_base_.x',
+    ],
+)
+def test_an_id_that_a_config_would_replace_ends_the_job(
+    name: str, server: JudgeServer, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """In one line: on the way into a config it would show the environment, or run as code."""
+    monkeypatch.setenv('MY_SECRET', KEY)
+    server.models[:] = [{'id': name}]
+    message = refused(capsys, '--model', server.url, '--data', 'sums.jsonl')
+    assert 'the model id' in message and name in message and message.count('\n') == 1
+    assert not server.bodies and {path.name for path in Path().iterdir()} == {'sums.jsonl'}
+
+
+@pytest.mark.parametrize('place', ['file', 'column', 'judge', 'key', 'work dir'])
+def test_nothing_that_a_config_would_replace_comes_into_it(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names of files and columns, settings of a judge, and keys, which aren't escaped."""
+    evil = '{{$A:x}}'
+    options = {'--model': 'demo', '--data': 'sums.jsonl'}
+    body: dict[str, Any] = {"': open('ran', 'w'), '": 1} if place == 'key' else {'note': evil}
+    judge = {'mode': 'llm', 'model': 'm', 'api_base': 'http://127.0.0.1:9/v1', 'extra_body': body}
+    if place == 'file':
+        Path('sums.jsonl').rename(f'{evil}.jsonl')
+        options['--data'] = f'{evil}.jsonl'
+    elif place == 'column':
+        options['--columns'] = f'question={evil}'
+    elif place == 'work dir':
+        options['--work-dir'] = evil
+    else:
+        Path('judge.json').write_text(json.dumps(judge))
+        options['--judge'] = 'judge.json'
+    message = refused(capsys, *(part for pair in options.items() for part in pair), '--dry-run')
+    assert 'a key is' in message if place == 'key' else 'begins with {{$' in message
+    assert not list(Path().glob('**/*.py'))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(['{{', '}}', '$A', ':', 'x', "'", '"', ' ', '\\', '\n']), max_size=12)
+    | st.lists(st.sampled_from(['{{', '}}', ' ', "'", 'fileDirname', '_base_', '.x']), max_size=8)
+)
+def test_what_is_let_through_comes_back(pieces: list[str]) -> None:
+    """From the config that is written, and from the one that OpenCompass makes of it."""
+    text = ''.join(pieces)
+    models = [{'path': text, 'nested': {'text': [text], 'last': text * 3}}]
+    try:
+        written = job_text({'models': models}, Path('/w'), workers=1, partition=None)
+    except ValueError:
+        return
+    for number in range(2):
+        Path(f'{number}.py').write_text(written)
+        config = Config.fromfile(f'{number}.py')
+        assert config.to_dict()['models'] == models
+        written = config.pretty_text
+
+
+def test_braces_that_mean_nothing_are_kept() -> None:
+    """Prompts of some data sets of OpenCompass have them."""
+    config = written('--model', 'demo', '--data', INNOCENT)
+    assert '{{' in config.pretty_text
+    config.dump('again.py')
+    assert Config.fromfile('again.py').to_dict() == config.to_dict()
+
+
+@pytest.mark.parametrize('name', ['..', '.', '/', '../..', '../models/x.gguf', 'a b/c;d'])
+def test_an_id_leads_nowhere(name: str, server: JudgeServer) -> None:
+    """Its name in paths is one of a file inside the run."""
+    server.models[:] = [{'id': name}]
+    (model,) = written('--model', server.url, '--data', 'sums.jsonl').models
+    assert model.path == name
+    assert model.abbr == {'../models/x.gguf': 'x.gguf', 'a b/c;d': 'c-d'}.get(name, 'model')
+
+
+@pytest.mark.parametrize(
+    ('models', 'told'),
+    [
+        ([{'id': None}, {'id': [1]}, 'judge'], 'lists no models'),
+        ([{'id': 'x' * 201}], 'not 1 to 200 printable ASCII'),
+        ([{'id': 'a\x1b[31m'}], 'not 1 to 200 printable ASCII'),
+        ([{'id': ''}], 'not 1 to 200 printable ASCII'),
+        ([{'id': f'm{n}'} for n in range(500)], 'm19 and 480 more'),
+    ],
+)
+def test_a_list_that_names_no_model_of_ours(
+    models: list[Any], told: str, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told, shortly."""
+    server.models[:] = models
+    message = refused(capsys, '--model', server.url, '--data', 'sums.jsonl')
+    assert told in message and len(message) < 700
+
+
+@pytest.mark.parametrize('length', [-5, 0, 255, True, 4096.0, '4096', [1]])
+def test_a_length_of_context_that_is_none(
+    length: Any, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is ignored, with a note."""
+    server.models[0]['max_model_len'] = length
+    config = written('--model', server.url, '--data', 'sums.jsonl')
+    assert 'max_seq_len' not in config.models[0]
+    assert config.datasets[0].infer_cfg.inferencer.max_out_len == 8192
+    assert 'max_model_len of judge' in capsys.readouterr().err
 
 
 def test_a_refused_field_is_named_and_can_be_left_out(

@@ -172,11 +172,11 @@ def test_fewer_samples_than_k_leave_a_problem_out(tmp_path: Path) -> None:
     assert main(['score', write(tmp_path / 'a.jsonl', few), '-k', '2', '-o', str(output)]) == 0
     result = json.loads(output.read_text())
     assert result['pass@2'] == pytest.approx(100 * (0 + 5 / 6) / 2)
-    assert result['accuracy (4 runs average)'] == pytest.approx(100 * (0 + 0.5 + 1) / 3)
+    assert result['accuracy'] == pytest.approx(100 * (0 + 0.5 + 1) / 3)
     assert result['counts']['excluded'] == {'2': 1}
     assert '1 of 3 problems have fewer than k = 2 judged' in ' '.join(result['warnings'])
     assert '1 of 3 problems have fewer than 4 samples' in ' '.join(result['warnings'])
-    assert result['truncated'] is None  # nobody knows
+    assert result['shares']['truncated'] is None  # nobody knows
 
 
 def make_run(folder: Path, datasets: list[str]) -> Path:
@@ -342,7 +342,7 @@ def test_what_no_rule_decides_may_count_as_wrong(
     assert all('the rules could not decide count as wrong' in one for one in tables if one.strip())
     assert strict['G-Pass@2_1.0'] == pytest.approx(100 * (1 + 1 / 6) / 2)
     assert strict['bounds'] == plain['bounds']
-    assert strict['coverage'] == plain['coverage'] == 75.0
+    assert strict['shares']['coverage'] == plain['shares']['coverage'] == 75.0
     assert strict['counts']['undecided'] == 2
     assert strict['counts']['unjudged'] == 0
     assert strict['signature']['judge'] == 'rule:undecided-incorrect'

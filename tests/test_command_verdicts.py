@@ -300,6 +300,7 @@ def test_damaged_verdicts_are_left_out(
         connection.execute("UPDATE entries SET value = x'00' WHERE length(value) > 3000")
         assert connection.execute('SELECT changes()').fetchone() == (1,)
     store.with_name('verdicts.sqlite.lock').unlink()
+    store.with_name('verdicts.sqlite.state').unlink()
     before = store.read_bytes()
     saved, new = tmp_path / 'saved.jsonl', tmp_path / 'new.sqlite'
     for action in (['list', str(store)], ['count', str(store)]):

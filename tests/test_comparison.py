@@ -66,7 +66,7 @@ def test_three_problems_by_hand() -> None:
     """Of 2 samples each, B loses one on the first problem."""
     protocol = Protocol(n=2, k=(2,), taus=(0.0, 1.0))
     found = differences(counted([2, 1, 0], 2), counted([1, 1, 0], 2), protocol)
-    accuracy = found['accuracy (2 runs average)']
+    accuracy = found['accuracy']
     assert (accuracy.first, accuracy.second) == (50.0, pytest.approx(100 / 3))
     assert accuracy.difference == pytest.approx(-50 / 3)
     assert accuracy.p_value == accuracy.adjusted == 1.0  # one cluster moves: both signs are as far
@@ -101,7 +101,7 @@ def test_differences_are_those_of_the_results_and_p_values_are_enumerated(
         for signs in product((1, -1), repeat=len(totals))
     ]
     share = sum(one >= abs(sum(totals.values())) for one in sums) / len(sums)
-    assert found['accuracy (4 runs average)'].p_value == pytest.approx(share)
+    assert found['accuracy'].p_value == pytest.approx(share)
 
 
 def test_equal_runs_differ_by_nothing() -> None:
@@ -164,7 +164,7 @@ def test_only_problems_that_both_were_asked_are_compared() -> None:
         ('p5', 'not in a'),
     )
     assert [problem.problem_id for problem in shared.problems] == ['p0', 'p3', 'p4']
-    found = {one.key: one for one in compare(shared, QUICK)}['accuracy (4 runs average)']
+    found = {one.key: one for one in compare(shared, QUICK)}['accuracy']
     assert (found.first, found.second) == (pytest.approx(500 / 12), pytest.approx(500 / 12))
 
 
@@ -261,7 +261,7 @@ def test_reasoning_is_compared_as_results_have_it() -> None:
         assert (one.first, one.second) == pytest.approx((of_a[key], of_b[key])), key
         assert one.difference == pytest.approx(one.second - one.first), key
     assert found['false-positive rate'].gain < 0
-    assert found['sound accuracy (4 runs average)'].second == pytest.approx(100 * (0 + 2 / 3) / 2)
+    assert found['sound accuracy'].second == pytest.approx(100 * (0 + 2 / 3) / 2)
     unjudged = [
         TrialTable(t.problems, [replace(trial, verdict=U) for trial in t.trials]) for t in (a, b)
     ]
@@ -350,11 +350,11 @@ def test_a_planted_drop_is_found_and_a_lucky_one_is_not() -> None:
     checks = check_metrics({'d': list(fell.values())}, ['mG-Pass@4', 'accuracy', 'en/pass@2'], 0.95)
     assert [check.difference.key for check in checks] == [
         'mG-Pass@4',
-        'accuracy (4 runs average)',
+        'accuracy',
         'en/pass@2',
     ]
     assert [check.worse for check in checks[:2]] == [True, True]
-    assert checks[1].p_value >= fell['accuracy (4 runs average)'].p_value
+    assert checks[1].p_value >= fell['accuracy'].p_value
     lucky = next(
         found
         for seed in range(3, 30)
@@ -503,7 +503,7 @@ def test_missing_verdicts_may_decide() -> None:
     assert found.adjusted < 0.02
     for trial in a.trials[: 4 * 37]:
         trial.verdict = U
-    found = differences(a, b, PROTOCOL)['accuracy (4 runs average)']
+    found = differences(a, b, PROTOCOL)['accuracy']
     assert found.adjusted > 0.05 > found.favourable
     compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
     table = comparison_tables(compared, groups=False, most=0)[0]
@@ -527,7 +527,7 @@ def test_lost_responses_cost_other_figures_nothing() -> None:
     whole = differences(a, b, PROTOCOL)
     b.trials[0].lost = True
     found = differences(a, b, PROTOCOL)
-    for name in ('G-Pass@4_1.0', 'accuracy (4 runs average)'):
+    for name in ('G-Pass@4_1.0', 'accuracy'):
         assert found[name].p_value == whole[name].p_value
     assert found['majority vote'].p_value > whole['majority vote'].p_value
 
@@ -538,7 +538,7 @@ def test_few_differences_are_said_with_their_number() -> None:
     for trial in same.trials[:64:16]:
         trial.verdict = U
     for b, told in ((same, '-13.8 … +13.8, 0 of 24 differ'), (none, ', 24 of 24 differ')):
-        found = differences(a, b, PROTOCOL)['accuracy (4 runs average)']
+        found = differences(a, b, PROTOCOL)['accuracy']
         compared = Compared('d', [found], [], [], [], [], [], 0.95, 4)
         table = comparison_tables(compared, groups=False, most=0)[0]
         assert str(table.rows[0][4]).endswith(told)

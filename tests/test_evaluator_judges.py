@@ -38,6 +38,7 @@ from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
 from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
+from opencompass_gpassk.answers import pool
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 
@@ -151,6 +152,28 @@ def test_math_verify_evaluator_drops_no_row(tmp_path: Path) -> None:
     result = evaluate(tmp_path, dataset)
     assert [(row['n'], row['c']) for row in result['details']] == [(2, 2), (0, 0), (2, 2)]
     assert '2 of 6 responses are unjudged' in ' '.join(result['warnings'])
+
+
+def test_a_warning_counts_answers_that_the_budget_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are unjudged, also where undecided answers count as wrong."""
+    monkeypatch.setattr(pool, 'A_RUN', 0)
+    monkeypatch.setattr(pool, 'A_TASK', 0)
+    judge = {'mode': 'rule', 'undecided': 'incorrect'}
+    evaluator = {'type': GPassKEvaluator, 'judge': judge}
+    dataset = data_set(Sums, n=2, golds=['2\\sqrt{2}', '2'], evaluator=evaluator)
+
+    def answer(row: int, record: dict[str, Any]) -> dict[str, Any]:
+        hard = record['gold'] != '2'
+        return record | {'prediction': '\\boxed{\\sqrt{8}}' if hard else '\\boxed{2}'}
+
+    dataset['problems'] = 2
+    predict(tmp_path, dataset, change=answer)
+    result = evaluate(tmp_path, dataset)
+    assert [(row['n'], row['c']) for row in result['details']] == [(0, 0), (2, 2)]
+    assert result['judging']['reasons']['unknown: budget'] == 2
+    assert '2 answers were not compared' in ' '.join(result['warnings'])
 
 
 def test_one_response_that_a_judge_fails_on_is_unjudged(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def begin(progress: Progress, wanted: list[Request]) -> dict[int, str]:
 
 def saved(folder: Path, wanted: list[Request]) -> Progress:
     """Save a response to each request."""
-    progress = Progress(folder / 'tmp_x.jsonl')
+    progress = Progress(folder / 'tmp_x.jsonl', 'model#1')
     begin(progress, wanted)
     progress.append([(one, record(text)) for one, text in zip(wanted, TEXTS, strict=True)])
     return progress
@@ -152,7 +152,8 @@ def test_prediction_file_is_whole_or_not_there(
     with monkeypatch.context() as patch:
         patch.setattr('os.fsync', dying)
         with pytest.raises(KeyboardInterrupt):
-            write_predictions(tmp_path / 'x.json', {0: record('a')})
+            write_predictions(tmp_path / 'x.json', requests()[:1], {0: record('a')}, 'model#1')
     assert not list(tmp_path.iterdir())
-    write_predictions(tmp_path / 'x.json', {i: record(str(i)) for i in (10, 2, 0)})
-    assert list(json.loads((tmp_path / 'x.json').read_text())) == ['0', '2', '10']
+    records = {i: record(str(i)) for i in (1, 2, 0)}
+    write_predictions(tmp_path / 'x.json', requests()[:3], records, 'model#1')
+    assert list(json.loads((tmp_path / 'x.json').read_text())) == ['0', '1', '2']

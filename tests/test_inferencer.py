@@ -163,7 +163,7 @@ def test_unknown_wrapper_gets_one_warning_and_no_problem_twice_in_a_batch(
     assert [r['prediction'] for r in records] == [
         f'what is {i}+{i}!' for _ in range(3) for i in range(4)
     ]
-    assert records[0]['sampling'] == {'model': True}
+    assert records[0]['sampling'] == {'not applied': ', '.join(PAPER)}
 
 
 def test_record_fields(chat: Any, tmp_path: Path) -> None:

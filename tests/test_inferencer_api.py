@@ -110,7 +110,11 @@ def test_parameters_that_an_api_refuses_are_left_out_with_a_note(
     server.reply = refuse('top_k', 'repetition_penalty')
     records = run(build(name, server, checkpoint), tmp_path, batch_size=4)
     assert not any('lost' in record for record in records)
-    assert records[-1]['sampling'] == {'temperature': 1.0, 'top_p': 0.8}
+    assert records[-1]['sampling'] == {
+        'temperature': 1.0,
+        'top_p': 0.8,
+        'not applied': 'top_k, repetition_penalty',
+    }
     assert len(said) == 2
     assert all(any(word in text for text in said) for word in ('top_k', 'repetition_penalty'))
 
@@ -122,7 +126,7 @@ def test_model_that_refuses_a_temperature_is_not_called_greedy(
     server.reply = refuse('temperature')
     model = build('OpenAISDK', server, checkpoint)
     records = run(model, tmp_path, sampling='greedy')
-    assert records[-1]['sampling'] == {'model': True}
+    assert records[-1]['sampling'] == {'not applied': 'greedy'}
     assert 'NOT' in said[0]
 
 

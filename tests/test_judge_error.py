@@ -101,7 +101,7 @@ def test_labelled_answers_are_as_labelled() -> None:
     """An answer called wrong by mistake is right in every draw, with all its responses."""
     values = FigureValues(table(['aaab', 'AAAb']), Protocol(4, k=(4,), groups=()))
     audit = {'outcomes': ONE_PERCENT, 'known': {stable_hash(['', '', 'a']): True}}
-    found = judge_error(values, audit, {})['figures']['accuracy (4 runs average)']
+    found = judge_error(values, audit, {})['figures']['accuracy']
     assert found['range'][0] == pytest.approx(75, abs=0.1)
 
 
@@ -166,7 +166,7 @@ def test_an_outcome_that_was_not_audited_is_unknown() -> None:
     """An audit of rules tells nothing of a judge: no estimate is far from all that is possible."""
     values = FigureValues(table(['AAAA', 'AAAb', 'bbbb'], 'judge'), Protocol(4, k=(4,), groups=()))
     found = judge_error(values, {'outcomes': ONE_PERCENT, 'known': {}}, {})['figures']
-    low, high = found['accuracy (4 runs average)']['range']
+    low, high = found['accuracy']['range']
     assert low < 100 * 7 / 12 < high
 
 

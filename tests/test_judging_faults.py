@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey, RequestInfo
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
@@ -131,7 +134,10 @@ def test_retry_after_may_be_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
     ('message', 'expected'),
     [
         ({'content': 'yes'}, Reply('yes', prompt_tokens=1, completion_tokens=1)),
-        ({'content': None}, Reply('', prompt_tokens=1, completion_tokens=1)),
+        (
+            {'content': None, 'reasoning_content': 'yes'},
+            Reply('', prompt_tokens=1, completion_tokens=1, thoughts='yes'),
+        ),
         (
             {'content': [{'type': 'text', 'text': 'a'}, {'type': 'x'}, {'text': 'b'}]},
             Reply('ab', prompt_tokens=1, completion_tokens=1),
@@ -161,6 +167,8 @@ def test_a_finish_reason_is_heeded() -> None:
     thinking = reply_body('', 'a b', 'length')
     thinking['usage']['completion_tokens'] = 8192
     assert read(thinking) == Reply('', True, 2, 8192)
+    thinking['choices'][0]['message']['content'] = None
+    assert read(thinking) == Reply('', True, 2, 8192)
     thinking['usage']['completion_tokens'] = 0
     assert read(thinking).kind == 'too long'
 
@@ -179,7 +187,13 @@ def test_tokens_of_a_reply_with_an_error_are_counted() -> None:
     assert tokens == (2, 1)
 
 
-@pytest.mark.parametrize('usage', [None, [], {'prompt_tokens': '3'}, {'prompt_tokens': True}, {}])
+@pytest.mark.parametrize(
+    'usage',
+    [
+        *(None, [], [1], 'x', {'prompt_tokens': '3'}, {'prompt_tokens': True}, {}),
+        {'prompt_tokens': 10**4299, 'completion_tokens': -3},
+    ],
+)
 def test_a_missing_usage_counts_nothing(usage: Any) -> None:
     """Servers need not count tokens."""
     assert read({**reply_body('yes'), 'usage': usage}) == Reply('yes')
@@ -187,12 +201,76 @@ def test_a_missing_usage_counts_nothing(usage: Any) -> None:
 
 @pytest.mark.parametrize(
     'raw',
-    [b'', b'{"choi', b'\xff\xfe', b'[' * 100_000, b'nil', reply_body('one', content=7)],
-    ids=['empty', 'cut', 'no UTF-8', 'nested', 'no JSON', 'a number'],
+    [
+        *(b'', b'{"choi', b'\xff\xfe', b'[' * 100_000, b'nil', reply_body('one', content=7)),
+        *(reply_body(None), reply_body('one', content=[]), reply_body(None, finish='tool_calls')),
+        reply_body('', tool_calls=[{'function': {'name': 'f'}}]),
+    ],
+    ids=[
+        *('empty', 'cut', 'no UTF-8', 'nested', 'no JSON', 'a number'),
+        *('null', 'no part', 'null for a tool', 'a tool'),
+    ],
 )
 def test_a_body_that_holds_no_text_is_a_bad_reply(raw: Any) -> None:
-    """Cut off, empty, no UTF-8, nested without end, or with a number as the message."""
+    """Cut off, empty, no UTF-8, nested without end, without a content, or with a tool's call."""
     assert read(raw).kind == 'bad reply'
+
+
+def test_no_number_is_too_long_to_read() -> None:
+    """Python refuses to read 4,301 digits; sums of 4,300 can't be written."""
+    raw = json.dumps(reply_body('yes')).replace(
+        '"total_tokens": 1', f'"total_tokens": {"9" * 5000}'
+    )
+    assert '999' in raw
+    assert read(raw.encode()) == Reply('yes', completion_tokens=1)
+
+
+NUMBERS = st.one_of(st.integers(), st.floats(), st.just(10**4299), st.booleans())
+KEYS = st.sampled_from(
+    [
+        *('choices', 'message', 'content', 'text', 'type', 'usage', 'completion_tokens', 'error'),
+        *('code', 'detail', 'innererror', 'refusal', 'tool_calls', 'reasoning_content', 'object'),
+    ]
+)
+JSON = st.recursive(
+    st.one_of(st.none(), NUMBERS, st.text(st.characters(exclude_categories=()), max_size=9)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
+    max_leaves=6,
+)
+DEEP = 900  # so deep that Python reads it, but can't write it in every place
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    inner = enumerate(value) if isinstance(value, list) else ()
+    for key, part in value.items() if isinstance(value, dict) else inner:
+        yield from places(part, (*path, key))
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    changed = value.copy()
+    changed[path[0]] = replaced(value[path[0]], path[1:], new)
+    return changed
+
+
+@settings(max_examples=500)
+@given(st.data())
+def test_no_body_raises(data: st.DataObject) -> None:
+    """Whatever stands in the place of any part of a reply or an error, and wherever it is cut."""
+    good = {**reply_body('yes', tool_calls=[]), 'error': {'message': 'm', 'code': 1}}
+    body = replaced(good, data.draw(st.sampled_from(list(places(good)))), data.draw(JSON))
+    raw = json.dumps(body).encode()
+    nested = b'[' * DEEP + b']' * DEEP
+    for change in data.draw(st.lists(st.sampled_from((b'"yes"', b'"m"', b'null')), max_size=2)):
+        raw = raw.replace(change, nested)
+    raw = raw[: data.draw(st.integers(0, len(raw)))] if data.draw(st.booleans()) else raw
+    retry = data.draw(st.one_of(st.text(max_size=9), st.sampled_from(('9' * 4301, ' ', 'Mon,'))))
+    status = data.draw(st.sampled_from((200, 204, 302, 400, 429, 500)))
+    outcome, tokens = read_response(status, CIMultiDict({'Retry-After': retry}), raw)
+    assert isinstance(outcome, (Failure, Reply))
+    assert all(0 <= count <= 10**9 for count in tokens)
 
 
 def test_an_error_may_come_in_any_shape() -> None:

@@ -84,7 +84,7 @@ def test_undecided_answers_may_count_as_wrong() -> None:
         == {
             'same: text': 1,
             'different: number': 1,
-            'unknown: timeout': 1,
+            'unknown: too large': 1,
             'unknown: words': 1,
             'unknown: gold empty': 1,
         }
@@ -95,7 +95,9 @@ def test_undecided_answers_may_count_as_wrong() -> None:
     ('text', 'processed', 'answer'),
     [
         ('B', True, 'B'),
-        ('B', False, None),
+        ('B', False, 'B'),
+        ('I do not know.', True, 'I do not know.'),
+        ('I do not know.', False, None),
         ('So \\boxed{3}', True, '3'),
         (' ', True, None),
         ('word ' * 100, True, None),

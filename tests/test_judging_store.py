@@ -391,6 +391,113 @@ def test_rows_that_share_a_chain_of_pages(full: Path, monkeypatch: pytest.Monkey
     assert full.read_bytes() == data
 
 
+@pytest.mark.parametrize('holes', ['a store', 'holes alone'])
+def test_a_file_of_holes(full: Path, holes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its holes are neither read nor copied; what else is in it is found, or time ends."""
+    other_header(full)
+    if holes == 'holes alone':
+        os.truncate(full, 0)
+    os.truncate(full, 12 << 30)
+    with VerdictStore(full) as store:
+        assert len(list(store.records())) == (SIZE if holes == 'a store' else 0) and store.damage
+    aside = full.with_name('verdicts.damaged-1.sqlite').stat()
+    assert aside.st_size == 12 << 30 and aside.st_blocks * 512 < 1 << 24
+    os.truncate(full, 0)
+    with full.open('r+b') as file:
+        file.write(b'no database and no rows' * 10_000)
+        file.truncate(12 << 30)
+    clock = SimpleNamespace(monotonic=count(step=5).__next__)
+    monkeypatch.setattr(store_files, 'time', clock)
+    with pytest.raises(ValueError, match='no end of what is in it; move it away'):
+        VerdictStore(full)
+
+
+OPENER = """
+import os, sys
+from store_writer import Path, VerdictStore
+path, elsewhere = map(Path, sys.argv[1:])
+for ending in ('', '-journal', '-wal', '-shm', '.lock', '.state'):
+    file = path.with_name(path.name + ending)
+    for make in (os.mkfifo, lambda file: file.symlink_to(elsewhere))[: 2 if ending else 1]:
+        before = file.read_bytes() if file.exists() else None
+        file.unlink(missing_ok=True)
+        make(file)
+        for read_only in (False, True):
+            try:
+                VerdictStore(path, read_only=read_only)
+            except ValueError as error:
+                print(error)
+        file.unlink()
+        if before is not None:
+            file.write_bytes(before)
+"""
+
+
+def test_only_regular_files(full: Path, tmp_path: Path) -> None:
+    """SQLite would wait forever for a pipe, and write through a link; neither happens."""
+    command = [sys.executable, '-c', OPENER, str(full), str(tmp_path / 'elsewhere')]
+    where = Path(__file__).parent
+    said = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
+    assert not said.stderr and said.stdout.count('no regular file') == 2 + 5 * 2 * 2
+    assert not (tmp_path / 'elsewhere').exists()
+
+
+def test_a_store_behind_a_link(full: Path, tmp_path: Path) -> None:
+    """All files beside it are beside the file that the link leads to."""
+    link = tmp_path / 'link.sqlite'
+    link.symlink_to(full)
+    with VerdictStore(link) as store, VerdictStore(full) as other:
+        store.put(JUDGE, triple(SIZE), RIGHT)
+        assert other.get(JUDGE, [triple(SIZE)])
+    assert not list(tmp_path.glob('link.sqlite?*'))
+
+
+@pytest.mark.parametrize('network', [False, True])
+def test_the_whole_file_is_checked_after_an_unclean_end(
+    full: Path, network: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """And after a change by others, a copy or a loss of the note; not after a clean end."""
+    monkeypatch.setattr(store_files, 'is_network', lambda path: network)
+    checks = []
+    check = VerdictStore._check
+
+    def watched(store: VerdictStore, connection: sqlite3.Connection, whole: bool) -> None:
+        checks.append(whole)
+        check(store, connection, whole)
+
+    monkeypatch.setattr(VerdictStore, '_check', watched)
+
+    def checked(**how: bool) -> list[bool]:
+        checks.clear()
+        with VerdictStore(full, **how) as store:
+            assert store.get(JUDGE, [triple(1)]) and not store.damage
+        return checks
+
+    VerdictStore(full).close()
+    assert checked() == checked(read_only=True) == [False]
+    with VerdictStore(full) as store, VerdictStore(full) as other:
+        store.put(JUDGE, triple(SIZE), RIGHT)
+        assert checked() == checked(read_only=True) == [False]
+        other.close()
+        store.put(JUDGE, triple(SIZE + 1), RIGHT)
+    assert checked() == checked(read_only=True) == [False]
+    assert checked(whole=True) == [True] and checked() == [False]
+    process = start(full, 'correct', SIZE + 2, 10**6)
+    assert process.stdin and process.stdout
+    process.stdin.write('\n')
+    process.stdin.flush()
+    assert process.stdout.readline()
+    process.kill()
+    process.communicate()
+    assert checked(read_only=True) == [True]
+    assert checked() == [True] and checked() == [False]
+    shutil.copytree(full.parent, tmp_path / 'copy')
+    full = tmp_path / 'copy' / full.name
+    assert checked() == [True] and checked() == [False]
+    full.with_name(f'{full.name}.state').unlink()
+    assert checked() == [True] and checked() == [False]
+
+
 def test_bits_that_are_flipped_in_use(full: Path) -> None:
     """The damage is found when it is read; whoever has the store open goes on with the new file."""
     with VerdictStore(full) as store, VerdictStore(full) as other:
@@ -417,12 +524,16 @@ def test_a_kill_while_a_file_is_salvaged(full: Path, monkeypatch: pytest.MonkeyP
     with VerdictStore(full, read_only=True) as store:
         sound = len(list(store.records()))
     assert sound == SIZE * 9 // 10
-    for owner, step in ((shutil, 'copyfile'), (shutil, 'copy2'), (Path, 'replace')):
-        folder = full.parent.with_name(step)
+    steps = (shutil, 'copystat', 1), (shutil, 'copystat', 2), (Path, 'replace', 1)
+    for owner, step, times in steps:
+        folder = full.parent.with_name(f'{step}{times}')
         shutil.copytree(full.parent, folder)
+        calls, done = count(1), getattr(owner, step)
 
-        def killed(*_: Any) -> None:
-            raise KeyboardInterrupt
+        def killed(*given: Any, calls: Any = calls, times: int = times, done: Any = done) -> Any:
+            if next(calls) == times:
+                raise KeyboardInterrupt
+            return done(*given)
 
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(owner, step, killed)
@@ -476,7 +587,7 @@ def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     finally:
         os.umask(before)
-    names = [f'verdicts.sqlite{end}' for end in ('', '-shm', '-wal', '.lock')]
+    names = [f'verdicts.sqlite{end}' for end in ('', '-shm', '-wal', '.lock', '.state')]
     assert modes == dict.fromkeys(names, 0o664 if shared else 0o644)
 
 
@@ -524,7 +635,7 @@ def test_where_stores_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     run = tmp_path / 'run'
     assert where(run) == run / 'verdicts.sqlite'
     run.mkdir()
-    for ending in ('', '.lock', '-wal', '-shm', '-journal'):
+    for ending in ('', '.lock', '.state', '-wal', '-shm', '-journal'):
         link = run / f'verdicts.sqlite{ending}'
         link.symlink_to(tmp_path / 'important')
         with pytest.raises(ValueError, match='leads out of the run'):

@@ -14,6 +14,7 @@ import pytest
 
 import opencompass_gpassk
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.results.schema import in_schema_3
 
 CASE = Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz'  # sample-en, greedy and n = 4
 GREEDY = 'sample-en-greedy-n1'
@@ -37,10 +38,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def figures(run: Path, name: str) -> dict[str, Any]:
     """A result but for versions, details, what was added, and intervals of drops made otherwise."""
-    found = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
+    found = in_schema_3(json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8')))
     found['counts'].pop('undecided', None)
     found['judging'].pop('reasons', None)
-    for field in (found, found.get('intervals', {}), found.get('intervals_fixed', {})):
+    for field in (found['figures'], found.get('intervals', {}), found.get('intervals_fixed', {})):
         for key in [key for key in field if 'loss@' in key]:
             del field[key]
     intervals = found['intervals'] = {
@@ -51,7 +52,9 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     methods = found.get('uncertainty', {}).pop('other_methods', {})
     found['wilson'] = [key for key in methods.get('wilson', []) if key in intervals]
     return {
-        k: v for k, v in found.items() if k not in ('schema', 'signature', 'details', 'judge_error')
+        k: v
+        for k, v in found.items()
+        if k not in found['figures'] and k not in ('schema', 'signature', 'details', 'judge_error')
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 KEY = 'sk-0123456789abcdef'
@@ -188,6 +191,95 @@ def test_a_prompt_that_is_refused_is_asked_once_and_lost_alone(tmp_path: Path) -
     assert server.calls == 12
 
 
+BAD = [
+    {'choices': {}},
+    reply_body(None),
+    reply_body('', tool_calls=[{'function': {'name': 'f', 'arguments': '{}'}}]),
+    reply_body('x', content=[{'type': 'image'}]),
+]
+
+
+def bad_for(words: str, bodies: list[Any]) -> Callable[[dict[str, Any]], web.Response | None]:
+    """Answer prompts that hold some words with bodies that hold no reply, in turn."""
+    turn = cycle(bodies)
+    return lambda body: web.json_response(next(turn)) if words in str(body) else None
+
+
+def test_replies_that_cannot_be_read_are_lost_alone_and_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the server replies to nothing else any more; what it replies after that counts."""
+    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.01)
+    monkeypatch.setattr(client, 'LONGEST_REST', 0.01)
+    odd = {**reply_body('odd'), 'usage': [1]}
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return web.json_response(odd) if '1+1' in str(body) else bad(body)
+
+    bad = bad_for('2+2', BAD)
+    with JudgeServer(echo, respond=respond) as server:
+        records = run(OpenAICompatible('m', server.url), tmp_path)
+        again = run(OpenAICompatible('m', server.url, give_up_after=20.0), tmp_path)
+        asked = server.calls
+        server.respond = lambda body: None
+        whole = run(OpenAICompatible('m', server.url), tmp_path)
+        assert server.calls == asked + 3
+    for some in (records, again):
+        lost = [record for record in some if 'lost' in record]
+        assert [record['problem_id'] for record in lost] == ['p/2'] * 3
+        assert all(record['lost'].startswith('bad reply') for record in lost)
+    assert texts(records)[1] == 'odd'
+    assert not any('lost' in record for record in whole)
+
+
+def test_one_prompt_whose_bodies_are_no_json_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is the last one: a server that has replied to others is alive."""
+    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.01)
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return web.Response(text='<html>') if '2+2' in str(body) else None
+
+    with JudgeServer(echo, respond=respond) as server:
+        model = OpenAICompatible('m', server.url, give_up_after=1.0)
+        records = run(model, tmp_path)
+    assert [record['problem_id'] for record in records if 'lost' in record] == ['p/2'] * 3
+    assert all(record['lost'].startswith('bad reply') for record in records if 'lost' in record)
+
+
+def test_a_judge_whose_replies_cannot_be_read_leaves_those_answers_unjudged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are counted; the judging ends, its tokens can be written, and none is asked again."""
+    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.01)
+    monkeypatch.setattr(client, 'LONGEST_REST', 0.01)
+    big = {**reply_body(r'\boxed{yes}'), 'usage': {'prompt_tokens': 10**4299}}
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return bad(body) or web.json_response(big)
+
+    bad = bad_for('candidate 2', BAD[1:])
+    with (
+        JudgeServer(respond=respond) as server,
+        VerdictStore(tmp_path / 'verdicts.sqlite') as store,
+    ):
+        judge = JudgeSettings(mode='llm', model='judge', api_base=server.url)
+        asked = candidates('candidate 1', 'candidate 2', 'candidate 3')
+        pipeline = Pipeline(judge, store)
+        found = pipeline.run(asked)
+        calls = server.calls
+        again = Pipeline(judge, store).run(asked)
+        assert server.calls == calls
+    verdicts = [one.verdict for one in found.judgements]
+    assert verdicts == [Verdict.CORRECT, Verdict.UNJUDGED, Verdict.CORRECT]
+    assert found.judgements[1].reason.startswith('bad reply')
+    assert found.ledger.failures['bad reply'] > 1
+    assert not found.transient
+    assert json.dumps(pipeline.describe(found))
+    assert [one.verdict for one in again.judgements] == verdicts
+
+
 def test_a_response_that_takes_too_long_twice_is_lost(tmp_path: Path) -> None:
     """With the same seed it would take as long again."""
     with JudgeServer(echo) as server:
@@ -234,7 +326,8 @@ def test_a_refused_field_ends_the_run_until_it_is_left_out(tmp_path: Path, said:
             run(model, tmp_path, replicas=50)
         assert server.calls < 12 + 100
         records = run(OpenAICompatible('m', server.url, without=['top_k']), tmp_path)
-    assert records[0]['sampling'] == {name: PAPER[name] for name in PAPER if name != 'top_k'}
+    kept = {name: PAPER[name] for name in PAPER if name != 'top_k'}
+    assert records[0]['sampling'] == kept | {'not applied': 'top_k'}
     assert ['top_k' in text for text in said] == [True]
 
 

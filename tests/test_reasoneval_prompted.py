@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from judge_server import JudgeServer
+from aiohttp import web
+from judge_server import JudgeServer, reply_body
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
@@ -236,6 +238,21 @@ def test_over_a_server_that_misbehaves_all_answers_arrive(impatience: None) -> N
         n, m = (int(number) for number in re.findall(r'\d+', solution.steps[2])[::2])
         assert one.validity.tolist() == [1, 1, float(m == n + 1)]
         assert one.redundancy.tolist() == [0, 1, 0]
+
+
+def test_a_solution_whose_replies_hold_nothing_is_unjudged_alone(impatience: None) -> None:
+    """No JSON, no content, a tool call, odd counts: the others keep their answers."""
+    odd = {**reply_body('', finish='length'), 'usage': [1]}
+    tool = reply_body('', tool_calls=[{'function': {'name': 'f', 'arguments': '{}'}}])
+    bad = cycle(['<html>', json.dumps(reply_body(None)), json.dumps(tool), json.dumps(odd)])
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        return web.Response(text=next(bad)) if 'Why?' in str(body) else None
+
+    with JudgeServer(adds_up, respond=respond) as server:
+        good, lost = served(server.url, [Solution('q', ['1 + 1 = 3']), Solution('Why?', ['2.'])])
+    assert good.validity.tolist() == [0]
+    assert lost.refusal is Refusal.UNJUDGED
 
 
 def test_what_a_server_repeats_or_refuses_is_no_answer() -> None:

@@ -92,7 +92,7 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_pa
             for model, row in board(tab).items():
                 result = results[model]
                 for heading, key in (
-                    ('average@n', 'accuracy (8 runs average)'),
+                    ('average@n', 'accuracy'),
                     (f'pass@{k}', f'pass@{k}'),
                     (f'G-Pass@{k}_{tau}', f'G-Pass@{k}_{tau}'),
                     (f'mG-Pass@{k}', f'mG-Pass@{k}'),

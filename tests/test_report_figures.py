@@ -237,7 +237,9 @@ def test_slopes_are_those_of_the_figures() -> None:
     (entry,) = joined(results).entries
     plain = entry_slopes(entry, {})
     expected = {
-        k: slope(entry.taus, [results['m']['x'][f'G-Pass@{k}_{tau}'] for tau in entry.taus])
+        k: slope(
+            entry.taus, [results['m']['x']['figures'][f'G-Pass@{k}_{tau}'] for tau in entry.taus]
+        )
         for k in (2, 4)
     }
     assert plain == pytest.approx(expected)

@@ -51,7 +51,7 @@ def test_a_benchmark_has_a_panel_for_each_k() -> None:
     two, four = figure.axes
     assert (two.get_title(), four.get_title()) == ('k = 2', 'k = 4')
     result = RESULTS['m']['x']
-    expected = [result[f'G-Pass@4_{tau}'] for tau in result['taus']]
+    expected = [result['figures'][f'G-Pass@4_{tau}'] for tau in result['taus']]
     assert list(four.lines[0].get_ydata()) == expected
     assert all(math.isnan(y) for y in two.lines[1].get_ydata())
     names = [text.get_text() for text in figure.legends[0].get_texts()]

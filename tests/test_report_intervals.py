@@ -38,7 +38,7 @@ def with_intervals(
 
 def of_two() -> dict[str, dict[str, Any]]:
     """Return a result with two intervals, of which the second is Wilson's."""
-    ends = {'accuracy (4 runs average)': [31.26, 81.04], 'mG-Pass@2': [5.0, 90.0]}
+    ends = {'accuracy': [31.26, 81.04], 'mG-Pass@2': [5.0, 90.0]}
     result = with_intervals(make_result(COUNTS, 4, (2,)), ends, ['mG-Pass@2'])
     return {'m': {'x': result}}
 
@@ -46,7 +46,7 @@ def of_two() -> dict[str, dict[str, Any]]:
 def test_figures_know_their_intervals() -> None:
     """The value is the figure's; what is computed from it claims no interval."""
     result = of_two()['m']['x']
-    average = estimate(result, 'accuracy (4 runs average)')
+    average = estimate(result, 'accuracy')
     assert isinstance(average, Estimate)
     assert (average, average.interval, average.method) == (56.25, (31.26, 81.04), 'bca')
     strict = estimate(result, 'mG-Pass@2')
@@ -106,7 +106,7 @@ def test_the_terminal_is_wide_enough() -> None:
     sampled, greedy = make_result(COUNTS, 16, (16,)), make_result(COUNTS, 1, greedy=True)
     made = {}
     for name, result in {'s': sampled, 'g': greedy}.items():
-        ends = {k: [10.0, 90.0] for k, v in result.items() if isinstance(v, float)}
+        ends = {key: [10.0, 90.0] for key in result['figures']}
         made[name] = with_intervals(result, ends)
     table = benchmark_tables({'Qwen2.5-72B-Instruct': made})[0]
     lines = to_text(table).splitlines()
@@ -151,7 +151,7 @@ def test_where_all_intervals_are_wilsons_no_bootstrap_is_told_of() -> None:
 
 def test_intervals_of_differences_are_told_apart() -> None:
     """A drop has no bootstrap though many problems differ."""
-    ends = {'accuracy (4 runs average)': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]}
+    ends = {'accuracy': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]}
     result = with_intervals(make_result(COUNTS, 4, (2,)), ends)
     result['uncertainty']['other_methods'] = {'gain-loss': ['mG-Pass@2']}
     text = to_markdown(benchmark_tables({'m': {'x': result}})[0])
@@ -412,7 +412,11 @@ def test_intervals_near_the_ends_are_marked_as_less_sure() -> None:
     """Simulations cover there less or more than they say."""
     told = {}
     for share in (2.0, 50.0):
-        result = {'x': share, 'intervals': {'x': [share - 1, share + 1]}, 'uncertainty': {}}
+        result = {
+            'figures': {'x': share},
+            'intervals': {'x': [share - 1, share + 1]},
+            'uncertainty': {},
+        }
         told[share] = interval_notes({'x': [estimate(result, 'x')]}, 'brackets')
     assert [any('in simulations' in note for note in notes) for notes in told.values()] == [
         True,

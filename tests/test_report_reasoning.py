@@ -63,11 +63,11 @@ def test_the_made_figures_are_those_of_the_evaluation() -> None:
         for index, samples in enumerate(samples for of in SAMPLES.values() for samples in of)
         for replica, (right, validity, redundancy) in enumerate(samples)
     ]
-    found = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,), sound=0.25))
-    scored = [name for name in found if name not in PLAIN and '/' not in name]
+    found = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,), sound=0.25))['figures']
+    scored = [name for name in found if name not in PLAIN['figures'] and '/' not in name]
     assert len(scored) == 2 * 8 + 8
     for name in scored:
-        assert SAMPLED[name] == pytest.approx(found[name])
+        assert SAMPLED['figures'][name] == pytest.approx(found[name])
         for ours, theirs in (('AMC-en', 'AMC'), ('CCEE-cn', 'CCEE')):
             assert SAMPLED[f'{ours}/{name}'] == pytest.approx(found[f'{theirs}/{name}'])
 
@@ -144,7 +144,7 @@ def test_every_threshold_is_in_the_markdown() -> None:
     names = ['pass@2', *(f'G-Pass@2_{tau}' for tau in (0.25, 0.5, 0.75, 1.0)), 'mG-Pass@2']
     assert [row[1] for row in table.rows] == names
     for name, row in zip(names, table.rows, strict=True):
-        expected = [SAMPLED[f'{of}{name}'] for of in ('', 'sound ', 'drop to sound ')]
+        expected = [SAMPLED['figures'][f'{of}{name}'] for of in ('', 'sound ', 'drop to sound ')]
         assert list(row[2:]) == expected
         assert not any(map(math.isnan, expected))
 
@@ -282,7 +282,8 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
 
 def test_null_and_missing_parts_are_undefined() -> None:
     """A result that was read from a file of another writer may lack anything."""
-    made = make_reasoned(SAMPLES, (2,)) | {'validity': None, 'sound mG-Pass@2': math.nan}
+    made = make_reasoned(SAMPLES, (2,))
+    made['figures'] |= {'validity': None, 'sound mG-Pass@2': math.nan}
     made['reasoning'] = {'scorer': 's', 'lengths': {'steps': {'all': math.nan}}}
     results = {'m': {'x': made}}
     (row,) = rows(reasoning_tables(results)[0])
@@ -312,7 +313,7 @@ def test_exports_hold_every_figure() -> None:
     assert percent('drop to sound accuracy', group='AMC-en') == pytest.approx(100 / 3)
     assert percent('sound G-Pass@k', '2', '1.0') == pytest.approx(25.0)
     assert percent('drop to sound mG-Pass@k', '2') == pytest.approx(100 / 6)
-    assert percent('sound pass@k', '2') == pytest.approx(SAMPLED['sound pass@2'])
+    assert percent('sound pass@k', '2') == pytest.approx(SAMPLED['figures']['sound pass@2'])
     assert not [row for row in found if row['model'] == 'plain' and 'sound' in row['metric']]
     first, *_, last = json.loads(to_json(RESULTS))['results']
     assert first['figures']['sound G-Pass@2_1.0'] == pytest.approx(25.0)
@@ -323,7 +324,7 @@ def test_exports_hold_every_figure() -> None:
 
 
 def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
-    """The strictest sound figure, validity and the false-positive rate, as far as there are any."""
+    """The strictest sound figure, validity and redundancy, as far as there are any."""
     run = MadeRun(tmp_path / '20260101_000000', ['m'], ['sample-n8', 'sample-greedy-n1', 'alone'])
     run.predictions('m', 'sample-n8', 'sample-greedy-n1', 'alone')
     run.result('m', 'sample-n8', SAMPLED)
@@ -335,14 +336,14 @@ def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
         table = [(row[0], row[2], row[4]) for row in csv.reader(file)][1:]
     listed = {name: [row[1:] for row in table if row[0] == name] for name, *_ in table}
     assert [metric for metric, _ in listed['sample-n8']] == [
-        *('accuracy (4 runs average)', 'majority vote', 'pass@2', 'G-Pass@2_1.0'),
-        *('mG-Pass@2', 'sound G-Pass@2_1.0', 'validity', 'false-positive rate'),
+        *('accuracy', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2', 'sound G-Pass@2_1.0'),
+        *('validity', 'redundancy'),
     ]
     assert ('sound G-Pass@2_1.0', '25.00') in listed['sample-n8']
     assert [metric for metric, _ in listed['sample-greedy-n1']] == [
-        *('accuracy', 'sound accuracy', 'validity', 'false-positive rate')
+        *('accuracy', 'sound accuracy', 'validity', 'redundancy')
     ]
-    assert listed['alone'] == [('validity', '50.00')]
+    assert listed['alone'] == [('validity', '50.00'), ('redundancy', '10.00')]
 
 
 def test_the_best_sound_figures_are_marked() -> None:

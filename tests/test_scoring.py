@@ -190,7 +190,8 @@ def test_many_responses_without_an_answer_are_told() -> None:
         Trial('a', i, Verdict.INCORRECT, answer=None if i else '2', answer_class=i - 1)
         for i in range(4)
     ]
-    result = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,))) | {'bounds': {}}
+    result = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,)))
+    result |= {'bounds': {}, 'judging': {}}
     audit = audit_responses([])
     told = result_warnings(Protocol(n=4, k=(2,)), result, audit, [])
     assert any('75 % of the responses have no final answer' in one for one in told)

@@ -68,7 +68,7 @@ def test_it_is_what_a_result_says_of_the_same_counts() -> None:
     found = summarize(8, c, k=(4, 8), clusters=[i // 2 for i in range(40)])
     assert (found.problems, found.clusters) == (40, 20)
     for name, one in found.items():
-        key = name.replace('average@8', 'accuracy (8 runs average)')
+        key = name.replace('average@8', 'accuracy')
         assert 100 * one.value == pytest.approx(result[key])
         assert (100 * one.low, 100 * one.high) == pytest.approx(intervals[key])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -93,6 +93,19 @@ class Problems(BaseDataset):
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 
 
+class InTask:
+    """What the inferencer asks OpenCompass's task for."""
+
+    dataset_cfg: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, model_cfg: dict[str, Any]) -> None:
+        self.model_cfg = model_cfg
+
+    def infer(self, inferencer: GPassKGenInferencer, *args: Any, **settings: Any) -> None:
+        """Call the inferencer, which finds this object on the stack."""
+        inferencer.inference(*args, **settings)
+
+
 def run(
     model: Any,
     folder: Path,
@@ -102,6 +115,7 @@ def run(
     problems: int = 4,
     replicas: int = 3,
     dataset: type[BaseDataset] = Problems,
+    model_cfg: dict[str, Any] | None = None,
     **settings: Any,
 ) -> list[dict[str, Any]]:
     """Run the inferencer on a wrapper as OpenCompass's task does; return the records."""
@@ -116,9 +130,11 @@ def run(
     )
     settings = {'max_out_len': 12, 'batch_size': 5, 'sampling': PAPER, **settings}
     inferencer = GPassKGenInferencer(model, output_json_filepath=str(folder), **settings)
-    inferencer.inference(
+    template = PromptTemplate({'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]})
+    InTask(model_cfg or {'type': type(model), 'path': model.path}).infer(
+        inferencer,
         ZeroRetriever(rows),
-        prompt_template=PromptTemplate({'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]}),
+        prompt_template=template,
         output_json_filepath=str(folder),
         output_json_filename=f'{name}.json',
     )

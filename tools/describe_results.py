@@ -52,11 +52,7 @@ def _figures() -> Iterator[list[str]]:
             text.format(**PLACES)
             for text in (family.heading or family.key, family.key, family.about)
         )
-        yield [heading, _key(family, key), _over(family.over), about + _direction(family)]
-
-
-def _key(family: Family, key: str) -> str:
-    return f'`{key}`' + (f', `{family.key_of_one}` if n is 1' if family.key_of_one else '')
+        yield [heading, f'`{key}`', _over(family.over), about + _direction(family)]
 
 
 def _over(over: Over) -> str:

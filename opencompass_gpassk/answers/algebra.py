@@ -11,11 +11,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from opencompass_gpassk.answers.parameters import MARKS
+from opencompass_gpassk.answers.parameters import PARAMETER
 from opencompass_gpassk.answers.relation import Relation, all_of
 
 __all__ = [
+    'TooLargeError',
     'UnreadableError',
+    'bound_numbers',
     'compare_equations',
     'compare_expressions',
     'constant',
@@ -62,12 +64,64 @@ class UnreadableError(ValueError):
         self.text = text
 
 
+BITS_LIMIT = 1 << 18  # of a number that is computed: about 79,000 digits
+# A power of two numbers as they are written: 3^{100000000}.
+WRITTEN_POWER = re.compile(r'(?<![\d._])(\d{1,20})\s?\^\s?\{\s?(\d{5,20})\s?[}+]')
+
+
+class TooLargeError(Exception):
+    """A number that would have more than ``BITS_LIMIT`` bits; sympy catches no such exception."""
+
+
+def _check_power(base: int, exponent: Any) -> None:
+    if abs(base) > 1 and base.bit_length() * abs(exponent) > BITS_LIMIT:
+        raise TooLargeError
+
+
+def bound_numbers() -> None:
+    """Let sympy raise a :class:`TooLargeError` where it would compute a number that is too large.
+
+    This holds for powers, factorials and binomials, nested ones too, from then on and in the whole
+    process: a worker calls it.
+    """
+    from sympy import Integer, Rational, binomial, factorial
+
+    power, compute = Rational._eval_power, Integer._eval_power
+    choose, product = binomial._eval.__func__, factorial.eval.__func__
+
+    def fraction_power(self: Any, expt: Any) -> Any:
+        if expt.is_Rational:
+            _check_power(max(abs(self.p), self.q), Fraction(int(expt.p), int(expt.q)))
+        return power(self, expt)
+
+    def integer_power(self: Any, expt: Any) -> Any:
+        if expt.is_Rational:
+            _check_power(self.p, Fraction(int(expt.p), int(expt.q)))
+        return compute(self, expt)
+
+    def factorial_of(cls: Any, n: Any) -> Any:
+        # n! has fewer bits than n^n; so has each product on the way.
+        if n.is_Integer and n.p > 0:
+            _check_power(n.p, n.p)
+        return product(cls, n)
+
+    def binomial_of(cls: Any, n: Any, k: Any) -> Any:
+        if n.is_Rational and k.is_Integer:
+            steps = min(k.p, n.p - k.p) if n.is_Integer and n.p >= k.p else k.p
+            _check_power(max(abs(n.p) + abs(k.p), n.q), steps)
+        return choose(cls, n, k)
+
+    Rational._eval_power, Integer._eval_power = fraction_power, integer_power
+    factorial.eval, binomial._eval = classmethod(factorial_of), classmethod(binomial_of)
+
+
 @lru_cache(maxsize=256)
 def read(text: str) -> Any:
     """Read an expression in LaTeX with math-verify; decimals become exact.
 
     Raises:
         UnreadableError: If it cannot be read.
+        TooLargeError: If a number in it is too large.
     """
     from latex2sympy2_extended.math_normalization import NormalizationConfig, normalize_latex
     from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
@@ -76,6 +130,8 @@ def read(text: str) -> Any:
     latex = LOG_BASE.sub(r'\1_{\2}', text)
     if not text or not ALLOWED.fullmatch(text) or UNSAFE.search(FACTORS.sub(r'\1', latex)):
         raise UnreadableError(text)
+    for base, exponent in WRITTEN_POWER.findall(latex):  # the parser takes longer
+        _check_power(int(base), int(exponent))
     latex = FACTORS.sub(r'\1\\cdot ', latex)
     latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
     latex = ODD_ROOT.sub(r'-\1{', latex)
@@ -84,7 +140,7 @@ def read(text: str) -> Any:
     normalization = NormalizationConfig(malformed_operators=True, boxed='none')
     try:
         expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))
-    except (MemoryError, RecursionError):
+    except (MemoryError, RecursionError, TooLargeError):
         raise
     except Exception as error:  # a generated parser may raise anything
         raise UnreadableError(text) from error
@@ -245,7 +301,7 @@ def _digits(part: Any) -> str:
 
 
 # Names that may stand for whole numbers.
-WHOLE = frozenset({'n', 'k', 'm', *(mark.strip(' \\') for mark in MARKS.values())})
+WHOLE = frozenset({'n', 'k', 'm', PARAMETER.strip('\\')})
 BARE_LOG = re.compile(r'\\log(?!\s?_)')
 SPARE_DIGITS = 20  # that rounding errors may take of the precision
 DECIMAL_DOUBT = 2e-3  # greatest relative error of a value that may be rounded

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from opencompass_gpassk.answers.algebra import UnreadableError
-from opencompass_gpassk.answers.braces import depth
-from opencompass_gpassk.answers.extract import boxed, without_boxes
-from opencompass_gpassk.answers.forms import FORMS, Text
-from opencompass_gpassk.answers.forms.form import Form, compare, parse
+from opencompass_gpassk.answers.braces import depth, split_top
+from opencompass_gpassk.answers.extract import boxed, spoken, without_boxes
+from opencompass_gpassk.answers.forms import FORMS, Number, Text
+from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.frames import stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import read_conditions
-from opencompass_gpassk.answers.question import settle
+from opencompass_gpassk.answers.question import read_options, settle
 from opencompass_gpassk.answers.relation import Relation
 
 __all__ = [
     *('NOT_COMPARED', 'REASONS', 'canonical', 'canonical_quickly', 'compare_exactly'),
-    *('compare_quickly', 'compare_thoroughly'),
+    *('compare_quickly', 'compare_thoroughly', 'is_settled'),
 ]
 
 LENGTH_LIMIT = 5000
@@ -26,6 +27,18 @@ PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time
 COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
+# The number of one of several answers: (1) 3; (2) 5.
+ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
+NAMED = re.compile(r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)")
+END_LENGTH = 400  # characters at the end of a response that are read for the gold answer's value
+NUMERAL = re.compile(r'\d+(?:,\d{3})*(?:\.\d+)?')
+# Numbers in words, and what is computed only by whoever reads it.
+SPELLED = re.compile(
+    r'\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half|thirds?'
+    r'|quarters?|hundred|thousand|million|dozen|once|twice|no|none|nothing|never)\b|[零一二两三四五六七八九十百千半无]'
+    r'|\\(?:sqrt|pi|binom|log|sum)|[!^]',
+    re.IGNORECASE,
+)
 # Text and control symbols, in which spaces count; a command before a letter or a digit before a
 # digit, between which they count too; other spaces.
 SPACES = re.compile(
@@ -34,7 +47,9 @@ SPACES = re.compile(
 )
 
 # With these reasons nothing was compared: it is not the rules that could not decide.
-NOT_COMPARED = frozenset({'gold empty', 'timeout', 'memory', 'crash', 'stalled'})
+NOT_COMPARED = frozenset(
+    {'gold empty', 'too large', 'timeout', 'memory', 'crash', 'stalled', 'budget'}
+)
 # Why a verdict was given: the form of the gold answer if the two were compared as such, else what
 # was decisive. docs/checking.md explains them.
 REASONS = NOT_COMPARED | {
@@ -54,14 +69,55 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
     :func:`opencompass_gpassk.answers.pool.check_pairs`.
 
     Args:
-        gold: The gold answer.
+        gold: The gold answer, or several as a list in JSON: all values of one answer, or spellings
+            of it. Of a solution that ends in ``#### 72`` or in a box, that is the gold answer.
         answer: The answer.
         question: The question, if it is known; some rules need it.
 
     Returns:
         The relation and its reason, one of :data:`REASONS`.
     """
-    gold = boxed(gold) or gold
+    return _of_golds([_thoroughly(one, answer, question) for one in _golds(gold)])
+
+
+def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
+    """Compare two answers without computer algebra, fast for any texts; None if undecided.
+
+    Arguments and result are those of :func:`compare_thoroughly`.
+    """
+    found = [_quickly(one, answer, question) for one in _golds(gold)]
+    known = [one for one in found if one is not None]
+    return _of_golds(known) if len(known) == len(found) else None
+
+
+def _golds(gold: str) -> list[str]:
+    """Return the gold answers of a raw one; of several their list first, and then each."""
+    gold = gold.rpartition('####')[2].strip()
+    try:
+        listed = json.loads(gold) if gold.startswith('[') and '"' in gold else None
+    except ValueError:
+        listed = None
+    several = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+    golds = [str(one) for one in listed] if several and listed else [gold]
+    golds = [boxed(one) or one for one in golds]
+    return golds if len(golds) == 1 else [', '.join(golds), *golds]
+
+
+def _of_golds(found: list[Result]) -> Result:
+    """Return the result for several gold answers, of which the first is the list of all.
+
+    What is one of them is right only if it is not different from the others: then these spell it.
+    """
+    whole, *single = found
+    relations = {relation for relation, _ in single}
+    if not single or whole[0] is Relation.SAME or relations == {whole[0]}:
+        return whole
+    if Relation.SAME in relations and Relation.DIFFERENT not in relations:
+        return next(one for one in single if one[0] is Relation.SAME)
+    return Relation.UNKNOWN, whole[1]
+
+
+def _thoroughly(gold: str, answer: str, question: str | None) -> Result:
     texts = normalise(gold), normalise(answer)
     found = _compare(*_read(texts), texts, (gold, answer), question)
     value = stated_value(without_boxes(answer)) if found[1] == 'words' else None
@@ -71,11 +127,7 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
     return _compare(*_read(texts), texts, (gold, value), question)
 
 
-def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
-    """Compare two answers without computer algebra, fast for any texts; None if undecided.
-
-    Arguments and result are those of :func:`compare_thoroughly`.
-    """
+def _quickly(gold: str, answer: str, question: str | None) -> Result | None:
     if not gold.strip():
         return Relation.UNKNOWN, 'gold empty'
     if not answer.strip():
@@ -87,7 +139,6 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
             return Relation.UNKNOWN, f'{side} too long'
         if depth(text) > DEPTH_LIMIT:
             return Relation.UNKNOWN, f'{side} too deep'
-    gold = boxed(gold) or gold
     texts = normalise(gold), normalise(answer)
     if not texts[0]:
         return Relation.UNKNOWN, 'gold empty'
@@ -96,10 +147,30 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
     if _comma_decimal(*texts):
         return Relation.SAME, 'number'
     left, right = _read(texts)
-    if _leaves(left) * _leaves(right) > PAIRS_LIMIT or not (left.is_plain() and right.is_plain()):
+    forms = (left, right, *(read_options(question or '').values()))
+    if _leaves(left) * _leaves(right) > PAIRS_LIMIT or not all(f.is_plain() for f in forms):
         return None
     found = _compare(left, right, texts, (gold, answer), question)
     return None if found[0] is Relation.UNKNOWN else found
+
+
+def is_settled(gold: str, response: str) -> bool:
+    """Tell whether a response without a recognised answer can't be right, whoever reads its end.
+
+    It is so if the gold answer is a number and its value stands nowhere in the last characters: as
+    a number, in words, as a quotient of two numbers, or as a percentage.
+    """
+    values = [parse(normalise(one)) for one in _golds(gold)]
+    golds = {abs(one.constant()) for one in values if isinstance(one, Number)}
+    if not golds or len(golds) < len(values):
+        return False
+    end = normalise(spoken(response)[-END_LENGTH:])
+    if SPELLED.search(end):
+        return False
+    read = (parse(found[0]) for found in NUMERAL.finditer(end))
+    found = {abs(one.constant()) for one in read if isinstance(one, Number)}
+    found |= {a / b for a in found for b in found if b}
+    return golds.isdisjoint(found | {one / 100 for one in found} | {one * 100 for one in found})
 
 
 def compare_exactly(gold: str, answer: str) -> Result:
@@ -133,11 +204,24 @@ def _canonical(answer: str, *, thoroughly: bool) -> str | None:
 
 def _read(texts: Texts) -> tuple[Form, Form]:
     """Read two answers in their normal spelling, without the conditions behind them."""
-    first, second = texts
+    first, second = (_listed(text) for text in texts)
     if NUMBERED.fullmatch(second) and ',' in first:  # ①② as (1)(2)
         second = second.replace(')', '),')
     first, second = read_conditions(first, second)
     return parse(first), parse(second)
+
+
+def _listed(text: str) -> str:
+    """Return several numbered answers, (1) 3; (2) 5, as coordinates: (3, 5)."""
+    marks = list(ITEM.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    order = ''.join(mark[1] for mark in marks)
+    if len(marks) < 2 or not '123456789 abcdefgh'.startswith(order, 0 if order[0] == '1' else 10):
+        return text
+    pieces = [text[m.end() : end].strip(' ;,.') for m, end in zip(marks, ends, strict=True)]
+    pieces = [NAMED.sub('', piece) for piece in pieces]
+    pieces = [f'\\{{{p}\\}}' if len(split_top(p, COMMA)) > 1 else p for p in pieces]
+    return f'({", ".join(pieces)})' if all(pieces) else text
 
 
 def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | None) -> Result:

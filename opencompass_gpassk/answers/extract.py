@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from opencompass_gpassk.answers.braces import command_spans
+from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, command_spans
 from opencompass_gpassk.answers.frames import (
+    CLAUSE,
     CLOSED,
+    CONCLUSION,
+    FRAME_WORDS,
+    LINK,
     STATEMENT_END,
     is_lead,
     is_plain_lead,
     is_tail,
     is_taken_back,
+    stated_value,
 )
+from opencompass_gpassk.answers.units import UNITS, either, split_unit
 
-__all__ = ['boxed', 'extract_answer', 'last_statement', 'spoken', 'without_boxes']
+__all__ = ['boxed', 'extract_answer', 'spoken', 'without_boxes']
 
 THINK_TAG = re.compile(
     r'<(/?)(?:think|thinking|thought|reasoning)>'
@@ -69,34 +75,47 @@ def _final_channel(response: str) -> str:
 BOXES = frozenset({'\\boxed', '\\fbox'})
 # Text that may separate the boxes of one list of answers.
 BETWEEN_BOXES = re.compile(
-    r'(?:[\s$,;、，；和及与或]|\\[()\[\],;:!]|\\q?quad|and|or|\\text\{\s*,?\s*(?:and|or)\s*\}|以及|或者)*'
+    r'(?:[\s$,;、，；。和及与或]|\n\s{0,4}[*-]\s|\.(?=\s)|\\[()\[\],;:!]|\\q?quad|and|or'
+    r'|\\text\{\s*,?\s*(?:and|or)\s*\}'
+    r'|以及|或者|[(（](?:\d|[a-e]|i{1,3})[)）]|\b\d[.)、]\s|[①-⑨]|第[一二三四五]问[:：]?)*'
     r'(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?'
 )
 # A box without braces around its one word: \\boxed 7.
 BARE_BOX = re.compile(r'\\(?:boxed|fbox)\s{1,3}([^\s\\{}$.,;]{1,50})')
 EMPTY_BOX = re.compile(r'\$?\\(?:boxed|fbox)\s{0,3}\{\s{0,3}\}\$?')
 EMPTY_TAIL = re.compile(rf'(?:(?:and|or|so the answer is)\s)?{EMPTY_BOX.pattern}')
-PERCENT = re.compile(r'\s?\\?%')
+PERCENT = re.compile(r'\s?(?:\$\s?)?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
 BETWEEN_LIMIT = 60
-# Phrases before a final answer: #### of GSM8K, <answer>, "the final answer is", "correct option:",
-# a heading that says "Answer", 答案是, 答：, 故选.
+# Places before a final answer: #### of GSM8K; a tag; "answer" in JSON or at the start of a line;
+# "the final answer is"; a heading that says "Answer"; "correct option:"; 【答案】, 答案是, 故选.
 PHRASE = re.compile(
-    r'####|<answer>'
-    r'|\b(?:final\s{1,3})?(?:answers?|results?)\*{0,2}\s{0,3}(?:is|are|=|:|：)(?=[\s:：*$\\\d(\[{-])'
-    r'|\b(?:correct|right)\s{1,3}(?:option|choice)\*{0,2}\s{0,3}(?:is|:|：)'
+    r'####|<(?:final_?)?answer>|\[(?:final )?answer\]|[【\[](?:最终)?答案[】\]]'
+    r'|["\'](?:final[_ ]?|correct[_ ]?)?(?:answer|choice|答案)["\']\s{0,3}[:：]'
+    r'|\bfinal\s{1,3}results?\*{0,2}\s{0,3}(?:is|are|:|：)'
+    r'|\b(?:final\s{1,3})?answers?\*{0,2}\s{0,3}(?:is|are|=|:|：)'
+    r'(?=[\s:：*$\\\d(\[{`"-])'
+    r'|\b(?:correct|right)\s{1,3}(?:option|choice)s?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
-    r'|(?:^|\n)[#* ]{0,8}(?:final )?answer[*: ]{0,4}\n'
-    r'|(?:最终|最后|正确)?(?:答案|结果)\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)'
+    r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
+    r'|(?:^|\n)[#* ]{0,8}答案[*:： ]{0,4}\n'
+    r'|(?:^|\n)\W{0,4}A(?:ns)?\*{0,2}\s?[:：](?=[^\n]+\s*\Z)'
+    r'|(?:最终|最后|正确|参考)?答案\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)|最[终后]结果(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故答案为|故选'
-    r'|(?:应|應|所以|因此|答案|[,，。])\s?(?:选|選)择?\s?[:：]?\s?(?=[(（]?[A-J])'
+    r'|(?:应|應|所以|因此|答案|[,，。\n]|\A)\s?(?:选|選)择?\s?[:：]?\s?(?=[(（]?[A-J])'
     r'|(?:^|[\n。])\s?答\s?[:：]',
     re.IGNORECASE,
 )
-PHRASE_FILL = re.compile(r'[\s:：*]*(?:therefore|thus|simply|为|是)?[\s:：*]*', re.IGNORECASE)
+PHRASE_FILL = re.compile(
+    r'(?:```\w{0,12}\n|[\s:：*`#>])*(?:therefore|thus|simply|为|是)?[\s:：*`]*', re.IGNORECASE
+)
+# The value of a field of JSON, whose text may have escapes or lack them.
+FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,}"\[][^\n,}]*|\[[^\]]*\])', re.DOTALL)
 QUOTED = re.compile(r'\A\\?["“](.*?)\\?["”]\Z', re.DOTALL)
+# The letter of an option and its text: B. 12 cm.
+OPTION = re.compile(r'\(?[A-J]\s?[.)]\s{0,3}(?=[^\s.])')
 MATH_START = re.compile(r'\$\$?|\\\(|\\\[')
 MATH_END = {
     '$': re.compile(r'(?<!\\)\$'),
@@ -105,45 +124,168 @@ MATH_END = {
     '\\[': re.compile(r'\\\]'),
 }
 SENTENCE_END = re.compile(
-    r'\n|[。！？]|[.!?](?=\s|$|\*)|<\||</answer>|,?\s(?:because|since)\s', re.IGNORECASE
+    r'\n|[。！？]|[.!?](?=\s|$|\*)|<\||</\w+>|`|,?\s(?:because|since)\s', re.IGNORECASE
 )
 PHRASE_LIMIT = 1000
 LEAD_END = re.compile(r'[。！？।؟]|[.!?](?=\s|$)|\n\s*\n')
-LEAD_OPEN = re.compile(r'[^\s.!?。！？]\s*(?:\\\[|\$\$|\*\*)?\s*$')
+LEAD_OPEN = re.compile(r'[^\s.!?。！？$\]]\s*(?:\\\[|\\\(|\$\$?|\*\*)?\s*$')
+DISPLAY_END = re.compile(r'\$\$|\\\]')
 LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
 VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
 COURTESY = re.compile(
-    r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?(?=\s*\Z)', re.IGNORECASE
+    r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?\s*\Z'
+    r'|(?<=[.!?。！\n])[^\n.!]{0,60}\b(?:let me know|feel free|hope this'
+    r'|any questions)\b[^\n]{0,160}\Z'
+    r'|(?<=\n)[^\n]{0,20}\bwould you like [^\n]{0,160}\Z'
+    r'|\s\$?(?:\\q?quad)?\s?\\(?:blacksquare|square|qed)\$?\s*\Z'
+    r'|\n[*_#\s]{0,6}(?:check|verification|confidence|经?检验|经?验证|验算)(?![a-z])'
+    r'(?![^\n]*(?:not|n\'t|wrong|fail|but|however|should|actual|instead|[不错应但舍]))[^\n]{0,200}\Z'
+    r'|(?<=[.!?。！\n])\s{0,3}(?:希望|如果[你您])[^\n]{0,60}\Z',
+    re.IGNORECASE,
 )
-SPECIAL_TOKEN = re.compile(r'<\|')
+ROW = re.compile(r'^[ \t]*\|([^\n]*)', re.MULTILINE)
+QUOTE = re.compile(r'\A>\s(?=\*\*)')
+# Parts of an answer: (2) 5, **(b)** 6; the boxes of parts and of cases.
+PART = re.compile(r'[-*\s]*\(([2-9b-f])\)')
+DECORATION = re.compile(r'\*\*|^\s*-\s', re.MULTILINE)
+NEXT_PART = re.compile(r'[(（]([2-9b-f])[)）]|情况[二三]|\bsecond\b|\bcase [2-5]\b', re.IGNORECASE)
+# What a base model goes on with: the next question.
+FURTHER = re.compile(r'\n\W{0,4}(?:Q|Question|Problem|User|Human|题目|问题|问)\W{0,3}[:：]')
+# What a tokenizer or a template puts around a message, and the names of its roles.
+SECTION_END = re.compile(r'<eo\w>')
+TOKEN_BOX = re.compile(r'<\|begin_of_box\|>(.{0,300}?)<\|end_of_box\|>', re.DOTALL)
+EMOJI = re.compile('[\U0001f300-\U0001faff✅]\ufe0f?')
+SPECIAL_TOKEN = re.compile(r'<[|｜][^<>|｜]{0,40}(?:[|｜]>|\Z)|</s>|<end_of_turn>|\[/?INST\]|<\|')
+ROLES = ('', 'assistant', 'model')
+FENCE = re.compile(r'^[ \t]*```[^\n]*$', re.MULTILINE)
+ESCAPED, COMMAND = re.compile(r'\\\\[a-zA-Z(\[]'), re.compile(r'(?<!\\)\\[a-zA-Z(\[]')
+ESCAPED_LINE = re.compile(r'\\n(?![a-z])')
+# A response as short as an answer, and one that speaks of its speaker.
+WHOLE_LIMIT = 200
+SPEAKER = re.compile(
+    r"^(?:I|I'm|We|Sorry|As an AI)\b|\b(?:my|answer)\b|[我您]|答案|抱歉|很遗憾|\\boxed",
+    re.IGNORECASE,
+)
+PROSE = re.compile(r'(?<![\\a-zA-Z{])[a-zA-Z]{3,}(?![a-zA-Z}^_])|[\u4e00-\u9fff]')
+CUT_OFF = re.compile(r'\\boxed|(?:[-+*/=^_\\(\[{<>]|\\[a-z]*(?:frac|cdot|times|sqrt))\s*\$*\Z')
+BOLD = re.compile(r'\*\*([^*\n]{1,80})\*\*')
+PLAIN = re.compile(
+    r'\$([^$\n]{1,80})\$|\\\((.{1,80}?)\\\)'
+    r'|(?<![\w.,$\\^_/{-])((?:\\?\$)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?\\?%?)(?![\w/^{]|[.,]\d)'
+)
+WORD = re.compile(r'[a-z]{3,}|[\u4e00-\u9fff]')
+MEASURE = either(word for word, unit in UNITS.items() if unit != '1' and word != 'in')
+UNIT_BEHIND = re.compile(
+    rf'[\s$*]*((?:(?:square|cubic) )?(?:{MEASURE})(?:\s?/\s?(?:{MEASURE}))?)'
+    r'(?![\w^]| per )'
+)
 
 
-def extract_answer(response: str) -> str | None:
+def extract_answer(response: str, question: str = '') -> str | None:
     """Return the final answer of a response, LaTeX or plain text, or None if it gives none.
 
-    The answer is in the last box ``\\boxed{…}`` or ``\\fbox{…}`` with balanced braces outside
-    thinking blocks (with its neighbours, if boxes form a list); without a box, or behind it, it is
-    the text after the last of the usual phrases (*the answer is*, *答案是*, …). Where the words
-    around do not let it stand (*not 7*, *7 is wrong*), the whole statement is the answer. A
-    thinking block that is never closed extends to the end. The time is linear in the response.
+    It is looked for outside thinking blocks; one that is never closed extends to the end. These
+    places may hold it, the first that does counts:
+
+    1. the last box, with its neighbours if boxes form a list, or the last phrase that announces an
+       answer, if that stands behind the box: *the answer is*, *答案：*, a tag, a field of JSON;
+    2. the last line, if it is a value or the row of a table;
+    3. what the last sentence states in a known frame, in bold, or in the question's own words;
+    4. the whole response, if it is as short as an answer.
+
+    Where the words around do not let a value stand (*not 7*, *7 is wrong*), the whole statement is
+    the answer. The time is linear in the response.
     """
-    text = spoken(response)
-    box = _last_box(_without_ending(text))
+    text = _message(spoken(response))
+    further = FURTHER.search(text)
+    first = _answer(text[: further.start()], question) if further else None
+    return first if first and VALUE.search(first) else _answer(text, question)
+
+
+def _answer(text: str, question: str) -> str | None:
+    box = _last_box(text, question)
     if box is None:
-        return _after_phrase(EMPTY_BOX.sub('', text))
-    later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end : box.end + LEAD_LIMIT]))
+        shown = EMPTY_BOX.sub('', text)
+        return _after_phrase(shown) or _concluded(FENCE.sub('', shown).strip(), question)
+    later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end :]))
     if later is not None and VALUE.search(later):
         return later
     before, after = box.text[max(0, box.start - LEAD_LIMIT) : box.start], box.text[box.end :]
     lead, tail = STATEMENT_END.split(before)[-1], STATEMENT_END.split(after[:LEAD_LIMIT])[0]
     if not lead.strip(BLANK) and LEAD_OPEN.search(before):  # a box on a line of its own
         lead = next((one for one in reversed(LEAD_END.split(before)) if one.strip(BLANK)), '')
+        lead = lead if PROSE.search(lead) else ''
     asked = after[len(tail) :].startswith(('?', '？'))
-    stands = is_lead(lead) and is_tail(EMPTY_TAIL.sub('', tail)) and not asked
-    if stands and not is_taken_back(after[len(tail) :], box.content):
-        return box.content
+    rest = after[len(tail) :]
+    tail = EMPTY_TAIL.sub('', tail)
+    stands = is_lead(lead, question) and is_tail(tail, question) and not asked
+    if stands and not is_taken_back(rest, box.content):
+        return _measured(box.content, after)
     return f'{lead}{box.text[box.start : box.end]}{after[:LEAD_LIMIT]}'.strip()
+
+
+def _concluded(text: str, question: str) -> str | None:
+    """Return the answer with which a text ends without announcing it."""
+    line = text[text.rfind('\n') + 1 :]
+    part = PART.match(line)
+    first = part and text.rfind(f'({"1" if part[1].isdigit() else "a"})')
+    if part and first is not None and first >= 0:
+        return DECORATION.sub('', text[first:])
+    if line.lstrip().startswith('|'):
+        rows = [
+            [cell.strip(' *') for cell in row.strip('| ').split('|')] for row in ROW.findall(text)
+        ]
+        named = [row for row in rows if len(row) == 2 and row[0].lower() in question.lower()]
+        if len(named) > 1 and named[-1] == rows[-1]:
+            return ', '.join(f'{name.lower()} = {value}' for name, value in named)
+        line = next((cell for cell in reversed(line.split('|')) if cell.strip(' *:-')), '')
+    bare = QUOTE.sub('', line).lstrip('=∴ ').strip('#*|` \t').lstrip('= ').rstrip('.。')
+    if _is_value(bare):
+        return bare
+    sentence = next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip(' *')), '')
+    asked = text.endswith(('?', '？'))
+    value = None if asked else stated_value(sentence)
+    if not asked and not (value and _is_value(value)):
+        said = _marked(sentence, question) or _marked(CLAUSE.split(sentence)[-1], question)
+        value = said or (value and value.lstrip('= '))
+    if value and (VALUE.search(value) or f'**{value}**' in sentence) and balanced(value):
+        return value
+    short = len(text) <= WHOLE_LIMIT and '\n\n' not in text and not SPEAKER.search(text)
+    return text or None if short else None
+
+
+def _is_value(text: str) -> bool:
+    """Tell whether a line is a value, with a unit perhaps, and no prose."""
+    value = split_unit(TEXT_COMMAND.sub(r' \1 ', text))[0]
+    plain = VALUE.search(value) and not PROSE.search(value) and not CUT_OFF.search(text)
+    return bool(plain) and len(text) <= WHOLE_LIMIT and balanced(value)
+
+
+def _marked(sentence: str, question: str) -> str | None:
+    """Return the one value of a sentence, in bold or between words that are the question's."""
+    found = list(BOLD.finditer(sentence))
+    if not found:
+        found = list(PLAIN.finditer(sentence))
+        told = WORD.findall(PLAIN.sub(' ', sentence).lower())
+        known = {*WORD.findall(question.lower()), *FRAME_WORDS}
+        asked = question and known.issuperset(told)
+        if not asked and not CONCLUSION.match(sentence):
+            return None
+    if len(found) != 1:
+        return None
+    value = next(filter(None, found[0].groups())).strip(': ')
+    lead, tail = sentence[: found[0].start()], sentence[found[0].end() :]
+    stands = is_lead(lead, question) and is_tail(tail, question)
+    if BOLD.fullmatch(found[0][0]) and LINK.search(lead.strip()) and not tail.strip('.。 '):
+        return value if stands else None
+    return _measured(value, tail) if _is_value(value) and stands else None
+
+
+def _measured(value: str, after: str) -> str:
+    """Return a value with the unit that stands behind it: its box holds 60, and m/s follows."""
+    unit = UNIT_BEHIND.match(after)
+    return f'{value} {unit[1]}' if unit and split_unit(value)[1] == '' else value
 
 
 class _Box(NamedTuple):
@@ -161,7 +303,7 @@ def boxed(text: str) -> str | None:
     return box.content if box else None
 
 
-def _last_box(text: str) -> _Box | None:
+def _last_box(text: str, question: str = '') -> _Box | None:
     found: list[tuple[int, int, str]] = []
     for command, start, end in command_spans(text, BOXES):
         if found and command < found[-1][1]:  # inside the previous box
@@ -170,17 +312,17 @@ def _last_box(text: str) -> _Box | None:
         if content:
             percent = PERCENT.match(text, end + 1)  # \\boxed{50}\\%
             behind = percent.end() if percent else end + 1
-            found.append((command, behind, content + (percent.group() if percent else '')))
+            found.append((command, behind, content + ('\\%' if percent else '')))
     if not found:
         bare = list(BARE_BOX.finditer(text))
         if bare:
             return _Box(text, *bare[-1].span(), bare[-1][1])
-        # a response that was JSON-encoded once too often
         return _last_box(text.replace('\\\\', '\\')) if '\\\\boxed' in text else None
     listed = [found.pop()]
     while found:
         between = text[found[-1][1] : listed[-1][0]]
-        if len(between) > BETWEEN_LIMIT or not BETWEEN_BOXES.fullmatch(between):
+        listing = len(between) <= BETWEEN_LIMIT and BETWEEN_BOXES.fullmatch(between)
+        if not listing and not _is_next_part(between, question):
             break
         listed.append(found.pop())
     contents = [without_boxes(content) for *_, content in reversed(listed)]
@@ -191,15 +333,24 @@ def _last_box(text: str) -> _Box | None:
     return _Box(text, listed[-1][0], listed[0][1], content) if content else None
 
 
-def last_statement(response: str) -> str:
-    """Return the last sentence outside thinking blocks; '' if there is none."""
-    text = _without_ending(spoken(response))
-    return next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip()), '')
+def _is_next_part(between: str, question: str) -> bool:
+    """Tell whether a text between boxes leads to the next case, or part of the question."""
+    part = NEXT_PART.search(between) if len(between) <= LEAD_LIMIT else None
+    asked = part and (not part[1] or part[1] in re.findall(r'[(（](\w)[)）]', question))
+    return bool(asked) and not is_taken_back(between)
 
 
-def _without_ending(text: str) -> str:
-    """Return a text up to its first special token, without a courtesy at the end."""
-    return COURTESY.sub('', SPECIAL_TOKEN.split(text.strip(), maxsplit=1)[0])
+def _message(text: str) -> str:
+    """Return the first message of a text, without special tokens and a courtesy at the end.
+
+    What JSON escaped once too often is put right.
+    """
+    if ESCAPED.search(text) and not COMMAND.search(text):
+        text = text.replace('\\\\', '\\')
+    text = text if '\n' in text.strip() else ESCAPED_LINE.sub('\n', text)
+    text = EMOJI.sub('', TOKEN_BOX.sub(r'\\boxed{\1}', text))
+    pieces = (piece.strip() for piece in SPECIAL_TOKEN.split(SECTION_END.sub('', text)))
+    return COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()
 
 
 def without_boxes(content: str) -> str:
@@ -214,12 +365,17 @@ def without_boxes(content: str) -> str:
 
 
 def _after_phrase(text: str) -> str | None:
+    """Return what follows the last phrase that announces an answer."""
     last = max(PHRASE.finditer(text), key=lambda match: match.start(), default=None)
     if last is None:
         return None
     lead = STATEMENT_END.split(text[max(0, last.start() - LEAD_LIMIT) : last.start()])[-1]
+    lead = DISPLAY_END.split(lead)[-1]
     rest = text[last.end() : last.end() + PHRASE_LIMIT]
     statement = text[last.start() - len(lead) : last.end() + LEAD_LIMIT].strip()
+    if last[0][0] in '"\'':
+        field = FIELD.match(rest.lstrip())
+        return (field[1] or field[2] or '').strip() or None if field else None
     filler = PHRASE_FILL.match(rest)
     rest = rest[filler.end() if filler else 0 :]
     math = MATH_START.match(rest)
@@ -232,7 +388,8 @@ def _after_phrase(text: str) -> str | None:
         if end >= 0 and not CLOSED.sub('', said) and rest[math.end() : end].strip():
             answer = rest[math.end() : end].strip()
             return answer if _stands(lead, tail[len(said) :]) else statement
-    stop = SENTENCE_END.search(rest)
+    option = OPTION.match(rest)
+    stop = SENTENCE_END.search(rest, option.end() if option else 0)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
     answer = QUOTED.sub(r'\1', answer)
     if not answer or '\\boxed{' in answer:

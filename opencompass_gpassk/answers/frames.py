@@ -12,12 +12,61 @@ from opencompass_gpassk.answers.braces import TEXT_COMMAND
 from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
 
 __all__ = [
-    *('CLOSED', 'STATEMENT_END', 'is_lead', 'is_plain_lead', 'is_tail', 'is_taken_back'),
-    'stated_value',
+    *(
+        'CLAUSE',
+        'CLOSED',
+        'CONCLUSION',
+        'FRAME_WORDS',
+        'LINK',
+        'STATEMENT_END',
+        'is_lead',
+        'is_plain_lead',
+        'is_tail',
+        'is_taken_back',
+    ),
+    *('is_unchanged', 'stated_value'),
 ]
 
 SENTENCE_LIMIT = 600
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
+# Words that may stand around a value beside the question's own.
+FRAME_WORDS = [
+    'the',
+    'there',
+    'are',
+    'is',
+    'was',
+    'were',
+    'has',
+    'have',
+    'had',
+    'will',
+    'can',
+    'does',
+    'did',
+    'in',
+    'total',
+    'all',
+    'altogether',
+    'exactly',
+    'only',
+    'therefore',
+    'thus',
+    'hence',
+    'finally',
+    'this',
+    'that',
+    'which',
+    'they',
+    'she',
+    'its',
+    'his',
+    'her',
+    'their',
+    'left',
+    'now',
+    '所以因此共有一是了的总答',
+]
 # With what a speaker takes back what was said before.
 SLIP = r'wait|actually|correction|instead|scratch|retract\w*|oops|sorry'
 SLIP_CHINESE = '不对|不是|更正|等等|其实|抱歉|哎呀'
@@ -28,7 +77,7 @@ RETRACTION = re.compile(
     rf'|{SLIP}|said|says?|claim\w*|thinks?|i thought|believe\w*|suppos\w*|assum\w*|pretend\w*'
     r'|misread|pas|nicht|naive|trap|careless|forget|forgot\w*|avoid|extraneous|distractor|unlike'
     r'|common (?:error|mistake)|(?:lower|upper) bound|estimate|close to|let.s try'
-    r'|digits of the answer'
+    r'|digits of the answer|ignore|disregard'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
     r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
     rf'|若|当|舍去|排除|应为|陷阱|有人|接近|下界|上界|增根|伪解|{SLIP_CHINESE}',
@@ -44,8 +93,10 @@ CHANGE = re.compile(
 )
 THEN = (
     r'(?:therefore|thus|hence|consequently|finally|in conclusion|conclusion|so|and so|overall|ainsi'
-    r'|in summary|en conclusion|donc|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|لذا)'
+    r'|in summary|in all|in total|altogether|en conclusion|donc'
+    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|∴|لذا)'
 )
+CONCLUSION = re.compile(rf'{THEN}(?![a-z])', re.IGNORECASE)
 # The last clause of a sentence begins with such a word: 3 + 4 = 7, so the sum is 7.
 CLAUSE = re.compile(
     rf'(?:(?<!that)[,;，；]\s?|\s(?=(?-i:[^\x00-@\[-\x7f])))(?={THEN}(?![a-z]))', re.IGNORECASE
@@ -59,7 +110,7 @@ OPENING = re.compile(
     r'|(?:here|there) (?:is|are)\s(?:exactly |a total of |a |an |only )?'
     r'|我们?(?:可以)?(?:得到|得出|可得|求得|知道)|(?:得到|得出|解得|可得|求得|得)[:：，,\s]*'
     r'|(?:一|总|合|共)?(?:总共|共计|一共|共)?有\s*|an?swer\b[\s:：]*|ans\b[\s:：.]*|result\b\s*:\s*'
-    r'|答案?(?![案的])[:：是为]*\s*|(?:应|故)?[选選]择?[:：\s]*'
+    r'|答案?(?![案的])[:：是为]*\s*|(?:应|故)?[选選填]择?[:：\s]*'
     r'|(?:the )?(?:correct )?(?:option|choice) (?=\(?[A-J]\b)'
     r')+',
     re.IGNORECASE,
@@ -95,7 +146,7 @@ SUBJECT_CHINESE = re.compile(
 )
 # A quantity is made of the answer, or is of another: the sum of the answer and 2, 上一题.
 ANSWER = re.compile(r'\b(?:of|in|to) (?:the |my |this )?(?:answer|digits)\b|答案的')
-OTHERS = re.compile(r'上一|其他|另一|别的|前一|错|假|伪')
+OTHERS = re.compile(r'(?:.{0,40}[,，])?比|上一|其他|另一|别的|前一|错|假|伪')
 # What makes the clauses before the last one more than an argument for it.
 CONDITION = re.compile(
     r'\b(?:if|when|suppose|assuming|unless|were|but|however|although|unable)\b|如果|若|假设|假如|当|但',
@@ -124,7 +175,7 @@ LINKS_LIMIT = 20
 NUMBER = re.compile(r'(?:[a-z] ?= ?)?-?[\d.,]+')
 MATH = re.compile(r'\$[^$]+\$')
 BRACKETED = re.compile(r'\[([^\][]+)\]')  # as in: the angle is [90]
-TRIMMED = ' \t\r\n.。!！,，;；*'
+TRIMMED = ' \t\r\n.。!！,，;；*`'
 
 
 def stated_value(sentence: str) -> str | None:
@@ -176,8 +227,10 @@ def _behind_link(clause: str) -> str:
         return named[0].strip()
     links = sorted((*COPULA.finditer(shown), *VERB.finditer(shown)), key=lambda m: m.start())
     for link in links[:LINKS_LIMIT]:
-        if is_subject(clause[: link.start()], verb=link[0] if link.re is VERB else ''):
-            return clause[link.end() :]
+        subject = clause[: link.start()]
+        if is_subject(subject, verb=link[0] if link.re is VERB else ''):
+            equated = '=' in link[0] and re.fullmatch(NAME, subject.strip())
+            return clause if equated else clause[link.end() :]
     return ''
 
 
@@ -194,12 +247,14 @@ CLOSED = re.compile(
 CLOSING = re.compile(r'(?:[\s$*.。,，;；]|\\[)\]])+$')
 # What makes another value of the box behind it, and of the box before it.
 CHANGED_BEFORE = re.compile(
-    r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*=|\\(?!implies|therefore|to|q'
-    r'|Right|right|Long|long|text|equiv|displaystyle|left|boldsymbol|begin|item|large|Large|huge)[a-zA-Z]+'
+    r'(?:[-+*/^_<>≤≥√\d|!−×÷≈≠∉¬]|\d,|\d[a-zA-Z]\s*=|[a-zA-Z]\^\{?\d\}?\s*='
+    r'|\\(?!implies|therefore|to|q'
+    r'|Right|right|Long|long|text|equiv|displaystyle|left|boldsymbol|begin|item|large'
+    r'|Large|huge)[a-zA-Z]+'
     rf'|(?:{CHANGE.pattern})(?: of)?(?: the)?|\b(?:at (?:least|most)|than|up to|about|around|and'
     r'|or|only if|approximately|roughly|nearly|almost|between|above|below|over|under|exceeds?'
     r'|root of|from|times|more|less|fewer|greater|smaller|least|most|dozen|hundred|[mb]illion'
-    r'|thousand|but)|约|过|于|至|到|根号|负|[至最][多少]|[百千万亿和或与及])$',
+    r'|thousand|but)|约|过|于|至|(?<!得)到|根号|负|[至最][多少]|[百千万亿和或与及])$',
     re.IGNORECASE,
 )
 # A box in an argument: f(7), \\frac{1}{7}, x_{7}.
@@ -211,17 +266,34 @@ PLAIN_LEAD = re.compile(
     r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|解?得|故)',
     re.IGNORECASE,
 )
-# What closes the sentence of a box, and the words with which it goes on all the same.
-ENDED = re.compile(r'[.。]|\\\]|\$\$|\\end')
+# The words behind a value that change it or go on from it: at once, and anywhere in the sentence.
 GOES_ON = re.compile(
-    r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that|where|when|if|except"
-    r'|unless|rather|of|more|less|before|after|would|could|dollars less)\b'
-    r'|[是为的不或和与但而以及左右][^.。]{0,40}',
+    r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that"
+    r'|where|when|if|except'
+    r'|unless|rather|of|after|over|to(?= \d)|out|dozen|hundred|thousand|[mb]illion|trillion|percent'
+    r'|per(?=\s\d)|squared|cubed|factorial|choose|mod|modulo|halves|thirds|quarters|tenths|degrees'
+    r'|cents?|pairs?)\b'
+    r'|[-+*/^=<>~!|\\\d]|[是为的不或和与但而以及左右百千万亿打成折倍多余至到减加乘除分的之约上下等]',
     re.IGNORECASE,
 )
+CHANGED_BEHIND = re.compile(
+    r'\b(?:would|could|before|less(?! than)|fewer than \w+ \d|more than \W?\d|not'
+    r"|isn't|n't|cannot|or|but|however|so|then"
+    r'|hence|thus|therefore|giving|gives?|yields?|leav(?:es|ing)|makes?|making|becom(?:es|ing)|if'
+    r'|unless|except|minus|plus|times|divided|multiplied|squared|placeholder|passed'
+    r'|obtained|earlier'
+    r'|at (?:least|most)|first|maybe|perhaps|might|may|need|should|must|when'
+    r'|overcount\w*|off|short)\b'
+    r'|[=<>≤≥≠≈]|→|\\(?:to|Right|approx|ne|le|ge)|[不或但若]|所以|因此|舍|以[上下内]|左右|更正|倍|半',
+    re.IGNORECASE,
+)
+ABOUT = re.compile(r'\(?(?:约[为等]?于?|\\approx|≈|which is about)\s?\$?\s?[\d.,]+\s?%?[$)\s]*')
+TAIL_LIMIT = 160
+QUESTION_WORD = re.compile(r"[a-z]+?(?=n't)|n't|[a-z]+|[\u4e00-\u9fff]")
 # What takes back the statement before it.
 TAKEN_BACK = re.compile(
-    rf'\b(?:{SLIP}|incorrect|wrong|mistake\w*|nope|untrue|false|disregard|ignore|rather'
+    rf'\b(?:{SLIP}|incorrect|wrong|fails?|ruled out|eliminated|rejected|mistake\w*'
+    rf'|nope|untrue|false|disregard|ignore|rather'
     r'|i doubt|should (?:be|have been)|edit|update|revised|recheck\w*|missed|forgot\w*|off by'
     r'|too many|too few|guess|on reflection|true value|then (?:add|subtract|multiply|divide))\b'
     r"|\bno[,.]|\bisn't\b|(?:\bnot|n't) (?:satisfy|work|hold|fit|solve)"
@@ -239,7 +311,7 @@ COMPLEMENT = re.compile(
 )
 
 
-def is_lead(text: str) -> bool:
+def is_lead(text: str, question: str = '') -> bool:
     """Tell whether what a sentence says before a boxed value lets the value stand.
 
     The words before a box are the problem's and can be any, but for what makes another value of it
@@ -256,7 +328,13 @@ def is_lead(text: str) -> bool:
     opening, link = OPENING.match(text), LINK.search(text)
     subject = text[opening.end() if opening else 0 : link.start() if link else None].strip()
     described = link is not None and SUBJECT.fullmatch(subject) is not None
-    return described or not RETRACTION.search(text)
+    return described or not _own(RETRACTION, text, question)
+
+
+def _own(pattern: re.Pattern[str], text: str, question: str) -> bool:
+    """Tell whether a text has a word of a pattern that is not in the question's mouth already."""
+    asked = set(QUESTION_WORD.findall(question.lower()))
+    return any(found[0].lower() not in asked for found in pattern.finditer(text))
 
 
 def is_plain_lead(text: str) -> bool:
@@ -273,23 +351,24 @@ def is_unchanged(text: str) -> bool:
     return not RETRACTION.search(text) and not CHANGE.search(text)
 
 
-def is_tail(text: str) -> bool:
-    """Tell whether what a sentence says behind a boxed value lets the value stand.
+def is_tail(text: str, question: str = '') -> bool:
+    """Tell whether what a sentence says behind a value lets the value stand.
 
-    It may be a unit or what is counted, or that this is the answer; nothing else.
+    It may be any short text but for words that change the value, take it back or go on from it.
     """
     text = TEXT_COMMAND.sub(r' \1 ', text)
-    if re.match(r'[\w(]', text):  # \\boxed{7}x
-        return False
     closed = CLOSED.match(text)
     rest = CLOSING.sub('', text[closed.end() if closed else 0 :])
     comma = ',' if closed and ',' in closed[0] else ''
-    if not rest or TAIL.fullmatch(f'{comma} {rest}'):
+    if not rest or TAIL.fullmatch(f'{comma} {rest}') or ABOUT.fullmatch(rest):
         return True
     if split_unit(_without_complement(f'1 {rest}'))[0] == '1':
         return True
-    ended = closed is not None and ENDED.search(closed[0]) is not None
-    return ended and not GOES_ON.match(rest) and not is_taken_back(rest)
+    parted = closed is not None and closed[0].strip('$*)_') != ''
+    parted = parted or bool(re.match(r'(?:st|nd|rd|th)\b|[^\x00-\u2fff]', rest))
+    changed = GOES_ON.match(rest) or is_taken_back(rest)
+    changed = changed or _own(CHANGED_BEHIND, rest, question)
+    return parted and len(rest) <= TAIL_LIMIT and not changed
 
 
 def is_taken_back(text: str, value: str = '') -> bool:

@@ -39,7 +39,7 @@ REPLACEMENTS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r',\s?\\!\s?', ','),
-        (r'[\ud800-\udfff]|\\begin\{cases\}|[ ;]{0,3}\\end\{cases\}|(?<!\\)\\!', ''),
+        (r'\\begin\{cases\}|[ ;]{0,3}\\end\{cases\}|(?<!\\)\\!', ''),
         (r'\\text\s?\{\s?\}', ' '),
         (r'\\m?(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])\s?\.?(?=\s|[|()\[\]{}\\.]|$)', ''),
         (r'(?<!\\)\\(?:[,;:> ]|q?quad(?![a-zA-Z])|enspace(?![a-zA-Z]))|(?<=\S)~|&nbsp;', ' '),
@@ -72,6 +72,9 @@ REPLACEMENTS = [
         # where a function is defined: y = 2x (x > 0)
         (r',\s?(?:其中|\\text\{\s?where\s?\}|where)(?=\s?\w+\s?(?:[<>]|\\[lgn]e))', ', '),
         (r'^([^=<>]+=[^<>=]*?)\s?,?\s?\((\w[^()=]*(?:\\[lgn]e|[<>])[^()=]*)\)$', r'\1, \2'),
+        # what it is about: 11/12 (about 0.917)
+        (r'^([^()]{1,200}?)\s?\((?:\\approx|about|approximately|约为?)\s?(-?[\d.]+)\)$',
+         r'\1\\approx \2'),
         (r'\*\*', '^'),
         (r'(?<=[\w)}])\s?\*\s?(?=[\w(\\{])', r'\\cdot '),
         (r'(?<!\\)\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',

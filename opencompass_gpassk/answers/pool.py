@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -35,10 +35,15 @@ PATIENCE, PATIENCE_FACTOR = 120.0, 20.0
 TASKS_A_WORKER = 16  # number of tasks that justifies one more worker
 AHEAD = 2000  # greatest number of tasks in progress
 TRIED_AGAIN = ('crash', 'memory', 'stalled')
+KEPT = ('', 'failed', 'too large')  # after these a worker goes on
+SLOW = 0.5  # seconds of CPU time from which a task counts against the budget
+# The budget, in time limits: of one problem; of a run; and more of a run for each distinct task.
+A_PROBLEM, A_RUN, A_TASK = 2, 6, 0.0005
 
 Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
 Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
-Outcome = tuple[Any, str]  # its value; or None, and the failure
+Outcome = tuple[Any, str, float]  # its value; or None, and the failure; seconds of CPU time
+OVER_BUDGET: Outcome = None, 'budget', 0.0
 
 
 class CheckResult(NamedTuple):
@@ -57,7 +62,8 @@ def check_in_order(
 ) -> Generator[CheckResult, None, None]:
     """Yield the result of each pair, in order, as soon as it is known.
 
-    Equal pairs are checked once. A pair whose worker dies is tried once more.
+    Equal pairs are checked once. A pair whose worker dies is tried once more. What a run and a
+    problem (a gold answer with its question) may cost is limited: see :class:`_Budget`.
 
     Args:
         pairs: The pairs; they are read a little ahead.
@@ -69,7 +75,7 @@ def check_in_order(
         ValueError: If a setting is out of its range.
     """
     quickly = (lambda *pair: compare_exactly(*pair[:2])) if match == 'exact' else compare_quickly
-    for value, failure in _in_order(pairs, quickly, 'compare_thoroughly', workers, time_limit):
+    for value, failure, _ in _in_order(pairs, quickly, 'compare_thoroughly', workers, time_limit):
         relation, reason = value or (Relation.UNKNOWN, failure)
         yield CheckResult(Relation(relation), reason)
 
@@ -101,7 +107,7 @@ def canonical_forms(
     tasks = ((answer,) for answer in distinct)
     found = _in_order(tasks, canonical_quickly, 'canonical', None, time_limit)
     shown = with_progress(found, len(distinct), 'checking', 'answer', shown=progress)
-    forms = (form for form, _ in shown)
+    forms = (form for form, *_ in shown)
     return {
         answer: ' '.join(answer.split()) if form is None else form
         for answer, form in zip(distinct, forms, strict=True)
@@ -118,14 +124,22 @@ def _in_order(
     """Yield the outcome of each task; where ``quickly`` returns None, it is a worker's."""
     known: dict[Task, Outcome | None] = {}
     begun: deque[Task] = deque()
+    yielded: set[Task] = set()
 
     def decided(ahead: int) -> Iterator[Outcome]:
         """Yield what is known; wait if more tasks are begun."""
         while begun:
             known.update(pool.replies(wait=len(begun) > ahead))
-            value = known[begun[0]]
+            task, value = begun[0], known[begun[0]]
             if value:
                 begun.popleft()
+                if task not in yielded:
+                    yielded.add(task)
+                    # What was begun meanwhile counts no more: the number of workers and their
+                    # speed change no verdict.
+                    if task in pool.places and pool.budget.is_spent(task, pool.places[task]):
+                        value = known[task] = OVER_BUDGET
+                    pool.budget.charge(task, value)
                 yield value
             elif len(begun) <= ahead:
                 return
@@ -134,12 +148,41 @@ def _in_order(
         for task in tasks:
             if task not in known:
                 value = quickly(*task)
-                known[task] = None if value is None else (value, '')
+                known[task] = None if value is None else (value, '', 0.0)
                 if value is None:
+                    pool.places[task] = len(known) - 1
                     pool.todo.append(task)
             begun.append(task)
             yield from decided(AHEAD)
         yield from decided(0)
+
+
+class _Budget:
+    """The CPU time that slow tasks took, in a run and of each problem.
+
+    Once it is spent, what else needs a worker is not compared: a few hostile answers must not cost
+    hours.
+    """
+
+    def __init__(self, time_limit: float) -> None:
+        self.time_limit = time_limit
+        self.spent: Counter[Task] = Counter()  # by problem; of the run under ()
+
+    def is_spent(self, task: Task, place: int) -> bool:
+        """Tell whether no more may be spent on a task; ``place`` tasks come before it."""
+        whole = (A_RUN + A_TASK * place) * self.time_limit
+        problem = A_PROBLEM * self.time_limit
+        return self.spent[_problem(task)] >= problem or self.spent[()] >= whole
+
+    def charge(self, task: Task, outcome: Outcome) -> None:
+        """Count what a task took."""
+        if outcome[2] >= SLOW or outcome[1] == 'too large':
+            self.spent.update({_problem(task): outcome[2], (): outcome[2]})
+
+
+def _problem(task: Task) -> Task:
+    """Return all of a pair but its answer; a text alone is a problem of its own."""
+    return task[:1] + task[2:]
 
 
 class _Workers:
@@ -153,6 +196,8 @@ class _Workers:
         self.most = most or len(os.sched_getaffinity(0))
         self.arguments = (function, time_limit)
         self.todo: deque[Task] = deque()
+        self.places: dict[Task, int] = {}  # of all that were to do: how many tasks came before
+        self.budget = _Budget(time_limit)  # as the tasks that were yielded leave it
         self.busy: dict[_Worker, Task] = {}
         self.idle: list[_Worker] = []
         self.tried: set[Task] = set()
@@ -160,21 +205,25 @@ class _Workers:
     def replies(self, *, wait: bool) -> list[tuple[Task, Outcome]]:
         """Give tasks to workers, and return the outcomes that are there; or wait for some."""
         most = min(self.most, -(-len(self.todo) // TASKS_A_WORKER))
+        found: list[tuple[Task, Outcome]] = []
         while self.todo and (self.idle or len(self.busy) < most):
+            task = self.todo.popleft()
+            if self.budget.is_spent(task, self.places[task]):
+                found.append((task, OVER_BUDGET))
+                continue
             worker = self.idle.pop() if self.idle else _Worker(*self.arguments)
-            self._begin(worker, self.todo.popleft())
-        if not self.busy:
-            return []
+            self._begin(worker, task)
+        if found or not self.busy:
+            return found
         end = min(worker.end for worker in self.busy) if wait else 0.0
         ready = select.select(self.busy, [], [], max(0.0, end - time.monotonic()))[0]
-        found = []
         for worker, task in list(self.busy.items()):
             reply = worker.reply(ready=worker in ready)
             if reply is None:
                 continue
             failure = reply[1]
             del self.busy[worker]
-            if failure in ('', 'failed'):
+            if failure in KEPT:
                 self.idle.append(worker)
             else:
                 worker.close()
@@ -205,6 +254,7 @@ class _Worker:
         path = os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH'))))
         one_thread = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
         limits = (str(time_limit), str(MEMORY_LIMIT))
+        self.time_limit = time_limit
         self.patience = PATIENCE + PATIENCE_FACTOR * time_limit
         self.unread = b''
         self.process = subprocess.Popen(
@@ -230,16 +280,17 @@ class _Worker:
     def reply(self, *, ready: bool) -> Outcome | None:
         """Return the outcome of the task; None if it isn't there yet."""
         if not ready:
-            return (None, 'stalled') if time.monotonic() > self.end else None
+            return (None, 'stalled', self.time_limit) if time.monotonic() > self.end else None
         piece = os.read(self.fileno(), 1 << 16)
         if not piece:
-            return None, 'timeout' if self.process.wait() == -signal.SIGPROF else 'crash'
+            failure = 'timeout' if self.process.wait() == -signal.SIGPROF else 'crash'
+            return None, failure, self.time_limit
         self.unread += piece
         if not piece.endswith(b'\n'):
             return None
-        value, failure = json.loads(self.unread)
+        value, failure, seconds = json.loads(self.unread)
         self.unread = b''
-        return value, failure
+        return value, failure, seconds
 
     def close(self) -> None:
         """Kill the process."""
@@ -256,6 +307,7 @@ def _serve() -> None:
     replies = os.fdopen(os.dup(1), 'w', encoding='ascii')
     os.dup2(2, 1)  # keep all other output away from the pool
     logging.disable(logging.CRITICAL)
+    algebra.bound_numbers()
     algebra.read('x')  # which loads the parser before the first task's time counts
 
     function = getattr(check, name)
@@ -263,14 +315,17 @@ def _serve() -> None:
         arguments = json.loads(line)
         # After so much CPU time SIGPROF ends the process, even if the pool is gone.
         signal.setitimer(signal.ITIMER_PROF, time_limit)
+        begun = time.process_time()
         try:
             reply = function(*arguments), ''
         except MemoryError:
             reply = None, 'memory'
+        except algebra.TooLargeError:
+            reply = None, 'too large'
         except Exception:  # a parser may raise anything; only this pair is lost
             reply = None, 'failed'
         signal.setitimer(signal.ITIMER_PROF, 0)
-        replies.write(json.dumps(reply) + '\n')
+        replies.write(json.dumps([*reply, time.process_time() - begun]) + '\n')
         replies.flush()
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
-from opencompass_gpassk.answers.forms import Equation, Number, Sequence
+from opencompass_gpassk.answers.forms import Choice, Equation, Expression, Number, Sequence, Text
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import letters
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.units import split_unit
 
-__all__ = ['settle']
+__all__ = ['read_options', 'settle']
 
 # Find $x$; what is the value of $m+n$; 求 $x$ 的值.
 ASKED = re.compile(
@@ -40,14 +42,133 @@ EXACT = re.compile(r'\bexact', re.IGNORECASE)
 LAST = re.compile(r'(?<=[.?!。？！])\s*(?=\S)(?![\d.])')
 PLACES = {'integer': 0, 'whole': 0, 'tenth': 1, 'hundredth': 2, 'thousandth': 3, 'cent': 2}
 MATH = re.compile(r'\$[^$]*\$')
+# How many cm, in square inches, 多少分钟: up to three words that may be a unit or what is counted.
+UNIT = re.compile(
+    r'\b(?:how many|in)\s(?=((?<=many )(?:[a-z]+\s?){1,3}|(?:square |cubic )?[a-z]+))'
+    r'|(?:多少|几)个?(?=([\u4e00-\u9fff]{1,3}))',
+    re.IGNORECASE,
+)
+ORDER = re.compile(
+    r'\bin (?:\w+ )?order\b(?! to)|ascending|descending|\barrange|\brank\b|alphabetical'
+    r'|\bfrom (?:the )?(?:least|smallest|lowest|greatest|largest|highest)\b'
+    r'|从[小大高低]到[大小低高]|排列|排序|顺序',
+    re.IGNORECASE,
+)
+INTEGRAL = re.compile(r'\\int|integral|integrate|antiderivative|differential|积分|原函数|微分')
+# A constant at the end of an antiderivative.
+CONSTANT = re.compile(r'\+\s?[CcKk](?:_\{?[01]\}?)?$')
+# The mark of an option: A. or (B) or C、.
+OPTION = re.compile(r'(?:^|(?<=[\s$(（,，;；]))[(（]?([A-J])\s?[.)）、．:：]')
+OPTION_LIMIT = 500  # characters
+# An answer that begins or ends with the letter of an option.
+LETTERED = re.compile(
+    r'(?:option |choice |选项?)?\(?(?P<first>[A-J])(?:\)?[.:,)]\s?|\s?(?=[^\w\s])|\s)(?P<text>.*)'
+    r'|(?P<before>.*?),?\s?\((?:option |choice )?(?P<last>[A-J])\)',
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@lru_cache(maxsize=256)
+def read_options(question: str) -> dict[str, Form]:
+    """Return the options that a question lists by their letters; none if it lists no two."""
+    runs: list[list[re.Match[str]]] = [[]]
+    for mark in OPTION.finditer(question):
+        if mark[1] == 'A':
+            runs.append([mark])
+        elif runs[-1] and ord(mark[1]) == ord(runs[-1][-1][1]) + 1:
+            runs[-1].append(mark)
+    marks = max(reversed(runs), key=len)
+    ends = [*(mark.start() for mark in marks[1:]), len(question)]
+    texts = [question[mark.end() : end] for mark, end in zip(marks, ends, strict=False)]
+    if len(marks) < 2 or max(map(len, texts)) > OPTION_LIMIT:
+        return {}
+    texts[-1] = texts[-1].strip().partition('\n')[0]
+    return {mark[1]: parse(normalise(text)) for mark, text in zip(marks, texts, strict=True)}
+
+
+def _by_option(gold: Form, answer: Form, options: dict[str, Form]) -> Relation | None:
+    """Compare a letter with the text of an option; None if neither answer is a letter.
+
+    A letter beside a text that is not its option's, and a text of several options, are unknown.
+    """
+    if not isinstance(gold, Choice):
+        chosen = options.get(answer.letters) if isinstance(answer, Choice) else None
+        return compare(gold, chosen) if chosen else None
+    if gold.letters not in options:
+        return None
+    said = LETTERED.fullmatch(answer.text)
+    letter = said and (said['first'] or said['last']).upper()
+    if letter in options and not (isinstance(answer, Choice) and not answer.content):
+        text = str(said and (said['text'] or said['before'])).strip(' ()')
+        if not _is_option(options[letter], parse(text)):
+            return Relation.UNKNOWN
+        return Relation.SAME if letter == gold.letters else Relation.DIFFERENT
+    if isinstance(answer, Choice) or Choice.of(answer):
+        return None
+    found = [name for name, option in options.items() if _is_option(option, answer)]
+    if not found:
+        return compare(options[gold.letters], answer)
+    if len(found) > 1:
+        return Relation.UNKNOWN
+    return Relation.SAME if found == [gold.letters] else Relation.DIFFERENT
+
+
+def _is_option(option: Form, text: Form) -> bool:
+    """Tell whether a text is an option's, or the beginning of an option in words."""
+    if isinstance(option, Text) and isinstance(text, Text) and len(text.words) > 3:
+        words = option.words, text.words
+        return words[0].startswith(words[1]) or words[1].startswith(words[0])
+    return compare(option, text) is Relation.SAME
+
+
+def _asked_unit(question: str) -> str:
+    """Return the one unit, or what is counted, that a question asks for; '' if it names none."""
+    found = set()
+    for match in UNIT.finditer(LAST.split(question.strip())[-1]):
+        said = match[1].split() if match[1] else list(match[2])
+        joined = (' ' if match[1] else '').join
+        units = (split_unit(f'1 {joined(said[:n])}')[1] for n in range(len(said), 0, -1))
+        found.add(next(filter(None, units), ''))
+    found.discard('')
+    return found.pop() if len(found) == 1 else ''
+
+
+def _is_in_order(gold: Form, answer: Form) -> bool:
+    """Tell whether the elements of two lists, or the letters of two words, have one order."""
+    if isinstance(gold, Sequence) and isinstance(answer, Sequence):
+        pairs = zip(gold.listed(), answer.listed(), strict=False)
+        return all_of(compare(*pair) for pair in pairs) is Relation.SAME
+    letters = [re.sub(r'[^A-Z]', '', one.text) for one in (gold, answer)]
+    return letters[0] == letters[1]
 
 
 def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relation:
     """Return the relation of two answers to a question that may tell more than they do."""
+    chosen = _by_option(gold, answer, read_options(question))
+    if chosen:
+        return chosen
+    if answer.unit and not gold.unit:
+        unit = _asked_unit(question)
+        if unit:
+            return compare(replace(gold, unit=unit), answer)
+    if relation is Relation.SAME and ORDER.search(question) and not _is_in_order(gold, answer):
+        return Relation.UNKNOWN
+    if (
+        isinstance(gold, Expression)
+        and isinstance(answer, Expression)
+        and INTEGRAL.search(question)
+    ):
+        bare = [CONSTANT.subn('', one.text) for one in (gold, answer)]
+        if bare[0][1] and bare[1][1]:
+            return compare(parse(bare[0][0]), parse(bare[1][0]))
     asked = next((unspaced(normalise(m[1])) for m in reversed(list(ASKED.finditer(question)))), '')
     if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
-        named = asked and unspaced(answer.terms[0].text) == asked  # m + n = 5
-        return compare(gold, answer.terms[1]) if named else relation
+        left = unspaced(answer.terms[0].text)
+        if asked and left == asked:  # m + n = 5
+            return compare(gold, answer.terms[1])
+        told = unspaced(normalise(question))  # factor x^2 - 9: x^2 - 9 = (x - 3)(x + 3)
+        same = left in told and unspaced(answer.text) not in told
+        return compare(gold, answer.terms[1]) if same and len(left) > 2 else relation
     if relation is Relation.SAME and asked not in ('', answer.name) and not gold.name:
         other = answer.name in letters(' '.join(MATH.findall(question)))  # y, where x is asked
         return Relation.UNKNOWN if other else relation

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 
-__all__ = ['UNITS', 'WORDLISTS', 'either', 'factor', 'is_factor', 'split_unit', 'units_agree']
+__all__ = ['MEASURES', 'UNITS', 'WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
 
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
 # List → its words, from a file that says what they are.
@@ -108,11 +108,6 @@ def factor(unit: str, other: str) -> Fraction | None:
     """Return how many of another unit a unit is; None if they measure different things."""
     (size, kind), (other_size, other_kind) = _size(unit), _size(other)
     return size / other_size if kind == other_kind else None
-
-
-def is_factor(unit: str, ratio: Fraction) -> bool:
-    """Tell whether a unit is so many of another."""
-    return any(factor(unit, other) == ratio for other in MEASURES)
 
 
 def _size(unit: str) -> tuple[Fraction, str]:

@@ -21,9 +21,6 @@ from opencompass_gpassk.commands import add_command
 
 __all__ = ['add_parser', 'run']
 
-# A prediction without a marked answer: up to this length it is the answer, else its last sentence.
-ANSWER_LENGTH = 200
-
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
 standard input. Each line is a pair with an optional question, which some rules need, and an
@@ -63,6 +60,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a verdict for each row as soon as it is known."""
+    from opencompass_gpassk.answers.extract import extract_answer
     from opencompass_gpassk.answers.pool import check_in_order
     from opencompass_gpassk.formats.display import with_progress
 
@@ -72,9 +70,11 @@ def run(args: argparse.Namespace) -> int:
 
     def pairs() -> Iterator[Pair]:
         for row in _rows(args.file):
-            answer = _answer(row.pop('prediction'), row['gold'])
+            prediction, question = row.pop('prediction'), row.get('question')
+            read = extract_answer(prediction, question or '') or ''
+            answer = prediction if prediction == row['gold'] else read
             begun.append(row | {'answer': answer})
-            yield row['gold'], answer, row.get('question')
+            yield row['gold'], answer, question
 
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -106,16 +106,6 @@ def run(args: argparse.Namespace) -> int:
         summary = {'n': outcomes.total(), **{name: outcomes[name] for name in names}}
         print(json.dumps(summary), file=sys.stderr)
     return 0
-
-
-def _answer(prediction: str, gold: str) -> str:
-    from opencompass_gpassk.answers.extract import extract_answer, last_statement
-
-    answer = extract_answer(prediction)
-    if answer is not None:
-        return answer
-    whole = len(prediction) <= ANSWER_LENGTH or prediction == gold
-    return prediction if whole else last_statement(prediction)
 
 
 def _outcome(verdict: str, label: bool) -> str:

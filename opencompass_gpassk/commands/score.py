@@ -97,8 +97,8 @@ def add_parser(subparsers: Any) -> None:
         type=float,
         default=1.0,
         metavar='SHARE',
-        help='if fewer of the responses than this share were judged because the judge could not be '
-        'reached, end with an error (default: 1)',
+        help='if fewer than this share of the responses that a run was to have are there, or were '
+        'judged because the judge could not be reached, end with an error (default: 1)',
     )
     parser.add_argument(
         '--skip-bad', action='store_true', help='leave out malformed rows or data sets'
@@ -151,7 +151,7 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
     note(f'run: {found[0].run}')
     for recorded in found:
         try:
-            sampled = read_data_set(recorded)
+            sampled = read_data_set(recorded, args.min_coverage)
         except ValueError as error:
             if not args.skip_bad:
                 raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
@@ -234,6 +234,8 @@ def _score(
             f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than '
             f'{sampled.n} samples'
         )
+    if sampled.gaps:
+        result['warnings'].insert(0, sampled.gaps)
     if args.model:
         result['model'] = args.model
     if path:

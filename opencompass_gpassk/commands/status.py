@@ -44,6 +44,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
     from opencompass_gpassk.formats.display import one_line
+    from opencompass_gpassk.results.schema import mixed_schemas
+    from opencompass_gpassk.results.stored_results import find_results
     from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
     from opencompass_gpassk.runs.progress import watch
     from opencompass_gpassk.runs.task_states import State, task_states
@@ -57,6 +59,9 @@ def run(args: argparse.Namespace) -> int:
     states = task_states(planned)
     finished = [state for state in states if state.state is State.FINISHED]
     marks = {state.name: _contradiction(folder, state) for state in finished}
+    results = find_results([folder]).results if finished else []
+    if mixed := mixed_schemas(one.result for one in results):
+        print(f'gpassk status: {mixed}', file=sys.stderr)
     if args.json:
         for state in states:
             mark = marks.get(state.name)

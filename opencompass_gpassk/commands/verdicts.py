@@ -50,6 +50,7 @@ def add_parser(subparsers: Any) -> None:
     for name, told, action in (
         ('list', 'print a line for each verdict', _list),
         ('count', 'count verdicts and tokens of each judge', _count),
+        ('check', 'check the whole store, and salvage a damaged one', _check_whole),
         ('export', 'write verdicts as JSON lines', _export),
         ('import', "read JSON lines of a judge's or people's verdicts", _import),
         ('prune', 'delete the verdicts that match all options, to ask for them again', _prune),
@@ -190,6 +191,17 @@ def _list(args: argparse.Namespace, path: Path) -> int:
 def _count(args: argparse.Namespace, path: Path) -> int:
     with _reading(path) as store:
         print('\n'.join(count_lines(store.records())))
+    return _left_out(store)
+
+
+def _check_whole(args: argparse.Namespace, path: Path) -> int:
+    from opencompass_gpassk.judging.store import VerdictStore
+
+    # Refuse a file that is not a store before it is opened for writing, which might make it one.
+    _reading(path).close()
+    with VerdictStore(path, whole=True) as store:
+        number = sum(1 for _ in store.records())
+    print(f'{path}: {_counted(number, "verdict")} checked')
     return _left_out(store)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.results.join_results import Result
+from opencompass_gpassk.results.join_results import Result, shares_of
 from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
@@ -167,8 +167,8 @@ def cautions(a: ReadResult, b: ReadResult, look: Look | None = None) -> list[str
             found.append(f'{side} is not finished: {one.state}')
         if undecided := (one.result.get('counts') or {}).get('undecided'):
             found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
-        coverage = one.result.get('coverage')
-        if isinstance(coverage, (int, float)) and not math.isnan(coverage) and coverage < 100:
+        coverage = shares_of(one.result).get('coverage', math.nan)
+        if coverage < 100:
             # 99.97 % must not read as 100.
             found.append(
                 f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '

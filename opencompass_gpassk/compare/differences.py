@@ -48,7 +48,7 @@ class Difference:
 
     Attributes:
         group: The group's label, '' for the headline.
-        name: The figure's key.
+        figure: The figure; of accuracy it has n if n is the same.
         first: The first model's figure.
         second: The second model's figure.
         difference: The second figure minus the first, in points.
@@ -73,7 +73,7 @@ class Difference:
     """
 
     group: str
-    name: str
+    figure: Figure
     first: float
     second: float
     difference: float
@@ -91,14 +91,14 @@ class Difference:
     favourable: float
 
     @property
+    def name(self) -> str:
+        """The figure's key."""
+        return self.figure.key
+
+    @property
     def key(self) -> str:
         """The figure's key in the result JSON, with its group."""
         return in_group(self.group, self.name)
-
-    @property
-    def figure(self) -> Figure:
-        """The figure's record."""
-        return parse_figure(self.name)
 
     @property
     def heading(self) -> str:
@@ -286,7 +286,7 @@ def _differences(
         _Tested(
             Difference(
                 label,
-                figure.key,
+                figure,
                 figures[0][i],
                 figures[1][i],
                 _points(found.estimate[i]),
@@ -438,8 +438,7 @@ def _is_meant(metric: str, one: Difference) -> bool:
         figure = parse_figure(name)
     except ValueError:
         return False
-    any_n = figure.n is None or name == 'accuracy'
-    return figure == one.figure or (any_n and figure.of_n(None) == one.figure.of_n(None))
+    return figure in (one.figure, one.figure.of_n(None))
 
 
 def _unknowable(one: Difference, tests: int, level: float) -> str:

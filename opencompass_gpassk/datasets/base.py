@@ -11,6 +11,7 @@ from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
 from opencompass_gpassk.datasets.prompts import make_prompt
+from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
 
@@ -78,6 +79,7 @@ class GPassKDataset(BaseDataset):
             raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
         if limit is not None and (not isinstance(limit, int) or limit < 1):
             raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
+        check_name(str(kwargs.get('abbr', '')), n)
         self._replicas, self._limit = n, limit
         super().__init__(reader_cfg=reader_cfg or {}, k=ks, n=n, **kwargs)
 

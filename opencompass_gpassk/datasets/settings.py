@@ -25,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import plain_errors
+from opencompass_gpassk.runs.config import require_literal
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
 
 __all__ = [
     'PART_SIZES',
     'VERSIONS',
     'aime',
+    'check_name',
     'custom',
     'forty_five_file',
     'inference',
@@ -197,12 +199,29 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
     }
 
 
+def check_name(abbr: str, n: int) -> None:
+    """Refuse a data set whose name says another n than it has; a shard's name ends in a number.
+
+    OpenCompass keeps responses under the name: those of the n in it would be taken.
+
+    Raises:
+        ValueError: If it does.
+    """
+    said = re.fullmatch(r'.*[-_]n(\d{1,6})(_\d+)?', abbr)
+    if said and int(said[1]) != n:
+        raise ValueError(
+            f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '
+            'under the name: set abbr and n of the data set to the same number'
+        )
+
+
 def forty_five_file(path: str | None) -> str | None:
     """Return the user's own list: a file, or ``aime2024-45.*`` in a folder or its ``aime``."""
     if path is None or Path(path).is_file():
         return path
     for file in sorted([*Path(path).glob('*'), *Path(path).glob('aime/*')]):
         if file.stem.lower().replace('_', '-') == 'aime2024-45' and file.is_file():
+            require_literal(str(file), 'the list of 45 problems')
             return str(file)
     return None
 
@@ -244,6 +263,7 @@ def _data_path() -> str | None:
     path = Path(given).expanduser().absolute()
     if not path.exists():
         raise ValueError(f'GPASSK_DATA is {given!r}, where there is no file or folder')
+    require_literal(str(path), 'GPASSK_DATA')
     return str(path)
 
 

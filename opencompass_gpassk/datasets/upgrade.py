@@ -52,6 +52,9 @@ class RepeatedProblems(BaseDataset):
         n: Samples of each problem.
         limit: Only the first so many problems; all if None.
         **kwargs: ``k`` and ``abbr``, which OpenCompass reads from the config.
+
+    Raises:
+        ValueError: If the abbr says another n.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class RepeatedProblems(BaseDataset):
         limit: int | None = None,
         **kwargs: Any,
     ) -> None:
+        settings.check_name(str(kwargs.get('abbr', '')), n)
         read = LOAD_DATASET.build(copy.deepcopy(dict(problems))).reader.dataset
         test = read['test']
         if limit:

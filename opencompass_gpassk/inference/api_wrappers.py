@@ -197,9 +197,19 @@ class WrapperBackend(APIBackend):
         """Draw one response to each entry, one after another."""
         return [self._ask(entry, seed, options) for entry, seed in zip(entries, seeds, strict=True)]
 
+    def set_parameters(self, model: Any, seed: int) -> None:
+        """Set the protocol in a request's own copy of the wrapper."""
+        sent = self.fields(seed)
+        if self.sampling.mode != 'model':
+            model.temperature = sent.pop('temperature', None)
+        model.extra_body = {**self.keep(model.extra_body), **sent}
+        if hasattr(model, 'openai_client'):
+            model.openai_extra_kwargs = self.keep(model.openai_extra_kwargs)
+
     def _ask(self, entry: Any, seed: int, options: Options) -> Output:
         model = copy.copy(self.model)
         attempts = count()
+        waiting = 'acquire' if hasattr(model, 'acquire') else 'wait'  # before each attempt
 
         def acquire() -> None:
             late = next(attempts) - max(1, model.retry)
@@ -208,23 +218,21 @@ class WrapperBackend(APIBackend):
                     f'no response in {PATIENCE} more attempts; the log has the errors'
                 )
             sleep(min(2.0**late, LONGEST_PAUSE) if late >= 0 else 0)
-            self.model.acquire()
+            getattr(self.model, waiting)()
 
-        model.acquire = acquire
-        sent = self.fields(seed)
-        if self.sampling.mode != 'model':
-            model.temperature = sent.pop('temperature', None)
-        model.extra_body = {**self.keep(model.extra_body), **sent}
+        setattr(model, waiting, acquire)
+        self.set_parameters(model, seed)
         seen: list[Any] = []  # what the SDK returned or raised
         if hasattr(model, 'openai_client'):
-            model.openai_extra_kwargs = self.keep(model.openai_extra_kwargs)
             model.openai_client = _watched(model.openai_client, seen)
         lost, text = '', ''
+        ended: End = None, None
         try:
-            text = as_output(self.call(model, [entry], options, self.max_out_len)[0]).text
+            said = as_output(self.call(model, [entry], options, self.max_out_len)[0]).text
+            text, ended = said, _end(seen[-1]) if seen else ended
         except Exception as error:  # a wrapper or its client may raise anything
             lost = reason_of(seen[-1] if seen and isinstance(seen[-1], Exception) else error)
-        return Output(text, *(_end(seen[-1]) if seen and not lost else (None, None)), lost)
+        return Output(text, *ended, lost)
 
 
 def _watched(client: Any, seen: list[Any]) -> Any:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.requests import Request
-from opencompass_gpassk.inference.sampling import Sampling
+from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
 
 __all__ = [
     'DECODING',
+    'LENGTHS',
     'OURS',
     'Backend',
     'End',
@@ -29,9 +30,11 @@ __all__ = [
     'with_ends',
 ]
 
+LENGTHS = frozenset(
+    ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens')
+)
 # Lengths, numbers of responses (unset: one) and seeds.
-OURS = frozenset[str]().union(
-    ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens'),
+OURS = LENGTHS.union(
     ('best_of', 'n', 'num_return_sequences'),
     ('decoder_seed', 'random_seed', 'sampling_seed', 'seed'),
 )
@@ -163,8 +166,14 @@ class Backend:
 
     def keep(self, settings: Any) -> dict[str, Any]:
         """Return the entries of a wrapper's config dictionary that the protocol leaves in force."""
-        gone = DECODING if self.sampling.mode != 'model' else OURS
-        return {name: value for name, value in dict(settings or {}).items() if name not in gone}
+        return {
+            name: value for name, value in dict(settings or {}).items() if name not in self.decided
+        }
+
+    @property
+    def decided(self) -> frozenset[str]:
+        """The names of settings in a wrapper's config that the protocol replaces."""
+        return DECODING if self.sampling.mode != 'model' else OURS
 
     def call(self, model: Any, entries: Sequence[Any], options: Options, limit: int) -> list[Any]:
         """Call a wrapper as OpenCompass's inferencer does."""
@@ -182,16 +191,17 @@ class UnknownBackend(Backend):
     """An unknown wrapper, whose settings can't be set: it draws as its own config says."""
 
     repeats = False
+    decided: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
-        self.applied = {'model': True}
+        self.applied = self.sampling.without(NEUTRAL)
         if self.sampling.mode != 'model':
             self.note(
-                f'{type(self.model).__name__} is a model wrapper whose sampling parameters '
-                'opencompass-gpassk does not know how to set: the sampling protocol is NOT '
-                'applied, responses are drawn as the config of the model says. Set temperature, '
-                'top_p and top_k there, no fixed seed, and check the warnings of the evaluation; '
-                "set sampling='model' in the inferencer if this is intended"
+                f'{type(self.model).__name__} is a model wrapper that sends no sampling parameters '
+                'or takes them in a way that opencompass-gpassk does not know: the sampling '
+                'protocol is NOT applied, and results say so. Samples may be copies of one '
+                'another. Ask an OpenAI-compatible API with OpenAICompatible instead; set '
+                "sampling='model' in the inferencer if the config of the model decides on purpose"
             )
 
     def generate(

@@ -15,10 +15,11 @@ from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
 from opencompass_gpassk.inference.lmdeploy import LMDeployBackend
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatibleBackend
+from opencompass_gpassk.inference.provider_apis import ProviderBackend, parameters_taken
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
 
-__all__ = ['backend_of']
+__all__ = ['BACKENDS', 'backend_class', 'backend_of']
 
 # By the name of the wrapper's class or of a base class: importing the classes themselves would
 # import every engine.
@@ -48,10 +49,15 @@ def backend_of(
         max_out_len: Greatest number of tokens in a response.
         note: Takes a message for the user.
     """
-    for base in type(model).__mro__:
+    backend = backend_class(type(model))
+    if backend is OpenAIBackend and asks_otherwise(model):
+        backend = WrapperBackend
+    return backend(model, sampling, max_out_len, note)
+
+
+def backend_class(wrapper: type) -> type[Backend]:
+    """Return the backend of a class of wrappers."""
+    for base in wrapper.__mro__:
         if base.__name__ in BACKENDS:
-            backend = BACKENDS[base.__name__]
-            if backend is OpenAIBackend and asks_otherwise(model):
-                backend = WrapperBackend
-            return backend(model, sampling, max_out_len, note)
-    return UnknownBackend(model, sampling, max_out_len, note)
+            return BACKENDS[base.__name__]
+    return ProviderBackend if parameters_taken(wrapper) else UnknownBackend

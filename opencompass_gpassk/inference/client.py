@@ -75,6 +75,7 @@ class Failure:
         detail: The server's message, without the key.
         wait: Seconds that the server asks us to wait.
         reached: Whether a server worked on the request, so that the prompt may be at fault.
+        works: Whether a model did reply, but with nothing that can be used: the server works.
     """
 
     kind: str
@@ -82,6 +83,7 @@ class Failure:
     detail: str = ''
     wait: float = 0.0
     reached: bool = True
+    works: bool = False
 
 
 class GivenUp(Failure):
@@ -91,6 +93,9 @@ class GivenUp(Failure):
 Outcome = Reply | Failure
 
 LONGEST_READ = 4000  # characters of a server's message that are searched
+COMPLETION = 'completion_tokens'
+MOST_TOKENS = 10**9  # of one request; no larger number is a count
+MOST_DIGITS = 20  # of a number that is read; Python refuses to read 4,301
 PERMANENT = {'too long', 'filtered', 'refused'}  # the prompt's fault, or a setting's
 MISPLACED = {'unknown model', 'redirect', 'forbidden'}  # the endpoint's fault, or its address's
 FATAL = {'key refused', 'no quota'}
@@ -132,21 +137,24 @@ def read_response(
         The reply or the failure; and the tokens of prompt and completion, paid for in either case.
     """
     try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError):
-        text = raw.decode('utf-8', 'replace').strip() or 'an empty body'
+        return _read(status, headers, raw)
+    except (ValueError, RecursionError):  # no JSON, or nested too deep
+        text = raw[:LONGEST_READ].decode('utf-8', 'replace').strip() or 'an empty body'
         # A body that was cut off may be a good reply: don't search its words for an error.
         cut = status < 300
         return _failed('bad reply' if cut else _kind(status, text), status, headers, text), (0, 0)
-    choices = body.get('choices') if isinstance(body, Mapping) else None
+
+
+def _read(status: int, headers: Mapping[str, str], raw: bytes) -> tuple[Outcome, tuple[int, int]]:
+    body = json.loads(raw, parse_int=lambda digits: int(digits[:MOST_DIGITS]))
+    found = body if isinstance(body, Mapping) else {}
+    choices, usage, error = (found.get(name) for name in ('choices', 'usage', 'error'))
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get('message')
-    if 'text' in choice and body.get('object') == 'text_completion':  # of an endpoint without chat
+    if 'text' in choice and found.get('object') == 'text_completion':  # of an endpoint without chat
         message = {'content': choice['text']}
-    usage = body.get('usage') if isinstance(body, Mapping) else None
-    tokens = _count(usage, 'prompt_tokens'), _count(usage, 'completion_tokens')
-    error = body.get('error') if isinstance(body, Mapping) else None
+    tokens = _count(usage, 'prompt_tokens'), _count(usage, COMPLETION)
     # Some servers send an empty error with good replies.
     wrong = any(error.values()) if isinstance(error, Mapping) else bool(error)
     if status != 200 or wrong or not isinstance(message, Mapping):
@@ -157,18 +165,23 @@ def read_response(
             status = code  # gateways send errors with status 200
         return _failed(_kind(status, words), status, headers, words or 'no choices'), tokens
     content, reason = _text(message.get('content')), choice.get('finish_reason')
-    if content is None:
-        return Failure('bad reply', False, 'the content is no text'), tokens
+    thoughts = _text(message.get('reasoning_content') or message.get('reasoning')) or ''
     if reason == 'content_filter' or (not content and message.get('refusal')):
         words = str(message.get('refusal') or 'the reply was held back by a content filter')
         return Failure('filtered', True, words), tokens
-    if not content and reason == 'length' and usage and usage.get('completion_tokens') == 0:
+    cut_off = truncated_by(reason)
+    if not content and cut_off and isinstance(usage, Mapping) and usage.get(COMPLETION) == 0:
         # So LMDeploy reports that prompt and max_tokens together exceed the session's length.
         return Failure('too long', True, 'no room for a single token of a reply'), tokens
     if reason in ('abort', 'error'):  # so vLLM and SGLang end what they were writing
         return Failure('server error', False, f'the reply was broken off ({reason})'), tokens
-    thoughts = _text(message.get('reasoning_content') or message.get('reasoning')) or ''
-    reply = Reply(encodable(content), truncated_by(reason), *tokens, encodable(thoughts))
+    if not content and (message.get('tool_calls') or message.get('function_call')):
+        return Failure('bad reply', False, 'it calls a tool and says nothing', works=True), tokens
+    # A model may think until it is cut off, or end with its thoughts: that is a response.
+    empty = isinstance(message.get('content'), (list, type(None))) and (cut_off or thoughts)
+    if content is None and not empty:
+        return Failure('bad reply', False, 'the content is no text', works=True), tokens
+    reply = Reply(encodable(content or ''), cut_off, *tokens, encodable(thoughts))
     return reply, tokens
 
 
@@ -223,12 +236,13 @@ def _words(body: Any) -> str:
 
 
 def _text(content: Any) -> str | None:
+    """Return the text of a content; None if it has none."""
     if content is None or isinstance(content, str):
-        return content or ''
-    if not isinstance(content, list):
-        return None
-    parts = [part.get('text', '') for part in content if isinstance(part, Mapping)]
-    return ''.join(part for part in parts if isinstance(part, str))
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get('text') for part in parts if isinstance(part, Mapping)]
+    found = [text for text in texts if isinstance(text, str)]
+    return ''.join(found) if found else None
 
 
 def encodable(text: str) -> str:
@@ -238,7 +252,9 @@ def encodable(text: str) -> str:
 
 def _count(usage: Any, name: str) -> int:
     value = usage.get(name) if isinstance(usage, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 < value <= MOST_TOKENS else 0
 
 
 def _wait_asked_for(headers: Mapping[str, str]) -> float:
@@ -247,7 +263,7 @@ def _wait_asked_for(headers: Mapping[str, str]) -> float:
     milliseconds = _number(headers.get('retry-after-ms', ''))
     seconds = milliseconds / 1000 or _number(value)
     if value and not seconds:
-        with suppress(TypeError, ValueError, OverflowError, OSError):
+        with suppress(TypeError, ValueError, OverflowError, OSError, IndexError):
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
     return max(0.0, seconds)
 
@@ -835,7 +851,8 @@ class _Asking:
                         else self.now() >= began + 2 * self.client.timeout
                     )
                     if failures > self.client.retries or hangs:
-                        return outcome
+                        # What can't be read so often, while the server works, is the prompt's.
+                        return replace(outcome, permanent=outcome.kind == 'bad reply')
                     if all(one.late for one in flights):
                         pause = FIRST_BACKOFF * 2.0 ** max(failures - 1, 0)
                         self._launch(prompt, pause=random.uniform(0, min(pause, LONGEST_BACKOFF)))
@@ -880,7 +897,10 @@ class _Asking:
             if outcome.permanent and (proven or outcome.kind == 'filtered'):
                 self.silent_since = None  # the server works
                 return outcome
-            if not flight.late:
+            if outcome.works or (outcome.kind == 'bad reply' and endpoint.answered >= 0):
+                endpoint.replied(flight.sent)
+                self.silent_since = None
+            elif not flight.late:
                 self._note(endpoint, flight.sent, outcome, prompt.fields['model'])
             return replace(outcome, permanent=False)
         finally:

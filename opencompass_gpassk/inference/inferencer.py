@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from opencompass.utils import build_dataset_from_cfg, get_logger
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
 from opencompass_gpassk.inference.choose_backend import backend_of
+from opencompass_gpassk.inference.model_identity import model_identity, readable
 from opencompass_gpassk.inference.request_loop import (
     Drawing,
     InferenceStoppedError,
@@ -27,7 +29,13 @@ from opencompass_gpassk.inference.requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.inference.saved_responses import Progress, Record, write_predictions
+from opencompass_gpassk.inference.saved_responses import (
+    Progress,
+    Record,
+    Restored,
+    write_predictions,
+)
+from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.runs.running_task import running_task
@@ -120,8 +128,10 @@ class GPassKGenInferencer(GenInferencer):
             )
         requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
-        progress = Progress((folder / f'tmp_{name}').with_suffix('.jsonl'))
-        restored, saved = self._restore(progress, requests)
+        identity = self._identity(task, backend)
+        path = (folder / f'tmp_{name}').with_suffix('.jsonl')
+        progress = Progress(path, identity(task.model_cfg))
+        restored, saved = self._restore(progress, requests, folder, identity)
         drawing = Drawing(
             requests=requests,
             backend=backend,
@@ -145,7 +155,7 @@ class GPassKGenInferencer(GenInferencer):
                 'its address and key, then resume with opencompass CONFIG -r'
             )
         if self.is_main_process:
-            write_predictions(folder / name, saved | lost)
+            write_predictions(folder / name, requests, saved | lost, progress.model)
             if not lost:
                 progress.remove()
         if lost:
@@ -157,11 +167,38 @@ class GPassKGenInferencer(GenInferencer):
             )
         return [(saved | lost)[request.index]['prediction'] for request in requests]
 
+    def _identity(self, task: Any, backend: Backend) -> Callable[[Mapping[str, Any]], str]:
+        """Return the function that gives the identity of a model's config under the protocol.
+
+        Raises:
+            ValueError: If the running task doesn't say which model it asks.
+        """
+        if getattr(task, 'model_cfg', None) is None:
+            raise ValueError(
+                'the running task does not say which model it asks, so saved responses could not '
+                "be told from another model's; OpenCompass's OpenICLInferConcurrentTask is such a "
+                'task: set type=OpenICLInferTask as the task of infer.runner in the config'
+            )
+        served = bool(getattr(self.model, 'is_api', False))
+        return lambda config: model_identity(config, backend.decided, served=served)
+
     def _restore(
-        self, progress: Progress, requests: list[Request]
+        self,
+        progress: Progress,
+        requests: list[Request],
+        folder: Path,
+        identity: Callable[[Mapping[str, Any]], str],
     ) -> tuple[dict[int, Record], dict[int, Record]]:
         """Return the finished and the lost records of an earlier run, by index."""
-        restored = progress.restore(requests)
+
+        @cache
+        def was_same() -> bool:
+            try:
+                return {identity(one) for one in stored_models(folder)} == {progress.model}
+            except ValueError:  # a config that can't be read doesn't tell
+                return False
+
+        restored = progress.restore(requests, was_same)
         if self.is_main_process:
             progress.start(requests, restored)
         saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
@@ -171,9 +208,8 @@ class GPassKGenInferencer(GenInferencer):
             )
         if restored.moved:
             self.logger.warning(
-                f'{progress.path}: {restored.moved} saved responses were made for another prompt '
-                'or under another protocol, seed or max_out_len than this run asks for; they are '
-                f'not used and kept in {progress.unused_path}. Did you mean to change the '
+                f'{progress.path}: {restored.moved} saved responses were made {_why(restored)}; '
+                f'they are not used and kept in {progress.unused_path}. Did you mean to change the '
                 'settings? A start with the former settings uses these responses again'
             )
         return restored.records, saved
@@ -242,3 +278,19 @@ class GPassKGenInferencer(GenInferencer):
         if message not in said:
             said.add(message)
             self.logger.warning(message)
+
+
+def _why(restored: Restored) -> str:
+    """Return by what or for what the saved responses were made that are not used."""
+    if not restored.models:
+        return (
+            'for another prompt or under another protocol, seed or max_out_len than this run asks '
+            'for'
+        )
+    if restored.models == ['']:
+        return (
+            'by an earlier version, which did not note the model, and the configs of this run do '
+            'not all name the same model'
+        )
+    models = ', '.join(map(readable, restored.models))
+    return f'by another model, or by this one in other settings: {models}'

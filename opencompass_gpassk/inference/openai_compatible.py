@@ -325,7 +325,7 @@ class APIBackend(Backend):
         keep_all: The top_k that keeps all tokens.
     """
 
-    keep_all = -1
+    keep_all: int | None = -1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -341,15 +341,14 @@ class APIBackend(Backend):
         if name not in self.fields(0):
             return
         self.left_out.add(name)
+        self.applied = self.sampling.without(self.left_out)
         effect = ''
         if name == 'seed':
             effect = ': a repeated run will draw other samples'
         elif name == 'temperature' and self.sampling.mode == 'greedy':
             effect = ': this model can NOT be decoded greedily'
-            self.applied = {'model': True}
         elif self.sampling.mode == 'sampled':
             effect = ': responses are drawn with the value of the API instead'
-            self.applied = {key: v for key, v in self.applied.items() if key != name}
         self.note(f'{self.model.path}: {name} is not sent ({reason[:200]}){effect}')
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.formats.settings import check_names
 
-__all__ = ['NEUTRAL', 'PAPER', 'Sampling']
+__all__ = ['NEUTRAL', 'NOT_APPLIED', 'PAPER', 'Sampling']
 
 # Values that leave the model's distribution unchanged. A parameter that a protocol leaves out gets
 # its value here, not a backend's default (transformers' top_k is 50).
@@ -16,6 +16,8 @@ NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1
 
 # The protocol of arXiv 2412.13147.
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
+
+NOT_APPLIED = 'not applied'  # in records of responses: the parameters that the wrapper can't set
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,23 @@ class Sampling:
         """The parameters for a prediction record, if the backend applies all of them."""
         return self.parameters if self.mode == 'sampled' else {self.mode: True}
 
-    def fields(self, seed: int, keep_all: int = -1) -> dict[str, Any]:
+    def without(self, left_out: Collection[str]) -> dict[str, Any]:
+        """Return the parameters for a prediction record, if the backend can't apply some of them.
+
+        ``not applied`` names them. Of greedy decoding, only the temperature matters.
+        """
+        if self.mode == 'greedy' and 'temperature' in left_out:
+            return {NOT_APPLIED: 'greedy'}
+        missing = [name for name in NEUTRAL if name in left_out and self.mode == 'sampled']
+        applied = {name: value for name, value in self.record.items() if name not in missing}
+        return applied | ({NOT_APPLIED: ', '.join(missing)} if missing else {})
+
+    def fields(self, seed: int, keep_all: int | None = -1) -> dict[str, Any]:
         """Return the fields of one request: all of them, since engines have defaults of their own.
 
         Args:
             seed: The seed of this draw.
-            keep_all: The engine's top_k that keeps all tokens.
+            keep_all: The engine's top_k that keeps all tokens; None if it has none.
         """
         if self.mode == 'greedy':
             return {**self.parameters, 'temperature': 0.0, 'top_k': 1}

@@ -498,7 +498,9 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
             Candidate(
                 problem.question,
                 problem.gold,
-                final_answer(response.text, processed=response.is_answer),
+                final_answer(
+                    response.text, processed=response.is_answer, question=problem.question
+                ),
                 response.text,
                 problem.language or problem.groups.get('language', ''),
             )

@@ -68,14 +68,15 @@ def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def final_answer(text: str, *, processed: bool) -> str | None:
+def final_answer(text: str, *, processed: bool, question: str = '') -> str | None:
     """Return the final answer of a response; None if it gives none.
 
     Args:
         text: The response.
         processed: Whether OpenCompass postprocessed it: then the whole text may be the answer.
+        question: The question, if it is known.
     """
-    answer = extract_answer(text)
+    answer = extract_answer(text, question)
     if answer is None and processed and len(text) <= LONGEST_PROCESSED:
         return text.strip() or None
     return answer

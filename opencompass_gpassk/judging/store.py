@@ -7,10 +7,15 @@ What can still be read of a damaged file is put into a new one; the old one is k
 
 The file is in WAL mode. On a network file system, where WAL does not work between machines, it has
 a rollback journal, which is slower.
+
+Checking the whole file takes half a minute for a million entries. So it is only done if nobody has
+the store open, and the file is not as its last user left it: a file beside it notes that state,
+and is locked as long as a process has the store open. Whatever is read is checked in any case.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import itertools
@@ -18,6 +23,7 @@ import json
 import os
 import shutil
 import sqlite3
+import stat
 import sys
 import threading
 import time
@@ -27,7 +33,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, TypeVar
+from typing import IO, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from opencompass_gpassk.formats.hashing import stable_hash
@@ -58,6 +64,7 @@ REPLACE = '(source, subject) DO UPDATE SET value = excluded.value, checksum = ex
 DATABASE_NAMES = ('.sqlite', '.sqlite3', '.db')
 SIDECARS = ('-wal', '-shm', '-journal')  # endings of SQLite's files beside a database
 CONTENT = ('', '-wal', '-journal')  # endings of those that hold entries
+BESIDE = ('.lock', '.state', *SIDECARS)  # endings of all files beside a store
 PAGE = 4096  # bytes
 BUSY_SECONDS = 60.0
 AT_ONCE = 900  # entries in a statement; every build of SQLite takes 999 parameters
@@ -66,6 +73,8 @@ ENCODING = ('utf-8', 'surrogatepass')  # texts may hold lone surrogates
 TRIES = 5  # at a file that others replace
 MOST_SALVAGED = 1 << 34  # bytes; a hostile file may consist of holes
 SALVAGED = 1 << 20  # bytes a second, at least; the rows of a hostile file may share its pages
+COPIED = 1 << 20  # bytes at once
+SETTLED = 0.02  # seconds; times of files differ if this lies between two changes
 LEAF = b'\x0d'  # the first byte of a page with rows; see https://www.sqlite.org/fileformat2.html
 MOUNTS = Path('/proc/self/mountinfo')
 NETWORK = {
@@ -98,8 +107,9 @@ class Store:
         path: The file; it is created if it doesn't exist. If it is damaged, a new file with what
             can be read of it takes its place, and standard error says so. So it is with a store of
             an earlier version.
-        read_only: Change nothing: no file is created, locked, replaced or written to. Read access
-            to the file is enough.
+        read_only: Change nothing: no file is created, replaced, kept locked or written to. Read
+            access to the file is enough.
+        whole: Check the whole file, even if it is as its last user left it.
 
     Attributes:
         damage: What was found damaged, and what was saved; '' if nothing was.
@@ -119,14 +129,15 @@ class Store:
     loss: ClassVar[str]  # what becomes of lost entries
     replaced: ClassVar[tuple[bytes, ...]] = ()  # sources whose last entry counts, not the first
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, read_only: bool = False, whole: bool = False) -> None:
+        self.path = path.resolve() if path.is_symlink() else path  # SQLite's files are beside it
         self.read_only = read_only
         self.damage = ''
         self.lost = 0
         self._turn = threading.RLock()
         self._still = False  # whether it is read as if nobody wrote to it
-        self._connection = self._opened()
+        self._noted: IO[bytes] | None = None  # locked as long as this process has the store open
+        self._connection = self._opened(whole)
 
     def __enter__(self: StoreT) -> StoreT:
         return self
@@ -138,6 +149,9 @@ class Store:
         """Close the file."""
         with self._turn:
             self._connection.close()
+            if self._noted and not self._noted.closed:
+                with self._noted, suppress(OSError), _locked(self.path):
+                    self._note_state(self._noted)
 
     @classmethod
     def default_path(cls, run: Path | None) -> Path | None:
@@ -151,7 +165,7 @@ class Store:
         if run is None:
             return None
         path = run / cls.name
-        for file in (_beside(path, ending) for ending in ('', '.lock', *SIDECARS)):
+        for file in (_beside(path, ending) for ending in ('', *BESIDE)):
             if not file.resolve().is_relative_to(run.resolve()):
                 raise ValueError(f'{file} leads out of the run; set {cls.variable} to the file')
         return path
@@ -228,7 +242,7 @@ class Store:
                     raise self._failed(error) from error
                 except (DamageError, *DAMAGE):
                     self._connection.close()
-                    self._connection = self._opened()
+                    self._connection = self._opened(whole=True)
         raise StoreError(f'{self.path}: the {self.noun} changes again and again; start again')
 
     def _file_state(self) -> tuple[int, ...]:
@@ -252,20 +266,57 @@ class Store:
             remedy = f'make room, or name a file on another disk in {self.variable}'
         return StoreError(f'{self.path}: the {self.noun} can not be used: {error}; {remedy}')
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self, whole: bool) -> sqlite3.Connection:
         """Open the file; if it is damaged, salvage it first."""
         if self.path.is_dir():
             raise ValueError(f'{self.path}: a folder; name a file in it, such as {self.name}')
         try:
+            self._require_regular()
             if self.read_only:
-                return self._opened_to_read()
+                return self._opened_to_read(whole)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path):
-                return self._opened_to_write()
-        except (OSError, sqlite3.OperationalError) as error:
-            raise self._failed(error) from error
+                return self._opened_to_write(whole)
+        except BaseException as error:
+            if self._noted:  # a file that can't be used is neither in use nor clean
+                self._noted.close()
+            if isinstance(error, OSError | sqlite3.OperationalError):
+                raise self._failed(error) from error
+            raise
 
-    def _opened_to_read(self) -> sqlite3.Connection:
+    def _require_regular(self) -> None:
+        """Raise a ValueError if opening a file could wait forever, or lead elsewhere."""
+        for file in (self.path, *(_beside(self.path, ending) for ending in BESIDE)):
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG(file.lstat().st_mode):
+                    raise ValueError(
+                        f'{file}: no regular file, as those of a {self.noun} are; move it away'
+                    )
+
+    def _clean_state(self) -> bytes:
+        """Return what any change of the file changes; b'' while its log or journal is there."""
+        if any(_beside(self.path, ending).exists() for ending in CONTENT[1:]):
+            return b''
+        found = self.path.stat()
+        # No program can set the time of the last change (ctime) as it likes.
+        return b'%d %d %d' % (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+    def _is_clean(self, noted: IO[bytes]) -> bool:
+        """Tell whether others have the file open, and checked it, or it is as they left it."""
+        state = self._clean_state()
+        noted.seek(0)
+        return _has_others(noted) or (bool(state) and noted.read(len(state) + 1) == state)
+
+    def _note_state(self, noted: IO[bytes]) -> None:
+        """Note the state of a file that was closed, and end the lock; the last user does it."""
+        if not self._is_clean(noted):
+            time.sleep(SETTLED)
+            noted.truncate(0)
+            noted.write(self._clean_state())
+            noted.flush()
+        fcntl.flock(noted, fcntl.LOCK_UN)  # a forked process may have the file open
+
+    def _opened_to_read(self, whole: bool) -> sqlite3.Connection:
         if not self.path.is_file() or not _size(self.path):
             raise ValueError(f'{self.path}: there is no {self.noun}; name the file of one')
         # To read a file in WAL mode SQLite creates files beside it, unless told that nobody writes
@@ -273,23 +324,30 @@ class Store:
         self._still = not any(_beside(self.path, one).exists() for one in ('-wal', '-journal'))
         self._opened_state = self._file_state()
         uri = f'file:{quote(str(self.path.absolute()))}?mode=ro{"&immutable=1" * self._still}'
+        clean = False
+        with suppress(OSError), _beside(self.path, '.state').open('rb') as noted:
+            clean = self._is_clean(noted)
         try:
-            return self._checked(uri)
+            return self._checked(uri, whole or not clean)
         except DamageError as error:
             copy = _connect('')  # in memory, and in a temporary file if it is large
             self._tell(f'{self._salvage(copy, str(error))} The file stays as it is.')
             return copy
 
-    def _opened_to_write(self) -> sqlite3.Connection:
+    def _opened_to_write(self, whole: bool) -> sqlite3.Connection:
         orphan = _size(_beside(self.path, '-wal')) and not _size(self.path)
         _create_file(self.path)
+        if not self._noted or self._noted.closed:
+            _create_file(_beside(self.path, '.state'))
+            self._noted = _beside(self.path, '.state').open('a+b')
+        whole = not self._is_clean(self._noted) or whole
         try:
             if orphan:
                 raise DamageError('its main file is gone, its log is not')
-            connection = self._checked(self.path)
+            connection = self._checked(self.path, whole)
         except DamageError as error:
             self._renew(str(error))
-            connection = self._checked(self.path)
+            connection = self._checked(self.path, whole=True)
         self._opened_state = self._file_state()
         wal = not is_network(self.path)
         connection.execute(f'PRAGMA journal_mode = {"wal" if wal else "delete"}')
@@ -299,7 +357,7 @@ class Store:
         connection.execute('PRAGMA secure_delete = on')
         return connection
 
-    def _checked(self, place: Path | str) -> sqlite3.Connection:
+    def _checked(self, place: Path | str, whole: bool) -> sqlite3.Connection:
         """Return a connection to a sound store; begin one in an empty file.
 
         Raises:
@@ -308,7 +366,7 @@ class Store:
         """
         connection = _connect(place)
         try:
-            self._check(connection)
+            self._check(connection, whole)
         except BaseException as error:
             connection.close()
             damaged = isinstance(error, DAMAGE) and not isinstance(error, sqlite3.OperationalError)
@@ -317,7 +375,7 @@ class Store:
             raise
         return connection
 
-    def _check(self, connection: sqlite3.Connection) -> None:
+    def _check(self, connection: sqlite3.Connection, whole: bool) -> None:
         ((application,),) = connection.execute('PRAGMA application_id')
         ((version,),) = connection.execute('PRAGMA user_version')
         tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql != ''").fetchall()
@@ -336,6 +394,8 @@ class Store:
             raise DamageError(EARLIER)
         if tables != [(TABLE.encode(),)]:
             raise DamageError(f'its tables are not those of a {self.noun}')
+        if not whole:
+            return
         ((found,),) = connection.execute('PRAGMA integrity_check(1)')
         if found != b'ok':
             raise DamageError(found.decode('utf-8', 'replace'))
@@ -364,7 +424,7 @@ class Store:
                 for ending in CONTENT:
                     if _beside(self.path, ending).exists():
                         with written_whole(_beside(aside, ending)) as copy:
-                            shutil.copy2(_beside(self.path, ending), copy)
+                            _copy(_beside(self.path, ending), copy)
                 for ending in SIDECARS:
                     _beside(self.path, ending).unlink(missing_ok=True)
         self._tell(f'{told} It is kept as {aside}; a new file has the rest. {self.loss}')
@@ -467,15 +527,19 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
             raise endless
         for ending in CONTENT:
             if _beside(path, ending).exists():
-                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
+                _copy(_beside(path, ending), _beside(copy, ending))
         with copy.open('r+b') as file:
             file.write(first)
         with suppress(*DAMAGE), closing(_connect(copy)) as connection:
             connection.execute('SELECT 1 FROM sqlite_master')  # puts the log into the file
-        latest = time.monotonic() + 10 + size / SALVAGED
+        parts = itertools.chain(*(_data(_beside(path, ending)) for ending in CONTENT))
+        stored = sum(end - start for start, end in parts)
+        latest = time.monotonic() + 10 + stored / SALVAGED
         with copy.open('r+b') as file:
             # A hostile log may have made the copy far longer than what it was made of.
-            for start in range(PAGE, min(_size(copy), size), PAGE):
+            for start in _pages(copy, size):
+                if time.monotonic() > latest:
+                    raise endless
                 file.seek(start)
                 page = file.read(PAGE)
                 if page[:1] == LEAF:
@@ -486,6 +550,41 @@ def _rows_left(path: Path) -> Iterator[Row | None]:
                         yield row
                         if time.monotonic() > latest:
                             raise endless
+
+
+def _data(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a file, from start to end, that are no holes."""
+    if not path.exists():
+        return
+    with path.open('rb') as file:
+        end, size = 0, _size(path)
+        while end < size:
+            try:
+                start = os.lseek(file.fileno(), end, os.SEEK_DATA)
+                end = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # a hole up to the end
+                    return
+                start, end = end, size  # its file system does not tell
+            yield start, end
+
+
+def _pages(path: Path, size: int) -> Iterator[int]:
+    """Yield where the pages behind the first begin that are no holes, up to a size."""
+    for start, end in _data(path):
+        yield from range(max(start // PAGE * PAGE, PAGE), min(end, size), PAGE)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, with its times, and holes as holes."""
+    with source.open('rb') as old, target.open('wb') as new:
+        for start, end in _data(source):
+            old.seek(start)
+            new.seek(start)
+            while start < end and (part := old.read(min(end - start, COPIED))):
+                start += new.write(part)
+        new.truncate(_size(source))
+    shutil.copystat(source, target)
 
 
 def _rows_of_table(path: Path) -> Iterator[Row | None]:
@@ -508,6 +607,17 @@ def _connect(path: Path | str) -> sqlite3.Connection:
     connection.text_factory = bytes  # a damaged text may not be UTF-8
     connection.execute(f'PRAGMA page_size = {PAGE}')
     return connection
+
+
+def _has_others(file: IO[bytes]) -> bool:
+    """Tell whether others have a lock on a file; take a shared one in any case."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        fcntl.flock(file, fcntl.LOCK_SH)
+    return False
 
 
 @contextmanager
@@ -611,8 +721,8 @@ class VerdictStore(Store):
     loss = "Lost verdicts of judges are asked for again; import people's again."
     replaced = (HUMAN, AUDIT)
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        super().__init__(path, read_only=read_only)
+    def __init__(self, path: Path, *, read_only: bool = False, whole: bool = False) -> None:
+        super().__init__(path, read_only=read_only, whole=whole)
         self._described: set[tuple[str, bytes]] = set()  # judges stored again after a salvage
 
     def get(

@@ -24,16 +24,15 @@ from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results.figures import SHARES
-from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.join_results import (
     Estimate,
     Result,
     Results,
-    estimate,
     figures_of,
     is_ours,
+    read_figure,
     sample_count,
+    shares_of,
     signature_line,
 )
 from opencompass_gpassk.runs.task_states import State, TaskState
@@ -88,9 +87,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
-            for key, (metric, k, tau) in _metrics(result, label, group).items():
-                name = in_group(label, key)
-                value = estimate(result, name) if name in result else math.nan
+            for (metric, k, tau), _, value in _values(result, label, group):
                 ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
                     {
@@ -111,15 +108,15 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
 Metric = tuple[str, int | None, float | None]
 
 
-def _metrics(result: Result, label: str, group: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return key → name, k and τ of a result's figures for a group; '' is the whole."""
-    figures = figures_of(result, originals='version' in group)
-    found: dict[str, Metric] = {
-        one.key: (one.name, one.m if one.k is None else one.k, one.tau) for one in figures
-    }
-    if not label:
-        found |= {name: (name, None, None) for name in SHARES if name in result}
-    return found
+def _values(
+    result: Result, label: str, group: Mapping[str, Any]
+) -> Iterator[tuple[Metric, str, float | None]]:
+    """Yield (name, k, τ), key and value of a result's figures for a group; '' is the whole."""
+    for one in figures_of(result, originals='version' in group):
+        metric = one.name, one.m if one.k is None else one.k, one.tau
+        yield metric, one.key, read_figure(result, one, label)
+    for name, share in () if label else shares_of(result).items():
+        yield (name, None, None), name, share
 
 
 def to_csv(results: Results) -> str:
@@ -177,8 +174,8 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
     def figures(label: str, group: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        names = {key: in_group(label, key) for key in _metrics(result, label, group)}
-        read = {key: estimate(result, name) for key, name in names.items() if name in result}
+        found = {key: value for _, key, value in _values(result, label, group)}
+        read = {key: value for key, value in found.items() if value is not None}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
         return {'figures': read, 'intervals': ends}
 
@@ -216,8 +213,8 @@ def _field_columns(fields: Iterable[str]) -> dict[str, str]:
     return columns
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _group_fields(result: Result) -> Iterable[str]:

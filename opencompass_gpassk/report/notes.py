@@ -14,6 +14,8 @@ from opencompass_gpassk.results.join_results import (
     Results,
 )
 from opencompass_gpassk.results.judge_error import ERRORS
+from opencompass_gpassk.results.schema import mixed_schemas
+from opencompass_gpassk.results.warnings import UNAPPLIED
 
 __all__ = [
     'benchmark_notes',
@@ -45,13 +47,15 @@ CAVEATS = {
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return the warnings on all figures of a benchmark, the most important first."""
-    results = (result for entry in benchmark.entries for result in entry.results)
+    results = [result for entry in benchmark.entries for result in entry.results]
     different = [
         f"the results are of different {name}: {' and '.join(values)}; don't compare them"
         for name, values in _differences(benchmark)
     ]
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
-    return [*different, *_warnings(benchmark), *apart]
+    mixed = mixed_schemas(results)
+    found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *apart]
+    return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
 
 
 def incomparable(result: Result) -> list[str]:
@@ -134,7 +138,7 @@ def sensitivity_notes(benchmark: Benchmark) -> list[str]:
         told = entry.result.get('judge_error') or {}
         if not told.get('sensitivity') or told.get('figures'):
             continue
-        figure = parse_figure(told['sensitivity']['figure'])
+        figure = parse_figure(told['sensitivity']['figure']).of_n(entry.n)
         recorded = entry.figure(figure)
         for error in ERRORS:
             for rate, value in told['sensitivity']['rates'][error].items():

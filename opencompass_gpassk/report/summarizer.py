@@ -17,6 +17,7 @@ from opencompass.summarizers import DefaultSummarizer
 from opencompass.summarizers.default import model_abbr_from_cfg_used_in_summarizer
 from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
+from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.end_of_job import end_of_job
@@ -28,8 +29,21 @@ from opencompass_gpassk.report.files import (
 )
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
+from opencompass_gpassk.report.stale_results import (
+    N,
+    differences,
+    evaluate_again,
+    evaluates,
+    told,
+)
 from opencompass_gpassk.report.tables.best import verdicts_of
-from opencompass_gpassk.results.join_results import headline_figures, is_ours
+from opencompass_gpassk.results.join_results import (
+    Result,
+    estimate,
+    figures_of,
+    headline_figures,
+    is_ours,
+)
 from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import TaskState, task_states
@@ -94,6 +108,8 @@ class GPassKSummarizer(DefaultSummarizer):
         states = task_states(planned_run(Path(self.work_dir), self.cfg))
         self.states = {(state.model, state.dataset): state for state in states}
         self.results = self._our_results()
+        self._renew()
+        refused = self._misnamed()
         level = self.logger.level
         self.logger.setLevel(logging.WARNING)  # three lines say where upstream's table is
         try:
@@ -119,6 +135,55 @@ class GPassKSummarizer(DefaultSummarizer):
             )
             (folder / 'gpassk.txt').write_text(text, encoding='utf-8')
         print(text, end='')
+        if refused:
+            raise ValueError(refused)
+
+    def _renew(self) -> None:
+        """Make results of other settings again, if OpenCompass evaluates; name the others."""
+        differing = self._differing()
+        stale = {pair: found for pair, found in differing.items() if N not in found}
+        if stale and evaluates(self.cfg):
+            for (name, abbr), found in stale.items():
+                self.logger.warning(f'{name}/{abbr} is evaluated again: {told(found)}')
+            configs = [
+                (model, dataset)
+                for model in self.model_cfgs
+                for dataset in self.dataset_cfgs
+                if (model_abbr_from_cfg_used_in_summarizer(model), dataset_abbr_from_cfg(dataset))
+                in stale
+            ]
+            try:
+                evaluate_again(self.cfg, configs)
+            except Exception as error:  # a runner or partitioner may raise anything
+                self.logger.error(f'not evaluated again: {type(error).__name__}: {error}')
+            self.trials.clear()
+            self.results = self._our_results()
+            differing = self._differing()
+        for (name, abbr), different in differing.items():
+            result = self.results[name][abbr]
+            result['warnings'] = [told(different), *(result.get('warnings') or [])]
+            self.logger.warning(f'{name}/{abbr}: {told(different)}')
+
+    def _differing(self) -> dict[tuple[str, str], dict[str, tuple[Any, Any]]]:
+        configs = {dataset_abbr_from_cfg(one): one for one in self.dataset_cfgs}
+        found = {
+            (name, abbr): differences(configs[abbr], result, self.trials.get((name, abbr)))
+            for name, of_model in self.results.items()
+            for abbr, result in of_model.items()
+        }
+        return {pair: different for pair, different in found.items() if different}
+
+    def _misnamed(self) -> str:
+        """Return which of our data sets say another n by their name; '' if none does."""
+        faults = []
+        for dataset in self.dataset_cfgs:
+            ours = any(dataset_abbr_from_cfg(dataset) in one for one in self.results.values())
+            if ours and 'n' in dataset:
+                try:
+                    check_name(dataset_abbr_from_cfg(dataset), dataset['n'])
+                except ValueError as error:
+                    faults.append(str(error))
+        return '; '.join(faults)
 
     def _write_page(self, folder: Path) -> str:
         """Write the report page and return its name, or that of the tables if it can't be made."""
@@ -177,7 +242,7 @@ class GPassKSummarizer(DefaultSummarizer):
         return results
 
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:
-        """Read each result by itself.
+        """Read each result by itself, ours as they were read for our tables.
 
         Upstream fails at a damaged file, and if two models' results have different metrics.
         """
@@ -204,10 +269,13 @@ class GPassKSummarizer(DefaultSummarizer):
                 modes |= mode
                 for name in one_parsed:
                     for abbr, result in one_raw[name].items():  # no lists, no tables
-                        plain = {k: v for k, v in result.items() if isinstance(v, PLAIN)}
-                        shown = self._headline(abbr, list(plain))
-                        raw[name][abbr] = {k: v for k, v in plain.items() if k in shown}
+                        raw[name][abbr] = {k: v for k, v in result.items() if isinstance(v, PLAIN)}
                     parsed[name] |= one_parsed[name]
+                    for abbr in one_raw[name].keys() & self.results.get(name, {}).keys():
+                        found = self._figures(self.results[name][abbr])
+                        shown = self._headline(abbr, list(found))
+                        raw[name][abbr] = {key: found[key] for key in shown}
+                        parsed[name][abbr], one_metrics[abbr] = found, list(found)
                 for abbr, names in one_metrics.items():
                     known = metrics.setdefault(abbr, [])
                     known += [name for name in names if name not in known]
@@ -252,6 +320,13 @@ class GPassKSummarizer(DefaultSummarizer):
         if result is None:
             return names
         return [one.key for one in headline_figures(result) if one.key in names]
+
+    @staticmethod
+    def _figures(result: Result) -> dict[str, float]:
+        """Return all figures of a result, those that upstream's summarizer would list first."""
+        listed = [one.key for one in figures_of(result) if one.in_summary]
+        keys = dict.fromkeys((*listed, *result['figures']))
+        return {key: float(estimate(result, key)) for key in keys}
 
     def _missing(self, name: str, dataset: str) -> str:
         """Return the text of a cell without a figure: the task's state."""

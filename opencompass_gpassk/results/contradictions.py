@@ -10,7 +10,7 @@ from opencompass_gpassk.results.groups import parts_of
 from opencompass_gpassk.results.join_results import Result, figures_of, stored_protocol
 from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.versions import find_groups
-from opencompass_gpassk.trials import SCHEMA, TrialTable, check_schema
+from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['contradiction']
 
@@ -21,7 +21,7 @@ MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too 
 def contradiction(result: Result, table: TrialTable) -> str:
     """Return how a result and its trials contradict each other, '' if they agree.
 
-    n and c of each problem are always compared; figures only if the result has the current schema.
+    n and c of each problem are always compared; figures not of a result of schema 1.
 
     Args:
         result: The stored result.
@@ -29,7 +29,7 @@ def contradiction(result: Result, table: TrialTable) -> str:
     """
     if differing := _other_counts(result, table):
         return f'n and c differ from its trials: {differing}'
-    if check_schema(result) != SCHEMA:
+    if result.get('schema', 1) == 1:
         return ''
     try:
         if differing := _other_parts(result, table):
@@ -40,11 +40,12 @@ def contradiction(result: Result, table: TrialTable) -> str:
     except ValueError as error:
         return f'its trials give no figures: {error}'
     # A result of an earlier version lacks the figures that were added since.
-    numbers = {k: v for k, v in given.items() if k in result and isinstance(v, float)}
-    others = [key for key, value in numbers.items() if not _same(result.get(key), value)]
+    stored = {**result['figures'], **(result.get('shares') or {})}
+    numbers = {k: v for k, v in {**given['figures'], **given['shares']}.items() if k in stored}
+    others = [key for key, value in numbers.items() if not _same(stored[key], value)]
     if not others:
         return ''
-    shown, right = _told(result.get(others[0])), _told(numbers[others[0]])
+    shown, right = _told(stored[others[0]]), _told(numbers[others[0]])
     return (
         f'{len(others)} of {len(numbers)} figures differ from its trials, such as '
         f'{others[0]}: {shown} instead of {right}'

@@ -104,7 +104,7 @@ class Family:
         over: The units that it averages over.
         name: The name in the column ``metric`` of CSV files; by default the key.
         heading: The name in tables; by default the key.
-        key_of_one: The key if each problem has one sample, if it differs.
+        former_key: The key before schema 3, if it differed.
         estimator: The same figure as an estimator from n and c of a problem; None if impossible.
         counted: The responses that it is computed from.
         least: The least possible value.
@@ -121,7 +121,7 @@ class Family:
         compared: Whether models are compared by it.
         tabulated: Whether the tables of a benchmark have a column of it for each k.
         on_page: Whether the leaderboard of the report page has a column of it.
-        in_summary: Whether OpenCompass's summary lists it.
+        in_summary: Whether OpenCompass's summary lists it, see :attr:`Figure.in_summary`.
     """
 
     key: str
@@ -130,7 +130,7 @@ class Family:
     over: Over = Over.PROBLEMS
     name: str = ''
     heading: str = ''
-    key_of_one: str = ''
+    former_key: str = ''
     estimator: Callable[[Figure], Estimator] | None = None
     counted: Counted = Counted.JUDGED
     least: float = 0.0
@@ -159,8 +159,8 @@ class Family:
         return Figure(self, k, None if tau is None else float(tau), n, m)
 
     def has(self, number: str) -> bool:
-        """Tell whether the key contains a number: ``k``, ``tau``, ``n`` or ``m``."""
-        return f'{{{number}}}' in self.key
+        """Tell whether key or heading contains a number: ``k``, ``tau``, ``n`` or ``m``."""
+        return f'{{{number}}}' in self.key + self.heading
 
 
 @dataclass(frozen=True)
@@ -186,17 +186,14 @@ class Figure:
     @property
     def key(self) -> str:
         """The key in the result JSON."""
-        family = self.family
-        once = family.key_of_one and self.n in (None, 1)
-        return self.side.value + self._filled(family.key_of_one if once else family.key)
+        return self.side.value + self._filled(self.family.key)
 
     @property
     def heading(self) -> str:
         """The name that people read."""
-        family = self.family
-        if family.key_of_one and self.n == 1:
+        if self.n == 1 and self.family.has('n'):  # one sample has no average
             return self.key
-        return self.side.value + self._filled(family.heading or family.key)
+        return self.side.value + self._filled(self.family.heading or self.family.key)
 
     @property
     def name(self) -> str:
@@ -217,6 +214,16 @@ class Figure:
     def lower_is_better(self) -> bool:
         """Whether a lower value is better."""
         return self.side is Side.DROP or self.family.lower_is_better
+
+    @property
+    def in_summary(self) -> bool:
+        """Whether OpenCompass's summary lists it: a result has it at its top level.
+
+        G-Pass@k at τ = 0 is pass@k. Of the sound figures the strictest is listed.
+        """
+        if self.side is Side.SOUND:
+            return self.tau == 1 or (self.family is ACCURACY and self.n == 1)
+        return self.side is Side.PLAIN and self.family.in_summary and self.tau != 0
 
     @property
     def counted(self) -> Counted:
@@ -255,9 +262,8 @@ def _majority_vote(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
 
 
 ACCURACY = Family(
-    name='accuracy',
-    key='accuracy ({n} runs average)',
-    key_of_one='accuracy',
+    key='accuracy',
+    former_key='accuracy ({n} runs average)',
     heading='average@{n}',
     about='mean share of right responses among the n samples of a problem',
     estimator=lambda at: Estimator('accuracy'),
@@ -273,7 +279,6 @@ MAJORITY_VOTE = Family(
     counted=Counted.PRESENT,
     repeated=True,
     on_page=True,
-    in_summary=True,
 )
 PASS = Family(
     name='pass@k',
@@ -491,6 +496,7 @@ UNDERSTANDING_SCORE = Family(
     over=Over.RIGHT_ORIGINALS,
     compared=False,
     on_page=True,
+    in_summary=True,
 )
 VERSIONS_RIGHT = Family(
     key='RV accuracy (original right)',
@@ -531,7 +537,7 @@ REASONING = {
         lower_is_better=name == REDUNDANCY,
         verdicts=bool(of),
         on_page=not of,
-        in_summary=name == VALIDITY and not of,
+        in_summary=not of,
     )
     for name in (VALIDITY, REDUNDANCY)
     for of in ('', 'right', 'wrong')
@@ -544,7 +550,6 @@ FALSE_POSITIVES = Family(
     counted=Counted.JUDGED_AND_SCORED,
     lower_is_better=True,
     on_page=True,
-    in_summary=True,
 )
 SCORED = Family(
     key='scored',
@@ -634,9 +639,9 @@ def parse_figure(text: str) -> Figure:
     for family in FAMILIES:
         if side is not Side.PLAIN and not family.sides:
             continue
-        for pattern in (family.key, family.key_of_one, family.heading):
+        for pattern in (family.key, family.former_key, family.heading):
             if pattern and (found := _pattern(pattern).fullmatch(rest)):
-                return replace(_at(family, found.groupdict(), pattern), side=side)
+                return replace(_at(family, found.groupdict()), side=side)
     raise ValueError(
         f'figure is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '
         'of a result'
@@ -651,15 +656,14 @@ def _pattern(spelled: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _at(family: Family, found: dict[str, str], pattern: str) -> Figure:
+def _at(family: Family, found: dict[str, str]) -> Figure:
     n = found.get('n')
     tau = float(found['tau']) if 'tau' in found else None
     if tau is not None and tau > 1:
         raise ValueError(f'tau is {tau:g}; a threshold τ is a share from 0 to 1')
-    once = 1 if pattern == family.key_of_one else None
     return family(
         k=int(found['k']) if 'k' in found else None,
         tau=tau,
-        n=once if n is None else None if n == 'n' else int(n),
+        n=None if n in (None, 'n') else int(n),
         m=int(found['m']) if 'm' in found else None,
     )

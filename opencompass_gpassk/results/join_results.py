@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, Side, result_figures
+from opencompass_gpassk.inference.sampling import NOT_APPLIED
+from opencompass_gpassk.results.figures import ACCURACY, SHARES, Figure, result_figures
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 
@@ -27,6 +28,7 @@ __all__ = [
     'read_figure',
     'same_data',
     'sample_count',
+    'shares_of',
     'signature_line',
     'stored_protocol',
     'way_of_decoding',
@@ -64,7 +66,7 @@ def estimate(result: Mapping[str, Any], key: str) -> float:
     It is an :class:`Estimate` if the result has an interval for it. Results may be made without
     intervals.
     """
-    value = math.nan if result[key] is None else float(result[key])
+    value = math.nan if result['figures'][key] is None else float(result['figures'][key])
     intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
     ends = intervals.get(key) if isinstance(intervals, Mapping) else None
     if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
@@ -145,11 +147,11 @@ class Entry:
 
     def average(self, group: str = '') -> float | None:
         """Return the average accuracy over the n samples, in percent."""
-        return self.figure(ACCURACY(n=self.n), group) if self.n else None
+        return self.figure(ACCURACY(), group)
 
     def greedy_accuracy(self, group: str = '') -> float | None:
         """Return the accuracy under greedy decoding, in percent."""
-        return None if self.greedy is None else read_figure(self.greedy, ACCURACY(n=1), group)
+        return None if self.greedy is None else read_figure(self.greedy, ACCURACY(), group)
 
 
 @dataclass(frozen=True)
@@ -251,9 +253,17 @@ def read_figure(result: Result, figure: Figure, group: str = '') -> float | None
     It is an :class:`~opencompass_gpassk.results.join_results.Estimate` if it has an interval.
     """
     key = in_group(group, figure.key)
-    if key not in result:
-        return None
-    return estimate(result, key)
+    return estimate(result, key) if result and key in result['figures'] else None
+
+
+def shares_of(result: Result) -> dict[str, float]:
+    """Return the shares that say how far a result can be trusted, in percent; NaN if undefined."""
+    stored = result.get('shares') or {}
+    return {
+        name: math.nan if stored[name] is None else float(stored[name])
+        for name in SHARES
+        if name in stored
+    }
 
 
 def same_data(one: Result, other: Result) -> bool:
@@ -267,12 +277,15 @@ def sample_count(result: Result) -> int:
 
 
 def is_greedy(result: Result) -> bool:
-    """Tell whether a result has one greedy response to each problem."""
+    """Tell whether a result has one response to each problem, for the greedy column.
+
+    It stays there if the model's wrapper could not be told to decode greedily; a warning says so.
+    """
     sampling = result['signature'].get('sampling')
     return (
         sample_count(result) == 1
         and isinstance(sampling, Mapping)
-        and sampling.get('greedy') is True
+        and (sampling.get('greedy') is True or sampling.get(NOT_APPLIED) == 'greedy')
     )
 
 
@@ -290,20 +303,13 @@ def figures_of(result: Result, *, originals: bool = False) -> list[Figure]:
     """
     protocol = stored_protocol(result)
     versions = None if originals else (result.get('versions') or {}).get('per_group')
-    return [one for one in result_figures(protocol, versions) if one.key in result]
+    return [one for one in result_figures(protocol, versions) if one.key in result['figures']]
 
 
 def headline_figures(result: Result) -> list[Figure]:
-    """Return the few figures of a result that summaries list: at the strictest τ, and every k."""
+    """Return the figures that OpenCompass's summary lists, but of τ only the strictest."""
     strictest = max(result.get('taus') or [None])
-    sound = G_PASS if result.get('k') else ACCURACY
-    return [
-        one
-        for one in figures_of(result)
-        if one.family.in_summary
-        and one.tau in (None, strictest)
-        and (one.side is Side.PLAIN or (one.side is Side.SOUND and one.family is sound))
-    ]
+    return [one for one in figures_of(result) if one.in_summary and one.tau in (None, strictest)]
 
 
 def stored_protocol(result: Result) -> Protocol:

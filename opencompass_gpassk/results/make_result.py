@@ -172,8 +172,8 @@ def make_result(
     """Return the result of one model on one data set, as it is stored in its JSON file.
 
     ``docs/results.md`` describes its fields. Figures are in percent; undefined ones are NaN. The
-    keys depend only on the data set and its settings, since OpenCompass's summarizer reads the same
-    keys for all models.
+    keys depend only on the data set and its settings, since OpenCompass's summarizer lists every
+    number at the top level, and stops if two models differ there.
 
     Args:
         table: The trials.
@@ -192,10 +192,9 @@ def make_result(
     values = FigureValues(table, protocol)
     independence = audit_responses(responses)
     sampling = _samplings(responses)
-    result: dict[str, Any] = {'schema': SCHEMA, **table_figures(values)}
-    result['identical'] = 100 * independence.identical
-    result['duplicates'] = 100 * independence.duplicates
-    result['benchmark'] = benchmark
+    result: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
+    result['shares']['identical'] = 100 * independence.identical
+    result['shares']['duplicates'] = 100 * independence.duplicates
     signature: dict[str, Any] = {
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
@@ -229,12 +228,19 @@ def make_result(
 
 
 def table_figures(values: FigureValues) -> dict[str, Any]:
-    """Return the fields of a result that are computed from its trials alone."""
-    found: dict[str, Any] = {}
-    for label, part in values.parts.items():
-        means = values.means(part)
-        found |= {in_group(label, key): mean for key, mean in means.items()}
-    found |= _counts(values)
+    """Return the fields of a result that are computed from its trials alone.
+
+    The figures that OpenCompass's summary lists come first.
+    """
+    figures = {
+        in_group(label, key): mean
+        for label, part in values.parts.items()
+        for key, mean in values.means(part).items()
+    }
+    listed = [f for columns in values.columns.values() for f in columns.figures if f.in_summary]
+    listed.sort(key=lambda one: (one.k or 0, one.family is PASS))  # the strict figures first
+    found: dict[str, Any] = {one.key: figures[one.key] for one in listed}
+    found |= {'figures': figures, **_counts(values)}
     if values.protocol.judged and (groups := values.trials.groups):
         found['versions'] = _versions(values, groups)
     found['groups'] = {
@@ -246,7 +252,7 @@ def table_figures(values: FigureValues) -> dict[str, Any]:
 
 
 def _counts(values: FigureValues) -> dict[str, Any]:
-    """Return ``counts``, and the coverage and the shares of faulty responses, in percent."""
+    """Return ``counts``, and ``shares``: the coverage and faulty responses, in percent."""
     table, protocol = values.table, values.protocol
     members = values.parts[''].members
     lost = int(table.lost.sum())
@@ -274,7 +280,7 @@ def _counts(values: FigureValues) -> dict[str, Any]:
     if not protocol.judged:  # answers were not looked at
         counts = {name: counts[name] for name in ('problems', 'trials', 'lost', 'truncated')}
         shares = {'truncated': shares['truncated']}
-    return {**shares, 'counts': counts}
+    return {'shares': shares, 'counts': counts}
 
 
 def _share(count: int, of: int) -> float:

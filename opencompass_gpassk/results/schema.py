@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.metrics.judge_error import is_labelled
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.figures import SHARES, parse_figure
 from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
-__all__ = ['FIELDS', 'Field', 'check_result', 'with_schema_warning']
+__all__ = ['FIELDS', 'Field', 'check_result', 'in_schema_3', 'mixed_schemas']
 
 MOST = 1_000_000  # samples of a result; a file with more was made to do harm
 MOST_VERSIONS = 1000
@@ -62,11 +63,16 @@ def _is_whole(least: int, most: int = MOST) -> Test:
 
 def _is_number(value: Any) -> bool:
     # NaN stands for undefined. Infinity, and an int too great for a float, are not allowed.
-    return isinstance(value, (int, float)) and (value != value or abs(value) <= MOST)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and (value != value or abs(value) <= MOST)
 
 
 def _is_share(value: Any) -> bool:
-    return isinstance(value, (int, float)) and 0 <= value <= 1
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_percent(value: Any) -> bool:
+    return value is None or (_is_number(value) and not (value < 0 or value > 100))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -114,6 +120,8 @@ POSITIVE = Kind(_is_whole(1), 'a whole number from 1')
 VERSIONS_NUMBER = Kind(_is_whole(1, MOST_VERSIONS), f'a whole number from 1 to {MOST_VERSIONS}')
 NUMBER = Kind(_is_number, 'a number')
 SHARE = Kind(_is_share, 'a number from 0 to 1')
+PERCENT = Kind(_is_percent, 'a number from 0 to 100, or null')
+SCHEMAS = Kind(lambda value: value in (1, 2, SCHEMA), f'{SCHEMA!r}')
 LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or null')
 BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
 PAIR = Kind(_is_pair, 'a list of two numbers')
@@ -133,11 +141,16 @@ ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 # Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
 # and signature.n must be there. figures.py defines the keys of figures.
 FIELDS: dict[str, Field] = {
-    'schema': Field(POSITIVE, f'version of this description, now {SCHEMA}; missing before 2'),
+    'schema': Field(SCHEMAS, 'version of this description; the number 2 before, missing before 2'),
+    'rescored': Field(TEXTS, 'the settings that gpassk rescore chose'),
     'benchmark': Field(TEXT, 'name of the benchmark; results are joined by it'),
     'model': Field(TEXT, 'the model, if given to `gpassk score`'),
     'k': Field(KS, 'the k of pass@k and G-Pass@k; empty if each problem has one sample'),
     'taus': Field(TAUS, 'the thresholds τ of G-Pass@k'),
+    'figures': Field(OBJECT, 'every figure, in percent, those of groups under `<label>/<key>`'),
+    'figures.*': Field(LENGTH, 'the figure; the range depends on it'),
+    'shares': Field(OBJECT, 'shares of the data set as a whole'),
+    'shares.*': Field(PERCENT, 'the share, in percent'),
     'counts': Field(OBJECT, 'counts over all problems, originals of versions included'),
     'counts.problems': Field(COUNT, 'problems of the headline figures'),
     'counts.trials': Field(MANY, 'responses, lost ones included'),
@@ -150,7 +163,7 @@ FIELDS: dict[str, Field] = {
     'counts.truncated': Field(MANY, 'responses that were cut off'),
     'counts.excluded': Field(OBJECT, 'problems that the figures at each k leave out'),
     'counts.excluded.*': Field(COUNT, 'k → problems with fewer than k judged responses'),
-    'groups': Field(OBJECT, 'label → a group of problems with its own figures'),
+    'groups': Field(OBJECT, 'label → a group of problems that has figures of its own'),
     'groups.*': Field(OBJECT, 'the fields that its problems share, such as split or language'),
     'groups.*.*': Field(SCALAR, 'the value of a shared field'),
     'groups.*.problems': Field(COUNT, 'problems of the group'),
@@ -252,6 +265,8 @@ FIELDS: dict[str, Field] = {
 }
 
 
+TOP_LEVEL = {path.partition('.')[0] for path in FIELDS}
+ROUNDING = 1e-6  # percent
 ROW, ANSWER = 'details[].', 'details[].answers[].'
 OF_ROW = {
     path.removeprefix(ROW): one.kind
@@ -287,13 +302,45 @@ def check_result(result: Result) -> None:
     if [*looks, n] != sorted({*looks, n}):
         told = reprlib.repr(looks)
         raise ValueError(f'field looks is {told}, not ascending below n = {n}; leave it out')
-    for name in result.keys() - {path.partition('.')[0] for path in FIELDS}:
-        if result[name] is not None:
-            _demand(name, result[name], _is_number, 'a finite number')
+    _demand('figures', result.get('figures'), *OBJECT)
+    for key, value in result['figures'].items():
+        _check_figure(f'figures, {key}', key, value)
+    for key in result.keys() - TOP_LEVEL:
+        _check_figure(key, key, result[key])
+        if repr(result[key]) != repr(result['figures'].get(key)):  # NaN is NaN
+            raise ValueError(
+                f'field {key[:60]} is {reprlib.repr(result[key])}, but in figures it is '
+                f'{reprlib.repr(result["figures"].get(key))}; score its responses again'
+            )
     for row in result.get('details') or []:
         _check_row(row)
     _check_sizes(result)
     stored_protocol(result)
+
+
+def _check_figure(name: str, key: str, value: Any) -> None:
+    """Raise a ValueError if a figure is no number or out of its range; a later one may be unknown.
+
+    Args:
+        name: The field.
+        key: The figure's key, with its group.
+        value: The figure in percent; None is undefined.
+    """
+    try:
+        figure = parse_figure(key.rpartition('/')[2])
+    except ValueError:
+        _demand(name, value, *LENGTH)
+        return
+    least, most = 100 * figure.least, 100 * figure.most
+    _demand(
+        name,
+        value,
+        lambda one: (
+            one is None
+            or (_is_number(one) and not (one < least - ROUNDING or one > most + ROUNDING))
+        ),
+        f'a number from {least:g} to {most:g}',
+    )
 
 
 def _values(value: Any, path: list[str], name: str) -> Iterator[tuple[str, Any]]:
@@ -372,16 +419,51 @@ def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
         raise ValueError(f'field {name[:60]} is {told}, not {wanted}; score its responses again')
 
 
-def with_schema_warning(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of an earlier schema with a warning about figures that can't be shown.
+FORMER_ACCURACY = re.compile(r'accuracy \(\d+ runs average\)')  # its key before schema 3
+NAMING_FIGURES = ('intervals', 'intervals_fixed', 'bounds', 'uncertainty', 'judge_error')
 
+
+def in_schema_3(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result in the form of schema 3; ``schema`` stays that of its file.
+
+    Before schema 3 all figures and shares were at the top level, and the key of accuracy named n.
     Before schema 2, ``understanding score`` was the share of right versions, and the score of
     RV-Bench's Eq. 5 was missing.
     """
-    if check_schema(result) == SCHEMA or not result.get('versions'):
+    check_schema(result)
+    schema = result.get('schema', 1)
+    if schema == SCHEMA:
         return result
-    warning = (
-        'an earlier version of this package made the result: its understanding score was not '
-        'that of Eq. 5, so it is not shown; make the result again with gpassk rescore'
+    numbers = {name: result[name] for name in result if name not in TOP_LEVEL}
+    found = {name: result[name] for name in result if name in TOP_LEVEL}
+    found['shares'] = {name: numbers.pop(name) for name in SHARES if name in numbers}
+    found |= _renamed({name: found[name] for name in NAMING_FIGURES if name in found})
+    found['figures'] = _renamed(numbers)
+    if schema == 1 and result.get('versions'):
+        warning = (
+            'an earlier version of this package made the result: its understanding score was not '
+            'that of Eq. 5, so it is not shown; make the result again with gpassk rescore'
+        )
+        found['warnings'] = [*(result.get('warnings') or []), warning]
+    return found
+
+
+def _renamed(value: Any) -> Any:
+    """Return a value with the present key of accuracy in its texts."""
+    if isinstance(value, str):
+        return FORMER_ACCURACY.sub('accuracy', value)
+    if isinstance(value, Mapping):
+        return {_renamed(key): _renamed(one) for key, one in value.items()}
+    return [_renamed(one) for one in value] if isinstance(value, list) else value
+
+
+def mixed_schemas(results: Iterable[Result]) -> str:
+    """Return a warning if only some results of a run are of an earlier schema; '' otherwise."""
+    earlier = [one.get('schema', 1) != SCHEMA for one in results]
+    if all(earlier) or not any(earlier):
+        return ''
+    return (
+        f'{sum(earlier)} of {len(earlier)} results were made by an earlier version of this '
+        "package: OpenCompass's own summarizer stops at such a run; make them again with gpassk "
+        'rescore'
     )
-    return {**result, 'warnings': [*(result.get('warnings') or []), warning]}

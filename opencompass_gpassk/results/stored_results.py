@@ -12,7 +12,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_json, read_object
 from opencompass_gpassk.results.join_results import Result, is_ours
-from opencompass_gpassk.results.schema import check_result, with_schema_warning
+from opencompass_gpassk.results.schema import check_result, in_schema_3
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 
@@ -72,7 +72,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """Return a stored result, of this package's or another evaluator.
+    """Return a stored result, of this package's or another evaluator; ours in the current schema.
 
     Raises:
         FileNotFoundError: If the file doesn't exist.
@@ -82,10 +82,11 @@ def read_result(path: Path) -> dict[str, Any]:
     if not is_ours(result):
         return result
     try:
-        check_result(result)
-    except ValueError as error:
+        found = in_schema_3(result)
+        check_result(found)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f'{path}: not readable: {error}') from error
-    return with_schema_warning(result)
+    return found
 
 
 MOST_NAMED = 5  # skipped files named in a message

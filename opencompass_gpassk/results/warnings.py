@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.inference.sampling import NOT_APPLIED
 from opencompass_gpassk.metrics.independence import Independence
 from opencompass_gpassk.results.figures import GROUP_ACCURACY, Side, parse_figure
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = ['MANY_TRUNCATED', 'bounds_line', 'result_warnings']
+__all__ = ['MANY_TRUNCATED', 'UNAPPLIED', 'bounds_line', 'result_warnings']
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
@@ -26,7 +27,7 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
     shown = [
         f'{figure.heading} {low:.1f} to {high:.1f}'
         for key, (low, high) in found.items()
-        if (figure := parse_figure(key)).side is side
+        if (figure := parse_figure(key).of_n(protocol.n)).side is side
         and figure.family.in_summary
         and figure.k in (None, k)
         and figure.tau in (None, tau)
@@ -37,6 +38,7 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 
 MANY_TRUNCATED = 1.0  # percent
 MANY_WITHOUT_ANSWER = 50.0
+UNAPPLIED = f'sampling {NOT_APPLIED}: '  # begins the warning that comes before all others
 SHOWN_REASONS = 3
 LONGEST_REASON = 60
 
@@ -55,11 +57,12 @@ def result_warnings(
         audit: The audit of the responses' independence.
         sampling: The distinct parameters under which responses were drawn.
     """
+    unapplied = _unapplied(sampling)
     if not protocol.judged:
-        return _response_warnings(result, protocol.n, audit, sampling)
+        return [*unapplied, *_response_warnings(result, protocol.n, audit, sampling)]
     counts, ks = result['counts'], protocol.ks
     # The most important first: the end of a job shows three.
-    found = [
+    found = unapplied + [
         f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged responses and '
         f'are left out of the figures at {k}'
         for k, excluded in reversed(counts['excluded'].items())
@@ -74,9 +77,10 @@ def result_warnings(
             f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
             'are noisy; sample each problem more often'
         )
-    if result['no answer'] > MANY_WITHOUT_ANSWER:
+    no_answer = result['shares']['no answer']
+    if no_answer > MANY_WITHOUT_ANSWER:
         found.append(
-            f'{result["no answer"]:.0f} % of the responses have no final answer that could be '
+            f'{no_answer:.0f} % of the responses have no final answer that could be '
             r'found, and count as wrong; ask for one in \boxed{}, or look at the responses'
         )
     if versions := result.get('versions'):
@@ -84,20 +88,31 @@ def result_warnings(
     return found
 
 
+def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a warning if the model's wrapper could not set parameters of the protocol."""
+    names = dict.fromkeys(str(one[NOT_APPLIED]) for one in sampling if NOT_APPLIED in one)
+    return [
+        f"{UNAPPLIED}{one}; the model's wrapper or server does not take this, so the responses "
+        'were drawn as the model or its provider chose'
+        + (', and may be copies of one another' if 'temperature' in one else '')
+        for one in names
+    ]
+
+
 def _response_warnings(
     result: Mapping[str, Any], n: int, audit: Independence, sampling: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Return the warnings about the responses themselves."""
-    counts, found = result['counts'], []
+    counts, truncated, found = result['counts'], result['shares']['truncated'], []
     if n > 1 and (copies := audit.warning()):
         found.append(copies)
     if counts['lost']:
         found.append(
             f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
         )
-    if result['truncated'] > MANY_TRUNCATED:
+    if truncated > MANY_TRUNCATED:
         found.append(
-            f'{result["truncated"]:.1f} % of the responses are cut off, at max_out_len or at the '
+            f'{truncated:.1f} % of the responses are cut off, at max_out_len or at the '
             'end of the context; raise max_out_len, or the context length if that is the lower '
             'limit'
         )
@@ -119,6 +134,12 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
             f'{unjudged} of {counts["trials"]} responses are unjudged{told and f" ({told})"}: they '
             'do not count as wrong, but their problems have fewer samples'
         )
+    if skipped := result['judging'].get('reasons', {}).get('unknown: budget'):
+        found.append(
+            f'{skipped} answers were not compared, since comparing others of their problems, or '
+            'of this run, took too much time (reason budget); look at these answers, or let a '
+            'judge decide'
+        )
     if counts['undecided']:
         found.append(
             f'{counts["undecided"]} of {counts["trials"]} responses could not be decided by rule '
@@ -126,8 +147,8 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
         )
     if result['bounds'] and (line := bounds_line(result['bounds'], protocol, Side.PLAIN)):
         found.append(
-            f'coverage is {result["coverage"]:.2f} %: if all responses without a verdict were '
-            f'wrong, or all right, the figures over all problems would be {line}'
+            f'coverage is {result["shares"]["coverage"]:.2f} %: if all responses without a verdict '
+            f'were wrong, or all right, the figures over all problems would be {line}'
         )
     reasoning = result.get('reasoning') or {}
     for k, excluded in (reasoning.get('excluded') or {}).items():

@@ -9,21 +9,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import CONFIG_BYTES, read_bytes
 
 __all__ = [
     'Run',
+    'evaluator_of',
     'find_run',
     'planned',
     'planned_run',
     'read_config',
     'read_literal_config',
     'read_run_config',
+    'require_literal',
     'run_config',
+    'stored_models',
     'trials_files',
 ]
 
@@ -37,6 +41,11 @@ ASSIGNMENT = re.compile(
 MOST_PARSED = 1_800_000  # bytes, for a thousand data sets; parsed, "{},{},…" takes a gigabyte
 MOST_PAIRS = 100_000  # pairs of a model and a data set
 LONGEST_NAME = 255  # bytes of a file's name
+SHOWN = 200  # characters of a value in a message
+# What mmengine replaces in the text of a config before Python parses it: {{$VAR:default}},
+# {{ _base_.name }}, {{ fileDirname }}. Braces of a dictionary around a value may close it too.
+REPLACED = re.compile(r"""\{\{['"]?\s*(\$|_base_|file)""")
+MOST_SAMPLES = 4096  # of a problem; an untrusted config that asks for more was made to do harm
 
 
 def read_literal_config(path: Path) -> Mapping[str, Any]:
@@ -85,11 +94,11 @@ def _check_names(config: Any, otherwise: Sequence[str]) -> None:
         raise ValueError(f'a {type(config).__name__} stands for a model or a data set')
     if not isinstance(config.get('summarizer_abbr', ''), str | None):
         raise ValueError('summarizer_abbr of a model is not a text')
-    for field in ['abbr'] if 'abbr' in config else otherwise:
-        name = config.get(field)
+    for key in ['abbr'] if 'abbr' in config else otherwise:
+        name = config.get(key)
         if not isinstance(name, str) or not name or '\0' in name:
-            raise ValueError(f'{field} of a model or a data set is {str(name)[:60]!r}')
-        if field == 'abbr' and (
+            raise ValueError(f'{key} of a model or a data set is {str(name)[:60]!r}')
+        if key == 'abbr' and (
             name.startswith('/')
             or any(
                 part in ('', '.', '..') or len(part.encode('utf-8', 'replace')) > LONGEST_NAME
@@ -132,11 +141,15 @@ class Run:
         folder: The timestamp folder.
         pairs: (model, data set) abbrs in the order of the config.
         shared_evaluation: Whether one eval task, and so one log, may cover several data sets.
+        samples: Data set → how often each problem is sampled; not of those cut by a test_range.
+        min_coverage: Data set → least share of the responses that an evaluation needs.
     """
 
     folder: Path
     pairs: list[tuple[str, str]]
     shared_evaluation: bool = False
+    samples: Mapping[str, int] = field(default_factory=dict)
+    min_coverage: Mapping[str, float] = field(default_factory=dict)
 
 
 def find_run(path: Path) -> Path:
@@ -186,6 +199,25 @@ def run_config(folder: Path) -> Path:
     return configs[-1]
 
 
+def stored_models(predictions: Path) -> list[Mapping[str, Any]]:
+    """Return what each stored config of a run says of one model; OpenCompass stores one a start.
+
+    Args:
+        predictions: ``predictions/<model>``; a model's name may contain slashes.
+
+    Raises:
+        ValueError: If a config can't be read.
+    """
+    run, _, model = predictions.as_posix().rpartition('/predictions/')
+    paths = sorted(Path(run, 'configs').glob('*.py')) if run else []
+    return [
+        one
+        for path in paths
+        for one, _ in planned(read_literal_config(path))
+        if _model_abbr(one) == model
+    ]
+
+
 def read_config(path: Path) -> Mapping[str, Any]:
     """Execute the user's own config, and return it.
 
@@ -204,6 +236,38 @@ def read_config(path: Path) -> Mapping[str, Any]:
     return config
 
 
+def require_literal(value: Any, place: str) -> None:
+    """Refuse what would not come back as the same data when OpenCompass reads its config again.
+
+    OpenCompass writes the config into the run, and one for each task. mmengine replaces variables
+    in their text, in which a default may end its quotes and run as code, and does not escape keys.
+
+    Args:
+        value: A config, or a value in one.
+        place: Its name in messages, such as ``models``.
+
+    Raises:
+        ValueError: If a key or a value would be replaced, or a key would not be quoted.
+    """
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            if not isinstance(key, int | float | None) and repr(key) != f"'{key}'":
+                raise ValueError(
+                    f'{place}: a key is {short_line(repr(key), SHOWN)}; OpenCompass would write it '
+                    'without escapes; use letters, digits, blanks and underscores'
+                )
+            require_literal(str(key), f'{place}: a key')
+            require_literal(one, f'{place}.{key}')
+    elif isinstance(value, list | tuple | set | frozenset):
+        for number, one in enumerate(value):
+            require_literal(one, f'{place}[{number}]')
+    elif found := REPLACED.search(str(value)):
+        raise ValueError(
+            f'{place} is {short_line(repr(value), SHOWN)}; in a config, OpenCompass would replace '
+            f'what begins with {found[0]}, and might run it as code; use another name or text'
+        )
+
+
 def planned(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     """Return each pair of a model's config and the config of a data set that it answers."""
     combinations = config.get('model_dataset_combinations') or [config]
@@ -213,13 +277,37 @@ def planned(config: Mapping[str, Any]) -> list[tuple[Any, Any]]:
 def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     """Return a run with the models and data sets that its config asks for."""
     pairs = [(_model_abbr(model), _dataset_abbr(dataset)) for model, dataset in planned(config)]
+    datasets = {_dataset_abbr(dataset): dataset for _, dataset in planned(config)}
+    coverage = {abbr: evaluator_of(one).get('min_coverage') for abbr, one in datasets.items()}
     evaluation = config.get('eval')
     partitioner = evaluation.get('partitioner') if isinstance(evaluation, Mapping) else None
     settings = partitioner if isinstance(partitioner, Mapping) else {}
     # OpenCompass's default is one data set per task.
     naive = 'NaivePartitioner' in str(settings.get('type', 'NaivePartitioner'))
     shared = not naive or settings.get('n', 1) != 1
-    return Run(folder, list(dict.fromkeys(pairs)), shared)
+    return Run(
+        folder,
+        list(dict.fromkeys(pairs)),
+        shared,
+        {
+            abbr: n
+            for abbr, one in datasets.items()
+            if type(n := one.get('n', 1)) is int
+            and 1 <= n <= MOST_SAMPLES
+            and not _section(one, 'reader_cfg').get('test_range')
+        },
+        {abbr: share for abbr, share in coverage.items() if isinstance(share, (int, float))},
+    )
+
+
+def evaluator_of(dataset: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the config of a data set's evaluator, {} if it has none."""
+    return _section(_section(dataset, 'eval_cfg'), 'evaluator')
+
+
+def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = config.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _model_abbr(config: Any) -> str:

@@ -8,29 +8,39 @@ record, so that a missing shard can't shift a response to another problem.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
 
 __all__ = [
+    'Gaps',
     'IncompletePredictionsError',
     'PredictionFiles',
     'Response',
     'align',
+    'by_file',
+    'find_gaps',
     'how_to_ask_again',
+    'identities_in',
     'model_name',
     'prediction_folder',
     'prediction_parts',
     'read_handed_over',
     'read_predictions',
+    'replicas',
     'retry_note',
     'run_folder',
     'shard_numbers',
 ]
+
+Identity = tuple[str, int]  # problem_id and replica
 
 LONGEST_GAP = 7
 NoneType = type(None)
@@ -109,6 +119,12 @@ class PredictionFiles:
     missing: list[str]
     unfinished: list[str]
 
+    @property
+    def unfinished_parts(self) -> str:
+        """The missing and the unfinished files, as the end of a message."""
+        parts = {'missing files': self.missing, 'unfinished': self.unfinished}
+        return ''.join(f'; {told}: {", ".join(names)}' for told, names in parts.items() if names)
+
 
 def read_predictions(
     folder: Path, name: str, others: Collection[str] = frozenset()
@@ -142,6 +158,7 @@ def read_predictions(
     if not shards:
         responses = list(_responses(whole))
         contiguous = len(responses)
+    _require_one_model(responses, folder, name)
     missing = sorted(set(range(max(expected, default=-1) + 1)).difference(shards))
     return PredictionFiles(
         responses=responses,
@@ -149,6 +166,21 @@ def read_predictions(
         missing=[f'{name}_{number}.json' for number in missing],
         unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
     )
+
+
+def _require_one_model(responses: Sequence[Response], folder: Path, name: str) -> None:
+    """Raise a ValueError if responses are of several models; earlier versions noted none."""
+    files: dict[str, str] = {}
+    for response in responses:
+        if response.identity and isinstance(model := response.record.get('model'), str):
+            files.setdefault(model, response.location.rpartition('/')[2].partition('#')[0])
+    if len(files) > 1:
+        told = ' and '.join(f'{path} by {model}' for model, path in files.items())
+        raise ValueError(
+            f'{folder / name}: the responses are of several models: {told}. The config was changed '
+            'between two starts; delete the files of the model that you do not mean, and resume '
+            'with opencompass CONFIG -r'
+        )
 
 
 def prediction_parts(folder: Path) -> tuple[set[str], dict[str, str]]:
@@ -229,13 +261,118 @@ def _responses(path: Path) -> Iterator[Response]:
         )
 
 
-Identity = tuple[str, int]
 RESUME = (
-    'run the inference to its end with opencompass CONFIG -r, which keeps finished responses. If '
-    'nothing is left to do, delete these prediction files and infer with --max-num-workers 1: '
-    'with several workers OpenCompass leaves out rows of a test_range, or of a data set that has '
-    'grown since .cache/dataset_size.json was written'
+    'run the inference to its end with opencompass CONFIG -r, which keeps finished responses, and '
+    'with as many workers as it began with{}: another number leaves rows out or asks for some '
+    'twice. If nothing is left to do, delete these prediction files and infer with '
+    '--max-num-workers 1: with several workers OpenCompass leaves out rows of a test_range, or of '
+    'a data set that has grown since .cache/dataset_size.json was written'
 )
+MOST_NAMED = 3  # problems in a message
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The planned responses that prediction files lack, and those that they hold twice.
+
+    Attributes:
+        planned: Number of planned responses.
+        missing: Those without a record.
+        twice: Those with several records, of which the first counts.
+        workers: By how many workers the largest file was one of the shards; 0 if there is one file.
+    """
+
+    planned: int
+    missing: list[Identity]
+    twice: list[Identity]
+    workers: int = 0
+
+    @property
+    def coverage(self) -> float:
+        """Share of the planned responses with a record."""
+        return 1 - len(self.missing) / self.planned if self.planned else 1.0
+
+    @property
+    def remedy(self) -> str:
+        """How the missing responses are asked for."""
+        return RESUME.format(f', {self.workers} by its files' if self.workers else '')
+
+    def __str__(self) -> str:
+        told = []
+        if self.missing:
+            told.append(
+                f'{len(self.missing)} of {self.planned} responses are missing, '
+                f'to {_named(self.missing)}'
+            )
+        if self.twice:
+            told.append(
+                f'{len(self.twice)} responses are there twice, to {_named(self.twice)}; the first '
+                'of each counts'
+            )
+        return '; '.join(told)
+
+
+def _named(identities: Sequence[Identity]) -> str:
+    problems = list(dict.fromkeys(problem for problem, _ in identities))
+    names = ', '.join(map(repr, problems[:MOST_NAMED]))
+    if len(identities) == 1:
+        return f'problem {names}, replica {identities[0][1]}'
+    if len(problems) == 1:
+        return f'problem {names}'
+    return f'{len(problems)} problems, {"such as " * (len(problems) > MOST_NAMED)}{names}'
+
+
+def find_gaps(held: Mapping[str, Sequence[Identity]], planned: Collection[Identity]) -> Gaps:
+    """Compare prediction files with what is planned.
+
+    Args:
+        held: File → (problem_id, replica) of its records.
+        planned: Those that are planned.
+    """
+    counts = Counter(one for identities in held.values() for one in identities)
+    largest = max(map(len, held.values()), default=0)
+    return Gaps(
+        len(planned),
+        [one for one in planned if one not in counts],
+        [one for one in planned if counts[one] > 1],
+        math.ceil(len(planned) / largest) if len(held) > 1 else 0,
+    )
+
+
+def replicas(held: Mapping[str, Sequence[Identity]], n: int) -> list[Identity]:
+    """Return n samples of each problem that occurs in prediction files, as a config plans them."""
+    problems = dict.fromkeys(problem for identities in held.values() for problem, _ in identities)
+    return [(problem, replica) for replica in range(n) for problem in problems]
+
+
+def by_file(responses: Iterable[Response]) -> dict[str, list[Identity]]:
+    """Return prediction file → (problem_id, replica) of its records, of those that hold it."""
+    held: dict[str, list[Identity]] = {}
+    for response in responses:
+        if response.identity is not None:
+            file = response.location.rpartition('#')[0]
+            held.setdefault(file, []).append(response.identity)
+    return held
+
+
+@lru_cache(maxsize=1000)
+def identities_in(path: Path, _changed: int) -> list[Identity]:
+    """Return (problem_id, replica) of the records of a prediction file, of those that hold it.
+
+    Args:
+        path: The file.
+        _changed: When it was last changed; a file that hasn't been is read once.
+
+    Raises:
+        ValueError: If it can't be read.
+    """
+    return [
+        (str(record['problem_id']), record['replica'])
+        for _, record in read_members(path)
+        if isinstance(record, dict)
+        and 'problem_id' in record
+        and isinstance(record.get('replica'), int)
+    ]
 
 
 class IncompletePredictionsError(ValueError):
@@ -344,24 +481,27 @@ def align(
         IncompletePredictionsError: If fewer rows have a record.
         ValueError: If a response was made with another gold answer than its row's.
     """
-    known = {r.identity: r for r in files.responses if r.identity is not None}
+    # Of responses to one row the first counts.
+    known = {r.identity: r for r in reversed(files.responses) if r.identity is not None}
+    gaps = find_gaps(by_file(files.responses), identities)
     if not known:
         if len(files.responses) != len(identities):
             raise IncompletePredictionsError(
                 f'{name}: there are {len(files.responses)} predictions for {len(identities)} '
-                f'rows, and they do not say which rows they answer; {RESUME}'
+                f'rows, and they do not say which rows they answer; {gaps.remedy}'
             )
+        gaps = Gaps(len(identities), [], [])
         known = {
             identity: dataclasses.replace(response, identity=identity)
             for identity, response in zip(identities, files.responses, strict=True)
         }
     _check_golds(identities, golds, known, name, exact_golds, report)
-    missing = [identity for identity in identities if identity not in known]
-    if missing:
-        message = _gap(name, identities, missing, files)
-        if 1 - len(missing) / len(identities) < min_coverage:
+    if gaps.missing or gaps.twice:
+        message = f'{name}: {gaps}{files.unfinished_parts}'
+        if gaps.coverage < min_coverage:
             raise IncompletePredictionsError(
-                f'{message}; {RESUME}. Or lower min_coverage of GPassKEvaluator to accept the gap'
+                f'{message}; {gaps.remedy}. Or lower min_coverage of GPassKEvaluator to accept the '
+                'gap'
             )
         report(message)
     lost = 'no prediction was found'
@@ -397,21 +537,3 @@ def _check_golds(
             f'such as {made[changed[0]]!r} for {changed[0]!r}; unless a dataset_postprocessor made '
             'them, the data have changed'
         )
-
-
-def _gap(
-    name: str,
-    identities: Sequence[Identity],
-    missing: Sequence[Identity],
-    files: PredictionFiles,
-) -> str:
-    problem_id, replica = missing[0]
-    text = (
-        f'{name}: {len(missing)} of {len(identities)} responses are missing, the first to '
-        f'problem {problem_id!r}, replica {replica}'
-    )
-    if files.missing:
-        text += f'; missing files: {", ".join(files.missing)}'
-    if files.unfinished:
-        text += f'; unfinished: {", ".join(files.unfinished)}'
-    return text

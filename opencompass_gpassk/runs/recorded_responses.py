@@ -5,18 +5,22 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opencompass_gpassk.runs.config import planned_run, read_run_config
+from opencompass_gpassk.runs.config import Run, planned_run, read_run_config
 from opencompass_gpassk.runs.predictions import (
+    Gaps,
     IncompletePredictionsError,
     PredictionFiles,
     Response,
+    by_file,
+    find_gaps,
     model_name,
     prediction_parts,
     read_predictions,
+    replicas,
     shard_numbers,
 )
 from opencompass_gpassk.runs.sample_files import SampledProblems
@@ -39,12 +43,14 @@ class Recorded:
         folder: ``predictions/<model>`` in it.
         name: The data set's abbreviation.
         others: The model's other data sets.
+        planned: Samples of each problem that the run's config asked for; 0 if unknown.
     """
 
     run: Path
     folder: Path
     name: str
     others: frozenset[str] = frozenset()
+    planned: int = 0
 
     @property
     def model(self) -> str:
@@ -63,8 +69,8 @@ def recorded_data_sets(folder: Path) -> list[Recorded]:
     """
     for run in [folder, *sorted(folder.glob('*/'), reverse=True)]:
         found = [
-            Recorded(run, model, name, frozenset(names) - {name})
-            for model, planned in _models(run).items()
+            Recorded(run, model, name, frozenset(names) - {name}, samples.get(name, 0))
+            for model, planned, samples in _models(run)
             for names in [_data_sets(model, planned)]
             for name in names
         ]
@@ -75,14 +81,21 @@ def recorded_data_sets(folder: Path) -> list[Recorded]:
     )
 
 
-def read_data_set(recorded: Recorded) -> SampledProblems:
+def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProblems:
     """Read the responses of a model to a data set in a run of OpenCompass.
 
-    Problems are distinguished by prompt and gold answer, which don't depend on shards or a
-    ``test_range``. Samples are numbered in the order of the files.
+    Responses by this package's inferencer say their problem and replica. Those that the run's
+    config asked for and that are missing count as lost, and of two to one request the first counts.
+    Other responses are distinguished by prompt and gold answer, which don't depend on shards or a
+    ``test_range``; samples are numbered in the order of the files.
+
+    Args:
+        recorded: The predictions.
+        min_coverage: Least share, in [0, 1], of the planned responses that must be there.
 
     Raises:
-        IncompletePredictionsError: If the inference of a part hasn't ended; it names the part.
+        IncompletePredictionsError: If the inference of a part hasn't ended, or fewer responses are
+            there; it names what is missing.
         ValueError: If a record isn't generated text, or lacks its prompt.
     """
     try:
@@ -91,10 +104,21 @@ def read_data_set(recorded: Recorded) -> SampledProblems:
         raise IncompletePredictionsError(
             f'{recorded.model}, {recorded.name}: the inference has not ended; {REMEDY}'
         ) from error
-    if files.missing:
-        raise IncompletePredictionsError(_gap(recorded, files))
     responses = files.responses
-    if all(response.identity for response in responses):
+    held = by_file(responses)
+    named = bool(responses) and all(response.identity for response in responses)
+    gaps = find_gaps(held, replicas(held, recorded.planned)) if named else Gaps(0, [], [])
+    told = f'{gaps}{files.unfinished_parts}' if gaps.missing or gaps.twice else ''
+    if gaps.coverage < min_coverage:
+        raise IncompletePredictionsError(
+            f'{recorded.model}, {recorded.name}: {told}; {gaps.remedy}. Or lower --min-coverage to '
+            'accept the gap'
+        )
+    if files.missing and not gaps.planned:
+        raise IncompletePredictionsError(_gap(recorded, files))
+    if named:
+        first = {response.identity: response for response in reversed(responses)}
+        responses = [one for one in responses if first[one.identity] is one]
         identities = [response.identity or ('', 0) for response in responses]
     else:
         identities = _identities(responses)
@@ -108,23 +132,35 @@ def read_data_set(recorded: Recorded) -> SampledProblems:
         replace(response, identity=identity)
         for response, identity in zip(responses, identities, strict=True)
     ]
+    identified += [
+        Response('', '', identity, lost='no prediction was found') for identity in gaps.missing
+    ]
     # A prompt stored as text contains the model's template; a prompt stored as turns does not.
     turns = all(isinstance(one.record.get('origin_prompt'), list) for one in responses)
     return SampledProblems(
-        recorded.name, list(problems.values()), identified, recorded.model, prompts=turns
+        recorded.name,
+        list(problems.values()),
+        identified,
+        recorded.model,
+        prompts=turns,
+        planned=recorded.planned if named else 0,
+        gaps=told,
     )
 
 
-def _models(run: Path) -> dict[Path, set[str]]:
-    """Return folder → planned data sets of each model that has predictions in a run."""
+def _models(run: Path) -> list[tuple[Path, set[str], Mapping[str, int]]]:
+    """Return folder, planned data sets and their n of each model that has predictions in a run."""
     root = run / 'predictions'
     files = [*root.rglob('*.json'), *root.rglob('tmp_*.jsonl')]
     models = sorted({path.parent for path in files} - {root})
     try:
-        pairs = planned_run(run, read_run_config(run)).pairs if models else []
+        plan = planned_run(run, read_run_config(run)) if models else Run(run, [])
     except ValueError:  # no config, or one that can't be read
-        pairs = []
-    return {model: {name for of, name in pairs if of == model_name(model)} for model in models}
+        plan = Run(run, [])
+    return [
+        (model, {name for of, name in plan.pairs if of == model_name(model)}, plan.samples)
+        for model in models
+    ]
 
 
 def _data_sets(model: Path, planned: Collection[str]) -> list[str]:

@@ -41,6 +41,8 @@ class SampledProblems:
         responses: T responses.
         model: The model's name, '' if unknown.
         prompts: Whether the questions are the data set's prompts, the same for all models.
+        planned: Samples of each problem that the run's config asked for; 0 if unknown.
+        gaps: What is missing of them or there twice, in words; '' if nothing.
     """
 
     name: str
@@ -48,11 +50,13 @@ class SampledProblems:
     responses: list[Response]
     model: str = ''
     prompts: bool = False
+    planned: int = 0
+    gaps: str = ''
 
     @property
     def n(self) -> int:
-        """Greatest number of samples of a problem."""
-        return max(self._counts().values(), default=0)
+        """The planned number of samples of a problem, or else the greatest one."""
+        return self.planned or max(self._counts().values(), default=0)
 
     @property
     def uneven(self) -> int:

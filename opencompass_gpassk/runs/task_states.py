@@ -18,7 +18,14 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.stored_files import open_regular, read_object
 from opencompass_gpassk.runs.config import Run
-from opencompass_gpassk.runs.predictions import prediction_parts, shard_numbers
+from opencompass_gpassk.runs.predictions import (
+    Gaps,
+    find_gaps,
+    identities_in,
+    prediction_parts,
+    replicas,
+    shard_numbers,
+)
 
 __all__ = [
     'ModelFolder',
@@ -192,7 +199,8 @@ class ModelFolder:
     """
 
     def __init__(self, run: Run, model: str, datasets: Sequence[str]) -> None:
-        self.run = run.folder
+        self.run = run
+        self.folder = run.folder
         self.shared_evaluation = run.shared_evaluation
         self.model = model
         self.datasets = dict.fromkeys(datasets)
@@ -214,8 +222,12 @@ class ModelFolder:
         missing, present = self._parts(dataset)
         infer_log = self._infer_log(missing) if missing else None
         eval_log = self._eval_logs[dataset]
+        gaps = self._gaps(dataset, present) if not missing else Gaps(0, [], [])
+        if gaps.coverage < self.run.min_coverage.get(dataset, 1.0):
+            reason = f'{gaps}; {gaps.remedy}'
+            return self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
         if error is None and not (missing and present):
-            return TaskState(self.model, dataset, State.FINISHED)
+            return self._make(dataset, State.FINISHED, reason=str(gaps))
         if error:
             return self._make(dataset, State.FAILED, 'evaluation', error)
         if exception := self._exception(infer_log):
@@ -237,7 +249,7 @@ class ModelFolder:
     def _make(
         self, dataset: str, state: State, stage: str = '', reason: str = '', log: Path | None = None
     ) -> TaskState:
-        name = log.relative_to(self.run).as_posix() if log else ''
+        name = log.relative_to(self.folder).as_posix() if log else ''
         return TaskState(self.model, dataset, state, stage, reason, name)
 
     def _exception(self, log: Path | None) -> str | None:
@@ -254,7 +266,7 @@ class ModelFolder:
     def _result_error(self, dataset: str) -> str | None:
         """Return None if there is a result, '' if there is no file, else the result's error."""
         try:
-            result = read_object(self.run / 'results' / self.model / f'{dataset}.json')
+            result = read_object(self.folder / 'results' / self.model / f'{dataset}.json')
         except FileNotFoundError:
             return ''
         except ValueError as error:
@@ -280,9 +292,29 @@ class ModelFolder:
         missing = [shard for shard in shards if shard not in done]
         return missing or ([] if present else [dataset]), present
 
+    def _gaps(self, dataset: str, shards: Sequence[str]) -> Gaps:
+        """Return what the shards of a data set lack of the n samples of each problem, or repeat.
+
+        Another number of workers than before makes other shards under the same names. Shards by
+        OpenCompass's own inferencer don't tell their problems.
+        """
+        n = self.run.samples.get(dataset)
+        if n is None or shards == [dataset]:
+            return Gaps(0, [], [])
+        folder = self.folder / 'predictions' / self.model
+        try:
+            held = {
+                shard: identities_in(path, path.stat().st_mtime_ns)
+                for shard in shards
+                for path in [folder / f'{shard}.json']
+            }
+        except ValueError:  # the evaluation tells of it
+            return Gaps(0, [], [])
+        return find_gaps(held, replicas(held, n))
+
     @cached_property
     def _predictions(self) -> tuple[set[str], dict[str, str]]:
-        return prediction_parts(self.run / 'predictions' / self.model)
+        return prediction_parts(self.folder / 'predictions' / self.model)
 
     @cached_property
     def _numbered(self) -> dict[str, set[str]]:
@@ -296,7 +328,7 @@ class ModelFolder:
     @cached_property
     def _infer_logs(self) -> dict[Path, list[str]]:
         """Infer log → the data sets and shards its task contained, the newest log first."""
-        logs = (self.run / 'logs' / 'infer' / self.model).glob('*.out')
+        logs = (self.folder / 'logs' / 'infer' / self.model).glob('*.out')
         there = [log for log in logs if log.exists()]  # a link may be broken
         newest = sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True)
         return {log: self._contained(log) for log in newest}
@@ -333,7 +365,7 @@ class ModelFolder:
 
         A task of several data sets takes them in the config's order and is named after the first.
         """
-        folder = self.run / 'logs' / 'eval' / self.model
+        folder = self.folder / 'logs' / 'eval' / self.model
         logs: dict[str, Path | None] = {}
         latest = None
         for dataset in self.datasets:

@@ -10,6 +10,7 @@ from opencompass_gpassk.answers.forms.expression import Expression
 from opencompass_gpassk.answers.forms.form import Form, Parse, compare
 from opencompass_gpassk.answers.forms.sequence import LIST, Sequence
 from opencompass_gpassk.answers.forms.text import Text
+from opencompass_gpassk.answers.frames import is_unchanged
 from opencompass_gpassk.answers.relation import Relation
 
 __all__ = ['Choice']
@@ -18,7 +19,8 @@ __all__ = ['Choice']
 ALONE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
 # A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
 LEAD = re.compile(
-    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s))\s*(\S.*)', re.DOTALL
+    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s)|([A-J])\s(?=\(.*\)$))\s*(\S.*)',
+    re.DOTALL,
 )
 NAMED = re.compile(r'(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?')
 LETTER = re.compile(r'(?<![a-zA-Z\\_])[A-J](?![a-zA-Z])')
@@ -47,11 +49,11 @@ class Choice(Form):
         if all(several):
             return cls(text=text, letters=''.join(one[1] for one in several if one))
         lead = LEAD.fullmatch(text)
-        if not lead or LETTER.search(lead[4]):  # A. 1 B. 6
+        if not lead or LETTER.search(lead[5]):  # A. 1 B. 6
             return None
-        content = parse(lead[4])
+        content = parse(lead[5])
         listed = isinstance(content, Sequence) and not content.is_ordered()
-        if listed or isinstance(content, Text):
+        if listed or (isinstance(content, Text) and not is_unchanged(lead[5])):
             return None
         return cls(text=text, letters=next(filter(None, lead.groups())), content=content)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from opencompass_gpassk.answers.algebra import compare_equations
 from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_with
 from opencompass_gpassk.answers.forms.expression import Expression
-from opencompass_gpassk.answers.forms.form import Form, Parse, compare_values, is_name
+from opencompass_gpassk.answers.forms.form import Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number, parse_number
 from opencompass_gpassk.answers.forms.sets import FLIP, Set
 from opencompass_gpassk.answers.relation import Relation, all_of
@@ -102,7 +102,7 @@ class Equation(Form):
             return compare_equations(first, second, flips=flips, rounded=rounded)
         if len(self.terms) != len(answer.terms):
             return Relation.DIFFERENT
-        return all_of(compare_values(a, b) for a, b in zip(self.terms, answer.terms, strict=True))
+        return all_of(compare(a, b) for a, b in zip(self.terms, answer.terms, strict=True))
 
 
 def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse) -> Form | None:
@@ -129,8 +129,10 @@ def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse)
 
 
 def _equated(value: Form, others: list[str], parse: Parse) -> Form:
-    """Return a value with the other sides of its equation, but for sums and limits."""
-    return replace(value, sides=tuple(parse(o) for o in others if not COMPUTED.search(o)))
+    """Return a value with the other sides of its equation, but for sums, limits and formulas."""
+    number = isinstance(value, Number)
+    shown = (o for o in others if not COMPUTED.search(o) and not (number and VARIABLE.search(o)))
+    return replace(value, sides=tuple(parse(side) for side in shown))
 
 
 def _named(value: str, name: str, parse: Parse) -> Form:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, takewhile
 
 from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
-from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse, compare, parse
+from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
+from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.units import UNITS
 
 __all__ = ['Expression']
@@ -19,10 +19,10 @@ __all__ = ['Expression']
 INFINITE = {'\\infty': 1, '-\\infty': -1}
 # Letters for any whole number, as in 2k + 1.
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
+FREE = COUNTERS | frozenset('ABCK')  # that may have any other name
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
 TIGHT = re.compile(r'([\d.]+)([a-zA-Z]{1,2})')
-SIGN = re.compile(r'(?<=[^-+*/^_({=\s])\s?(?=[-+])')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,19 +91,21 @@ class Expression(Form):
         signs = self.sign(), answer.sign()
         if any(signs):
             return Relation.SAME if signs[0] == signs[1] else Relation.DIFFERENT
-        if DOTS in self.text and DOTS in answer.text:
-            return _compare_series(self.text, answer.text)
-        if DOTS in (self.text, answer.text):  # of a list
-            return Relation.DIFFERENT
+        if DOTS in self.text + answer.text:
+            return Relation.UNKNOWN
         relation = compare_expressions(*texts)
-        letters = set(''.join(LETTERS.findall(texts[1])))
-        if relation is Relation.SAME and letters - set(texts[0]):  # NOT 0, read as a product
+        words = set(''.join(LETTERS.findall(texts[1])))
+        if relation is Relation.SAME and words - set(texts[0]):  # NOT 0, read as a product
             return Relation.UNKNOWN
         if relation is not Relation.DIFFERENT:
             return relation
         tight = TIGHT.fullmatch(self.text) or TIGHT.fullmatch(answer.text)
         if tight and tight[2] in UNITS and tight[1] in texts:  # 5m may be metres
             return Relation.UNKNOWN
+        own, other = letters(self.text), letters(answer.text)
+        renamed = all(one - two and one - two <= FREE for one, two in ((own, other), (other, own)))
+        if renamed or (PARAMETER in self.text and PARAMETER in answer.text):
+            return Relation.UNKNOWN  # another constant, or counted from another start
         if _without_names(texts[0]) == _without_names(texts[1]):  # x + C and x + c, kπ and nπ
             return Relation.UNKNOWN
         return _compare_rounded(self, answer)
@@ -135,42 +137,3 @@ def _compare_rounded(gold: Expression, answer: Expression) -> Relation:
     if left is None or right is None or not (left.digits or right.digits):
         return Relation.DIFFERENT
     return Relation.DIFFERENT if left.percent != right.percent else rounds(left, right)
-
-
-def _compare_series(gold: str, answer: str) -> Relation:
-    """Compare sums with dots by the terms at both ends, in the order of either."""
-    terms = [[unspaced(term).lstrip('+') for term in SIGN.split(text)] for text in (gold, answer)]
-    if any(found.count(DOTS) != 1 for found in terms):
-        return Relation.UNKNOWN
-    if sorted(terms[0]) == sorted(terms[1]):
-        return Relation.SAME
-    found = [_compare_ends(terms[0], other) for other in (terms[1], terms[1][::-1])]
-    return max(found, key=[Relation.DIFFERENT, Relation.UNKNOWN, Relation.SAME].index)
-
-
-def _compare_ends(gold: list[str], answer: list[str]) -> Relation:
-    """Compare the terms before and behind the dots; two at one end must be in both to be sure."""
-    sides, longest = [], []
-    for way in (1, -1):
-        first, second = (
-            list(takewhile(lambda t: t != DOTS, terms[::way])) for terms in (gold, answer)
-        )
-        sides.append([compare(parse(a), parse(b)) for a, b in zip(first, second, strict=False)])
-        longest.append(max(first, second, key=len))
-    relation = all_of(one for side in sides for one in side)
-    if relation is not Relation.SAME:
-        return relation
-    front, back = longest[0], longest[1][::-1]
-    steady = max(len(front), len(back)) < 2 or _is_steady([*front, *back], len(front))
-    return Relation.SAME if steady and max(map(len, sides)) > 1 else Relation.UNKNOWN
-
-
-def _is_steady(terms: list[str], front: int) -> bool:
-    """Tell whether terms, with dots behind the first ``front``, have one difference or ratio."""
-    pairs = [(a, b) for i, (a, b) in enumerate(pairwise(terms), 1) if i != front]
-    numbers = all(parse(term).constant() is not None for pair in pairs for term in pair)
-    for step in ('({1})-({0})', '\\frac{{{1}}}{{{0}}}')[: 1 if numbers else 2]:
-        steps = [parse(step.format(*pair)) for pair in pairs]
-        if all(compare(steps[0], other) is Relation.SAME for other in steps[1:]):
-            return True
-    return False

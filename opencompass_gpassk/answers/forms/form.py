@@ -10,13 +10,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
-from opencompass_gpassk.answers.parameters import MARKS, PARAMETER, SHIFTS, letters, renamed
+from opencompass_gpassk.answers.parameters import letters, renamed
 from opencompass_gpassk.answers.relation import Relation, all_of
-from opencompass_gpassk.answers.units import WORDLISTS, factor, is_factor, split_unit, units_agree
+from opencompass_gpassk.answers.units import MEASURES, WORDLISTS, factor, split_unit, units_agree
 
 __all__ = [
-    *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'compare_values', 'parse'),
-    'read_measured',
+    *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'parse', 'read_measured'),
 ]
 
 Parse = Callable[[str], 'Form']
@@ -152,32 +151,11 @@ def is_name(text: str) -> bool:
 
 
 def compare(gold: Form, answer: Form) -> Relation:
-    """Compare two answers; one that says 7 = 11 is different from either.
-
-    A value with a parameter for any whole number is a family of values, which may be counted from
-    another start: kπ + π/4 and kπ - 3π/4 are the same. Where only one of them says that any whole
-    number is meant, that is unknown.
+    """Compare two answers with their units, names and sides; one that says 7 = 11 is different.
 
     Raises:
         UnreadableError: If an expression in one of them cannot be read.
     """
-    relation = compare_values(gold, answer)
-    marks = [{m.strip() for m in MARKS.values() if m.strip() in one.text} for one in (gold, answer)]
-    if relation is Relation.SAME or not all(marks):
-        return relation
-    if marks[0] != marks[1]:  # k from 0 or from 1
-        return Relation.UNKNOWN
-    mark = marks[0].pop()
-    if mark == MARKS['N+'].strip():  # it has a start
-        return relation
-    moved = (parse(answer.text.replace(mark, shift.replace(PARAMETER, mark))) for shift in SHIFTS)
-    if any(compare_values(gold, other) is Relation.SAME for other in moved):
-        return Relation.SAME if mark == PARAMETER else Relation.UNKNOWN
-    return relation
-
-
-def compare_values(gold: Form, answer: Form) -> Relation:
-    """Compare two answers as they are written, with their units, names and sides."""
     aligned = _aligned(gold, answer)
     if aligned is None:
         return Relation.UNKNOWN
@@ -191,7 +169,7 @@ def compare_values(gold: Form, answer: Form) -> Relation:
     value = replace(answer, sides=(), rounded=None, name='')
     if answer.rounded and _compare_forms(value, answer.rounded) is Relation.DIFFERENT:
         return Relation.DIFFERENT
-    sides = all_of(compare_values(value, side) for side in answer.sides)
+    sides = all_of(compare(value, side) for side in answer.sides)
     if sides is Relation.DIFFERENT and None in (s.constant() for s in (value, *answer.sides)):
         sides = Relation.UNKNOWN  # x^2 + 1 = 5 need not hold for all x
     return all_of((relation, sides))
@@ -199,11 +177,11 @@ def compare_values(gold: Form, answer: Form) -> Relation:
 
 def _converted(gold: Form, answer: Form) -> bool:
     """Tell whether one value has no unit and may be the other in another unit: 90 and 1.5 hours."""
-    if bool(gold.unit) == bool(answer.unit):
-        return False
     measured, bare = (gold, answer) if gold.unit else (answer, gold)
     size, number = measured.constant(), bare.constant()
-    return bool(size and number is not None and is_factor(measured.unit, number / size))
+    if not measured.unit or bare.unit or not size or number is None:
+        return False
+    return any(factor(measured.unit, other) == number / size for other in MEASURES)
 
 
 def _compare_measures(gold: Form, answer: Form) -> Relation:
@@ -212,7 +190,7 @@ def _compare_measures(gold: Form, answer: Form) -> Relation:
     if size is None or value is None:
         return Relation.UNKNOWN
     exact = parse(f'({value})\\cdot\\frac{{{size.numerator}}}{{{size.denominator}}}')
-    relation = compare_values(gold, replace(exact, unit=gold.unit))
+    relation = compare(gold, replace(exact, unit=gold.unit))
     decimals = '.' in gold.text + answer.text
     return Relation.UNKNOWN if relation is Relation.DIFFERENT and decimals else relation
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence as Parts
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import pairwise
 
 from opencompass_gpassk.answers.braces import balanced, split_top
 from opencompass_gpassk.answers.forms.form import (
@@ -15,10 +13,9 @@ from opencompass_gpassk.answers.forms.form import (
     Form,
     Parse,
     compare,
-    compare_values,
     parse,
 )
-from opencompass_gpassk.answers.parameters import PARAMETER
+from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
@@ -110,7 +107,7 @@ class Sequence(Form):
         for part in self.elements:
             signs = isinstance(part, Sequence) and part.brackets == '±'
             found += part.parts() if signs else [part]
-        return _expanded(found)
+        return found
 
     def value(self) -> str | None:
         """Return a matrix, or a ratio of two numbers as their quotient, in LaTeX."""
@@ -177,28 +174,11 @@ class Sequence(Form):
         return low is None or high is None or low < high
 
 
-def _expanded(parts: list[Form]) -> list[Form]:
-    """Return numbers at equal distances for 1, 2, \\ldots, 100."""
-    texts = [part.text for part in parts]
-    if DOTS not in texts or texts.index(DOTS) not in (2, 3) or texts.index(DOTS) != len(parts) - 2:
-        return parts
-    values = [part.constant() for part in parts if part.text != DOTS]
-    if None in values:
-        return parts
-    *first, last = (value for value in values if value is not None)
-    step = first[1] - first[0]
-    steps = (last - first[0]) / step if step else Fraction(0)
-    even = all(b - a == step for a, b in pairwise(first))
-    if not even or steps.denominator != 1 or not len(first) <= steps <= LIST_LIMIT:
-        return parts
-    return [parse(str(first[0] + i * step)) for i in range(int(steps) + 1)]
-
-
 def _compare_ordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     """Compare parts in order, such as coordinates."""
     if len(gold) != len(answer):
         return Relation.DIFFERENT
-    return all_of(compare_values(a, b) for a, b in zip(gold, answer, strict=True))
+    return all_of(compare(a, b) for a, b in zip(gold, answer, strict=True))
 
 
 def _compare_unordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
@@ -235,7 +215,8 @@ def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
         for first, second in ((gold, answer), (answer, gold))
         for part in first
     ]
-    families = any(PARAMETER in part.text for part in (*gold, *answer))
+    parts = (*gold, *answer)
+    families = any(COUNTERS & letters(f'{p.name} {p.text}') or PARAMETER in p.text for p in parts)
     if {Relation.DIFFERENT} in found and not families:
         return Relation.DIFFERENT
     points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
@@ -258,7 +239,7 @@ def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     if known[0] and known[1] and len(gold) > 1 < len(answer):
         if known[0].keys() != known[1].keys():
             return Relation.UNKNOWN
-        return all_of(compare_values(part, known[1][name]) for name, part in known[0].items())
+        return all_of(compare(part, known[1][name]) for name, part in known[0].items())
     if known[0] or known[1]:  # x = 1, y = 2 against 1, 2
         names = list(known[0] or known[1] or {})
         ordered = known[0] or names == sorted(names) or all(len(name) > 2 for name in names)
@@ -284,7 +265,7 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
             column = 'x' in point.brackets and listed.elements[0].constant() is None
             return Relation.UNKNOWN if column else Relation.DIFFERENT
         values = (parse(value), *listed.elements)
-        return compare_values(*(values if point is gold else values[::-1]))
+        return compare(*(values if point is gold else values[::-1]))
     if listed.brackets or 'x' in point.brackets or point.brackets == '::':
         return relation if relation is Relation.DIFFERENT else Relation.UNKNOWN
     named = _by_name(listed.elements)

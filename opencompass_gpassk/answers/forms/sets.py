@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from opencompass_gpassk.answers.braces import split_top, split_with
-from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare_values, is_name
+from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.parameters import number_set
@@ -167,7 +167,7 @@ class Set(Form):
             return Relation.UNKNOWN
         if left[1] != right[1]:
             return Relation.DIFFERENT
-        return all_of(compare_values(a, b) for a, b in zip(left[0], right[0], strict=True))
+        return all_of(compare(a, b) for a, b in zip(left[0], right[0], strict=True))
 
 
 ALL = Set(bounds=(None, None), brackets='()')

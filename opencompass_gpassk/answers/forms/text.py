@@ -1,4 +1,4 @@
-"""Words: the same after articles and punctuation, or the same side of a closed pair."""
+"""Words: the same after articles and punctuation, or both a yes or a no."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_top
 from opencompass_gpassk.answers.forms.form import FUNCTIONS, Form, Parse, is_name
-from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
 from opencompass_gpassk.answers.relation import Relation
-from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
+from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
 __all__ = ['Text']
 
@@ -24,34 +23,12 @@ WORD = re.compile(
 LETTER = re.compile(r'(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])')
 WORD_BANG = re.compile(r'([^\W\d_]{3})!+(?=\s|$)')  # an exclamation, not a factorial
 # Punctuation, which says nothing; a point, comma or colon between digits is kept: 1.5 is not 15.
-PUNCTUATION = re.compile(r'(?:(?!(?<=\d)[.,:](?=\d))[\s.,;:"“”‘’、，。；：$])+')
+PUNCTUATION = re.compile(r'(?:(?!(?<=\d)[.,:](?=\d))[\s.,;:"“”‘’、，。；：$\[\]])+')
 ARTICLE = re.compile(r'\b(?:[Tt]he|[Aa]n|a(?=\s+\w)|(?<!\w )A(?=\s+\w))\b')
 CLOCK = re.compile(r'\d\s*[ap]\.?m\.?\s*$', re.IGNORECASE)
-# Words that may stand for a number.
-QUANTITY = re.compile(
-    r'\d|\\|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty\b'
-    r'|hundred|half|third|quarter|thousand|million|billion|dozen|once|double|twice|both|single'
-    r'|pair|infinit'
-    r'|[零〇一二三四五六七八九十百千万亿两双半倍无]'
-    r'|[^\x00-\x7f\u3000-\u9fff\uff00-\uffef]'  # such as ½ and ∞, but not Chinese
-)
-# Truth values; 0 and 1 count as such.
-TRUTH = re.compile(r'\b(?:yes|no|true|false)\b|[是否对正错真假]')
-OF_ARGUMENT = re.compile(r'\b[a-z]\s?\([a-z]\)|\b[a-z]\b')
-NOT_THERE = re.compile(r'\b(?:is|does|do) not (?:possible|exist)\b')
-SUCH = re.compile(r'\bsuch \w+')
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
-# Pair and side, such as ('parity', '+') → a pattern of the words of it, and of those beside them.
-SIDES = {
-    (name[5:-1], name[-1]): (
-        re.compile(either(found, whole=True)),
-        re.compile(
-            either(WORDLISTS['beside a pole'] + WORDLISTS.get(f'beside {name}', []), whole=True)
-        ),
-    )
-    for name, found in WORDLISTS.items()
-    if name.startswith('pole ')
-}
+# What says that a statement holds, and that it doesn't.
+TRUTH = dict.fromkeys(WORDLISTS['truth +'], True) | dict.fromkeys(WORDLISTS['truth -'], False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,41 +55,14 @@ class Text(Form):
         """Return the words."""
         return self.words
 
-    def excludes(self, answer: Form) -> bool:
-        """Tell whether the answer is a number, and no word here may stand for one."""
-        number = isinstance(answer, Number)
-        return number and not QUANTITY.search(self.words) and not TRUTH.search(self.words)
-
     def compare(self, answer: Text) -> Relation:
-        """Compare words; of two names or nouns that differ it is unknown whether they are one."""
+        """Compare words; of those that differ only yes and no are known to."""
         if GAP.sub('', self.words) == GAP.sub('', answer.words):
             return Relation.SAME
-        first, second = _side(self.words), _side(answer.words)
-        arguments = [set(OF_ARGUMENT.findall(text)) for text in (self.words, answer.words)]
-        if not first or not second or first[0] != second[0] or arguments[0] > arguments[1]:
-            return Relation.UNKNOWN
-        if all(arguments) and arguments[0] != arguments[1]:  # f is odd, g is odd
+        first, second = TRUTH.get(self.words), TRUTH.get(answer.words)
+        if first is None or second is None:
             return Relation.UNKNOWN
         return Relation.SAME if first == second else Relation.DIFFERENT
-
-
-def _side(words: str) -> tuple[str, str] | None:
-    """Return the closed pair and the side of it that a sentence takes; None if there is no one."""
-    found = []
-    words = NOT_THERE.sub(' impossible ', SUCH.sub(' ', OF_ARGUMENT.sub(' ', words)))
-    for side, (pole, beside) in SIDES.items():
-        said = pole.search(words)
-        if not said or (len(said[0]) == 1 and said[0] != words.strip()):  # 对 in 对数
-            continue
-        rest = words[: said.start()] + ' ' + words[said.end() :]
-        opposite = SIDES[side[0], '-' if side[1] == '+' else '+'][0]
-        if (
-            not pole.search(rest)
-            and not opposite.search(rest)
-            and not beside.sub(' ', rest).strip()
-        ):
-            found.append(side)
-    return found[0] if len(found) == 1 else None
 
 
 def _words(text: str) -> str:

@@ -29,7 +29,7 @@ be scored has null in these fields, and the reason in "refusal". Scores are stor
 run is interrupted, a judge does not answer or memory runs out, start it again with the same model
 and settings: it continues where it stopped. The exit code is 1 if no solution has scores.
 """
-SIDECARS = ('', '-wal', '-shm', '-journal', '.lock')
+SIDECARS = ('', '-wal', '-shm', '-journal', '.lock', '.state')
 
 
 def add_action(actions: Any) -> None:

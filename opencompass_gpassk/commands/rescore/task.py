@@ -36,7 +36,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.results.join_results import headline_figures
+from opencompass_gpassk.results.join_results import headline_figures, read_figure
 from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import find_run, planned, read_run_config
 from opencompass_gpassk.runs.predictions import read_predictions
@@ -163,12 +163,16 @@ class RescoreTask(OpenICLEvalTask):
     Attributes:
         again: The evaluator's advice if the judge could not be reached.
         looks: The field of the existing result, which responses don't tell.
+        rescored: The settings that were chosen for a rescoring, whatever the config says.
     """
 
     again = 'run gpassk rescore with the same options again'
 
-    def __init__(self, config: ConfigDict, *, details: bool, looks: Sequence[int]) -> None:
+    def __init__(
+        self, config: ConfigDict, *, details: bool, looks: Sequence[int], rescored: list[str]
+    ) -> None:
         super().__init__(config)
+        self.rescored = rescored
         self.dump_details = details
         self.looks = looks
 
@@ -193,6 +197,8 @@ class RescoreTask(OpenICLEvalTask):
         path = Path(get_infer_output_path(self.model_cfg, self.dataset_cfg, str(results)))
         if looks := [n for n in self.looks if n < result['signature']['n']]:
             result['looks'] = looks
+        if self.rescored:
+            result['rescored'] = self.rescored
         with written_whole(path) as part:
             mmengine.dump(result, str(part), file_format='json', ensure_ascii=False, indent=4)
 
@@ -245,7 +251,16 @@ def rescore(
             )
             _require_inside(run, model, dataset)
             details = 'details' in before or not before
-            RescoreTask(task, details=details, looks=before.get('looks') or []).run()
+            chosen = {'judge': changes.judge, 'taus': changes.taus, 'k': changes.k}
+            rescored = {name for name, value in chosen.items() if value is not None}
+            if not changes.datasets:
+                rescored |= set(before.get('rescored') or ())
+            RescoreTask(
+                task,
+                details=details,
+                looks=before.get('looks') or [],
+                rescored=sorted(rescored),
+            ).run()
         except Exception as error:  # data sets, postprocessors and evaluators may raise anything
             kind = (
                 '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '
@@ -345,10 +360,11 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
         if name == 'judge' or was.get(name, now[name]) != now[name]
     ]
     figures = [
-        f'{one.heading} {before[one.key]:.1f} → {after[one.key]:.1f}'
+        f'{one.heading} {old:.1f} → {new:.1f}'
         for one in headline_figures(after)
-        if isinstance(before.get(one.key), float)
-        and f'{before[one.key]:.1f}' != f'{after[one.key]:.1f}'
+        if (old := read_figure(before, one)) is not None
+        and (new := read_figure(after, one)) is not None
+        and f'{old:.1f}' != f'{new:.1f}'
     ]
     unchanged = 'no headline figure changed' if before else ''
     return '; '.join(filter(None, ['rescored', ', '.join(told), ', '.join(figures) or unchanged]))

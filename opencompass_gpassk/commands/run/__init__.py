@@ -86,6 +86,12 @@ def add_parser(subparsers: Any) -> None:
         "results' signature says so",
     )
     parser.add_argument(
+        '--unsampled',
+        action='store_true',
+        help='measure models of OpenCompass whose wrapper sends no sampling parameters all the '
+        'same; the first warning of results, tables and page says so',
+    )
+    parser.add_argument(
         '--limit', type=positive_integer, metavar='N', help='only the first N problems'
     )
     parser.add_argument(
@@ -180,6 +186,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if not args.dry_run:
         print('Checking data and servers …', file=sys.stderr)
+        if not args.unsampled:
+            _check_sampling(config)
         _check(config)
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -281,6 +289,32 @@ def _fit(
             'prompt and response together',
             file=sys.stderr,
         )
+
+
+def _check_sampling(config: Mapping[str, Any]) -> None:
+    """Refuse models whose wrapper can't be told how to sample.
+
+    Raises:
+        ValueError: If there is one; the message says how to measure it.
+    """
+    from opencompass.registry import MODELS
+
+    from opencompass_gpassk.inference.backend import UnknownBackend
+    from opencompass_gpassk.inference.choose_backend import BACKENDS, backend_class
+
+    for model in config['models']:
+        kind = model['type']
+        if str(kind).rpartition('.')[2] in BACKENDS:
+            continue  # looking others up imports every engine
+        wrapper = kind if isinstance(kind, type) else MODELS.get(kind)
+        if wrapper is not None and backend_class(wrapper) is UnknownBackend:
+            raise ValueError(
+                f'--model {model.get("abbr", model.get("path"))}: {wrapper.__name__} sends no '
+                'sampling parameters, or takes them in an unknown way, so its samples may be '
+                'copies of one another. If the API is OpenAI-compatible, give its URL as '
+                '--model URL#NAME; with --unsampled the model is measured all the same, with a '
+                'warning'
+            )
 
 
 def _check(config: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from opencompass_gpassk.datasets.data_files import FORMATS
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
+from opencompass_gpassk.runs.config import require_literal
 
 __all__ = [
     'OURS',
@@ -99,6 +100,8 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
             judge = configured(**{**settings.as_dict(), 'mode': settings.mode})
     family, _, version = name.partition(':')
     is_file = family not in OURS and (Path(name).suffix in FORMATS or Path(name).is_file())
+    if is_file:  # whose name may have a colon
+        family, version = name, ''
     if version and family in OURS and family != 'livemathbench':
         raise ValueError(f'--data {name}: only livemathbench has versions; name {family} alone')
     if is_file and not Path(name).is_file():
@@ -110,7 +113,7 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
         GPASSK_MAX_OUT_LEN=protocol.max_out_len,
     ):
         if family in OURS or is_file:
-            found = _ours(name if is_file else family, version, greedy=protocol.greedy)
+            found = _ours(family, version, greedy=protocol.greedy)
         else:
             from opencompass_gpassk import upgraded
 
@@ -203,6 +206,9 @@ def job_text(
         work_dir: The work dir of this job alone.
         workers: How many tasks run at once.
         partition: The Slurm partition; None for this machine.
+
+    Raises:
+        ValueError: If OpenCompass would read something else than what is written.
     """
     runner: dict[str, Any] = {
         'type': 'opencompass.runners.LocalRunner',
@@ -226,6 +232,8 @@ def job_text(
         },
     }
     values = {**config, 'work_dir': str(work_dir), **stages}
+    for name, one in values.items():
+        require_literal(one, name)
     shown = (pprint.pformat(one, width=100, sort_dicts=False) for one in values.values())
     return HEAD + ''.join(f'{name} = {one}\n' for name, one in zip(values, shown, strict=True))
 

@@ -12,9 +12,11 @@ from typing import Any
 import opencompass
 from mmengine.config import Config
 
+from opencompass_gpassk.commands import note
 from opencompass_gpassk.commands.configs import configs_folder
-from opencompass_gpassk.commands.run.server import served_models
+from opencompass_gpassk.commands.run.server import served_models, shown_models
 from opencompass_gpassk.judging.settings import sees_gpus
+from opencompass_gpassk.runs.config import require_literal
 
 __all__ = ['BACKENDS', 'model_configs']
 
@@ -24,6 +26,8 @@ BACKENDS = {
     'vllm': (('vllm', 'ray'), 'vllm serve {}'),
     'lmdeploy': (('lmdeploy',), 'lmdeploy serve api_server {} --server-port 8000'),
 }
+
+SHORTEST_CONTEXT = 256  # tokens; a server that says less is wrong
 
 
 def model_configs(
@@ -64,20 +68,27 @@ def model_configs(
 def _served(name: str, without: Sequence[str], *, ask: bool) -> dict[str, Any]:
     url, _, model = name.partition('#')
     config = _example('openai_api')
-    served: dict[str, int | None] = {}
+    served: dict[str, Any] = {}
     try:
         served = served_models(url, config.get('api_key_env', 'OPENAI_API_KEY'), model)
     except ValueError:
         if ask or not model:
             raise
     if not model and len(served) != 1:
-        listed = f'has {", ".join(served)}' if served else 'lists no models at this URL'
+        listed = f'has {shown_models(served)}' if served else 'lists no models at this URL'
         raise ValueError(
             f'--model {url}: the server {listed}; name one as {url}#NAME (the URL often ends '
             'with /v1)'
         )
     model = model or next(iter(served))
+    require_literal(model, f'--model {url}: the model id')
     context = served.get(model)
+    if context is not None and not (type(context) is int and context >= SHORTEST_CONTEXT):
+        note(
+            f'{url}: max_model_len of {model} is no whole number from {SHORTEST_CONTEXT} on, and '
+            'is ignored'
+        )
+        context = None
     config |= {'abbr': _abbr(model), 'path': model, 'api_base': url}
     # OpenCompass leaves out worked examples that don't fit.
     config |= {'max_seq_len': context} if context else {}
@@ -101,7 +112,9 @@ def _local(path: str, backend: str, *, slurm: bool) -> dict[str, Any]:
 
 
 def _abbr(name: str) -> str:
-    return re.sub(r'[^\w.+-]+', '-', name.rstrip('/').rpartition('/')[2])
+    """Return a name for tables and files: the last part of a path, without odd characters."""
+    abbr = re.sub(r'[^\w.+-]+', '-', name.rstrip('/').rpartition('/')[2])
+    return abbr if abbr.strip('.-') else 'model'
 
 
 def _example(backend: str) -> dict[str, Any]:

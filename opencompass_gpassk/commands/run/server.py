@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import aiohttp
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.inference.client import Address, Client, exception_failure
 
-__all__ = ['served_models', 'try_requests']
+__all__ = ['served_models', 'shown_models', 'try_requests']
 
 LIST_TIMEOUT = 4.0  # seconds
 PATIENCE = 4.0  # seconds for a reply to a short request after one failed
 LONGEST_LIST = 2**22  # bytes
+MOST_SHOWN = 20  # models in a message
+ID = re.compile('[ -~]{1,200}')  # an id that is taken from a server, which may be hostile
 
 
-def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> dict[str, int | None]:
-    """Return the models that servers list, with the lengths of their contexts if they say so.
+def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> dict[str, Any]:
+    """Return the models that servers list, with what they say is the length of their contexts.
 
     Args:
         api_base: As in :class:`~opencompass_gpassk.inference.client.Client`.
@@ -27,10 +31,11 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
         model: The model that is wanted; '' for any.
 
     Raises:
-        ValueError: If a server doesn't answer, refuses the key, or doesn't list the model.
+        ValueError: If a server doesn't answer, refuses the key, or doesn't list the model; or if
+            none is wanted and an id isn't 1 to 200 printable ASCII characters.
     """
     client = Client(api_base, key_env=key_env, race=False)
-    found: dict[str, int | None] = {}
+    found: dict[str, Any] = {}
     for address in client.addresses:
         status, body = asyncio.run(_listed(client, address))
         # A key that may not list models may still be good for asking one.
@@ -40,17 +45,31 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
                 f'the server at {address.name} {verb} the environment variable {key_env}'
             )
         listed = body.get('data') if isinstance(body, Mapping) else None
-        models = (
-            [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-        )
-        lengths = {str(one.get('id')): one.get('max_model_len') for one in models}
+        models = listed if isinstance(listed, list) else []
+        lengths = {
+            one['id']: one.get('max_model_len')
+            for one in models
+            if isinstance(one, Mapping) and isinstance(one.get('id'), str)
+        }
         # Some servers have no list; the request that follows tells whether they know the model.
         if model and lengths and model not in lengths:
             raise ValueError(
-                f'the server at {address.name} has no model {model!r}; it has {", ".join(lengths)}'
+                f'the server at {address.name} has no model {model!r}; it has '
+                f'{shown_models(lengths)}'
             )
-        found |= {name: one if isinstance(one, int) else None for name, one in lengths.items()}
+        if not model and (odd := [name for name in lengths if not ID.fullmatch(name)]):
+            raise ValueError(
+                f'the server at {address.name} lists a model whose id is not 1 to 200 printable '
+                f'ASCII characters: {shown_models(odd)}; name one as URL#NAME'
+            )
+        found |= lengths
     return found
+
+
+def shown_models(names: Collection[str]) -> str:
+    """Return the first names for a message."""
+    shown = ', '.join(short_line(name, 200) for name in [*names][:MOST_SHOWN])
+    return shown + (f' and {len(names) - MOST_SHOWN} more' if len(names) > MOST_SHOWN else '')
 
 
 async def _listed(client: Client, address: Address) -> tuple[int, Any]:

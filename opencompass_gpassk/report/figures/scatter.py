@@ -23,7 +23,6 @@ from opencompass_gpassk.report.figures.style import (
 from opencompass_gpassk.report.tables.reasoning import ReasoningResult
 from opencompass_gpassk.report.tables.variables import VariableResult
 from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES
-from opencompass_gpassk.results.join_results import sample_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +149,7 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     # Every panel has a place for every model, so that each keeps its colour.
     unknown = {one.model: (math.nan, math.nan) for one in results}
     for one in results:
-        drop, accuracy = one.figure(DROP()), one.figure(ACCURACY(n=sample_count(one.result)))
+        drop, accuracy = one.figure(DROP()), one.figure(ACCURACY())
         panels.setdefault(one.panel, dict(unknown))[one.model] = number(accuracy), number(drop)
     return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
 
@@ -203,7 +202,7 @@ def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
 
 
 def _point(one: ReasoningResult) -> tuple[float, float]:
-    accuracy = one.figure(ACCURACY(n=sample_count(one.result)))
+    accuracy = one.figure(ACCURACY())
     rate = one.figure(FALSE_POSITIVES())
     return math.nan if accuracy is None else accuracy, math.nan if rate is None else rate
 

@@ -179,10 +179,7 @@ def draw_sweep(benchmark: Benchmark, found: Sequence[Sweep]) -> Figure:
 
 def _figures(sweep: Sweep, name: str) -> list[float]:
     figure = parse_figure(name)
-    return [
-        number(entry.average() if figure.family is ACCURACY else entry.figure(figure))
-        for _, entry in sweep.entries
-    ]
+    return [number(entry.figure(figure)) for _, entry in sweep.entries]
 
 
 def _without(model: str, value: float) -> str:

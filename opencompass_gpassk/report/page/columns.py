@@ -11,7 +11,6 @@ from opencompass_gpassk.report.cells import BRACKETS, interval_notes
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     FAMILIES,
-    SHARES,
     Family,
     Figure,
     Over,
@@ -23,10 +22,10 @@ from opencompass_gpassk.results.join_results import (
     Entry,
     Estimate,
     Result,
-    estimate,
     figures_of,
     is_greedy,
     read_figure,
+    shares_of,
 )
 
 __all__ = [
@@ -149,9 +148,7 @@ def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
     plain = GREEDY if is_greedy(result) else AVERAGE
     for figure in figures_of(result, originals='version' in of_group):
         yield _name(figure, plain), read_figure(result, figure, group)
-    for name in () if group else SHARES:
-        if name in result:
-            yield name, estimate(result, name)
+    yield from () if group else shares_of(result).items()
 
 
 def _name(figure: Figure, accuracy: str) -> str:

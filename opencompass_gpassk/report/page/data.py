@@ -32,6 +32,7 @@ from opencompass_gpassk.results.join_results import (
     has_verdicts,
     is_greedy,
     join_benchmarks,
+    shares_of,
     signature_line,
 )
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
@@ -54,7 +55,7 @@ def run_facts(found: Found) -> list[tuple[str, str]]:
     ]
     facts += [(f'judging: {name}', text) for name, text in _flat(result.get('judging'))]
     facts += [(f'count: {name}', text) for name, text in _flat(result.get('counts'))]
-    facts += [(name, _percent(result[key])) for key, name in SHARES.items() if key in result]
+    facts += [(SHARES[key], _percent(share)) for key, share in shares_of(result).items()]
     facts += [
         (f'if all unjudged are wrong or right: {name}', _range(ends))
         for name, ends in _items(result.get('bounds'))
@@ -109,8 +110,8 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
         marks.append(('contradictory', contradiction))
     if found.state:
         marks.append(('partial run', f'the task did not finish: {found.state}'))
-    coverage = result.get('coverage')
-    if isinstance(coverage, (int, float)) and coverage < 100:
+    coverage = shares_of(result).get('coverage', math.nan)
+    if coverage < 100:
         marks.append(
             (
                 f'coverage {_floor(coverage)} %',

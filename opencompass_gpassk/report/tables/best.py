@@ -232,7 +232,7 @@ def _is_shown(
 ) -> bool:
     """Tell whether the shown values were computed from these trials; if not, add a note."""
     for value, row in zip(standing.figures, rows, strict=True):
-        shown = read_figure(row.result, row.named(figure), label)
+        shown = read_figure(row.result, figure, label)
         if shown is None:
             return False
         if math.isnan(shown) != math.isnan(value) or abs(shown - value) > ROUNDING:

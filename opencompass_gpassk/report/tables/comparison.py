@@ -122,7 +122,10 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'lost_significantly': len(compared.of_change(-1, significant=True)),
         'unchanged': len(compared.of_change(0)),
         'left_out': [{'problem_id': name, 'why': why} for name, why in compared.left_out],
-        'differences': [{'key': one.key, **asdict(one)} for one in compared.differences],
+        'differences': [
+            {'key': one.key, 'name': one.name, **vars(one), 'figure': one.figure.heading}
+            for one in compared.differences
+        ],
         'changes': [
             {
                 'problem_id': change.problem.problem_id,

@@ -13,6 +13,7 @@ from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import contamination_table, variable_tables
 from opencompass_gpassk.results.join_results import Results
+from opencompass_gpassk.results.warnings import UNAPPLIED
 
 __all__ = ['report_tables']
 
@@ -36,4 +37,9 @@ def report_tables(results: Results, trials: Trials | None = None) -> list[Table]
     ]
     if not note:
         return tables
-    return [replace(table, warnings=[*note, *table.warnings]) for table in tables]
+    return [
+        replace(
+            table, warnings=sorted([*note, *table.warnings], key=lambda one: UNAPPLIED not in one)
+        )
+        for table in tables
+    ]

@@ -15,7 +15,7 @@ from opencompass_gpassk.report.tables.reasoning import (
     unknown_notes,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, PASS, Figure, Side
+from opencompass_gpassk.results.figures import FAMILIES, PASS, Figure, Side
 from opencompass_gpassk.results.join_results import (
     Benchmark,
     Entry,
@@ -47,12 +47,10 @@ class _Columns:
 
     def cells(self, entry: Entry, group: str = '') -> list[Cell]:
         """Return the plain figure, the sound one, and the drop; None if not measured."""
-        greedy = self.figure == GREEDY
-        result = entry.greedy if greedy else entry.result
+        result = entry.greedy if self.figure == GREEDY else entry.result
         if not result:
             return [None, None, None]
-        figure = ACCURACY(n=entry.n) if self.figure == AVERAGE else self.figure
-        return [read_figure(result, figure.on(side), group) for side in Side]
+        return [read_figure(result, self.figure.on(side), group) for side in Side]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ from opencompass_gpassk.results.join_results import (
     join_benchmarks,
     read_figure,
     same_data,
-    sample_count,
     way_of_decoding,
 )
 
@@ -92,9 +91,8 @@ class VariableResult:
 
     def headline(self, group: str = '') -> list[Cell]:
         """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
-        n, m = sample_count(self.result), self.versions
         figures = (
-            *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(n=n), GROUP_ACCURACY(m=m)),
+            *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(), GROUP_ACCURACY(m=self.versions)),
             *(CR(), OOR(), OOR_BY_CHANCE()),
         )
         return [self.figure(one, group) for one in figures]
@@ -102,7 +100,7 @@ class VariableResult:
     def unsolved(self, group: str) -> float:
         """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
         problems = (self.result.get('groups') or {}).get(group, {}).get('problems')
-        solved = _number(self.figure(ACCURACY(n=sample_count(self.result)), group))
+        solved = _number(self.figure(ACCURACY(), group))
         return (100 - solved) * _number(problems)
 
     def defined(self) -> list[float]:

@@ -1,0 +1,125 @@
+"""Results that were made under other settings than the config now has, and their renewal.
+
+OpenCompass's ``-r`` keeps every result, whatever was changed in the config since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mmengine.config import ConfigDict
+from opencompass.registry import PARTITIONERS, RUNNERS
+from opencompass.utils import get_infer_output_path
+
+from opencompass_gpassk.judging.pipeline import Pipeline
+from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
+from opencompass_gpassk.results.groups import parts_of
+from opencompass_gpassk.results.join_results import Result
+from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
+from opencompass_gpassk.runs.config import evaluator_of
+from opencompass_gpassk.trials import ORIGINAL, TrialTable
+
+__all__ = ['differences', 'evaluate_again', 'evaluates', 'told']
+
+N = 'n'
+ASIDE = '.earlier'
+BESIDE = ('.json', '.trials.jsonl.gz', '.steps.jsonl.gz')  # files of a result
+
+
+def differences(
+    dataset: Mapping[str, Any], result: Result, table: TrialTable | None
+) -> dict[str, tuple[Any, Any]]:
+    """Return the settings in which a result is not what a config asks for: name → (was, now).
+
+    Settings that ``gpassk rescore`` was asked to change are no differences. A judge that the
+    environment doesn't name is unknown, and no difference.
+
+    Args:
+        dataset: The config of the data set.
+        result: A result of our evaluators.
+        table: Its trial table, if it can be read; without it groups are not compared.
+    """
+    evaluator, signature = evaluator_of(dataset), result.get('signature') or {}
+    n = dataset.get('n', signature.get('n'))
+    pairs: dict[str, tuple[Any, Any]] = {N: (signature.get('n'), n)}
+    if 'k' in result:  # answers are judged
+        k = dataset.get('k', result['k'])
+        ks = sorted({k} if isinstance(k, int) else {*k}) if n > 1 else []
+        taus = {float(tau) for tau in evaluator.get('taus') or DEFAULT_TAUS}
+        pairs['k'] = sorted(result['k']), ks
+        pairs['taus'] = sorted({*result.get('taus', taus)}), sorted(taus)
+        judge = _judge(evaluator.get('judge', 'rule'))
+        pairs['judge'] = signature.get('judge'), judge or signature.get('judge')
+    pairs['groups'] = _groups(evaluator.get('groups'), result, table)
+    kept = result.get('rescored') or ()
+    return {name: both for name, both in pairs.items() if both[0] != both[1] and name not in kept}
+
+
+def _judge(config: Any) -> str | None:
+    """Return the signature of the judge that a config names, None if it can't be known here."""
+    if isinstance(config, Mapping) and 'type' in config:
+        return f'{judge_name(config)}:{config_hash(config)}'
+    try:
+        return Pipeline(JudgeSettings.of(config)).signature
+    except (ValueError, OSError):
+        return None
+
+
+def _groups(given: Any, result: Result, table: TrialTable | None) -> tuple[Any, Any]:
+    """Return the groups in a result, and those that a config asks for and its problems have."""
+    found = {*(result.get('groups') or {})} - {ORIGINAL}
+    if table is None:  # what the problems have is unknown
+        return found, found
+    asked = [(one,) if isinstance(one, str) else tuple(one) for one in given or DEFAULT_GROUPS]
+    return sorted(found), sorted({*parts_of(table.problems, asked)} - {'', ORIGINAL})
+
+
+def told(different: Mapping[str, tuple[Any, Any]]) -> str:
+    """Return differences in words, with what can be done."""
+    named = ', '.join(f'{name} {was} instead of {now}' for name, (was, now) in different.items())
+    remedy = 'opencompass CONFIG -r makes it again'
+    if N in different:
+        remedy = (
+            "the responses are those of the former n: put the new n into the data set's name "
+            '(abbr) and resume, which asks for its samples; or set n as it was'
+        )
+    return f'not the result that the config asks for: {named}; {remedy}'
+
+
+def evaluates(config: Mapping[str, Any]) -> bool:
+    """Tell whether OpenCompass was started to evaluate; it sets the folder only then."""
+    evaluation = config.get('eval') or {}
+    return bool((evaluation.get('partitioner') or {}).get('out_dir'))
+
+
+def evaluate_again(config: ConfigDict, stale: Sequence[tuple[Any, Any]]) -> None:
+    """Make results again as OpenCompass does; where none is made, the earlier one stays.
+
+    Args:
+        config: The run's config, with the section ``eval``.
+        stale: Configs of model and data set.
+    """
+    pairs = [{'models': [model], 'datasets': [dataset]} for model, dataset in stale]
+    files = [
+        Path(get_infer_output_path(model, dataset, str(Path(config['work_dir'], 'results'))))
+        for model, dataset in stale
+    ]
+    names = [path.with_name(f'{path.stem}{end}') for path in files for end in BESIDE]
+    moved = [path for path in names if path.is_file()]
+    for path in moved:
+        path.replace(path.with_name(path.name + ASIDE))
+    try:
+        part = ConfigDict({**config, 'model_dataset_combinations': pairs})
+        tasks = PARTITIONERS.build(config['eval']['partitioner'])(part)
+        RUNNERS.build(config['eval']['runner'])(tasks)
+    finally:
+        made = {path.with_suffix('') for path in files if path.is_file()}
+        for path in moved:
+            aside = path.with_name(path.name + ASIDE)
+            end = next(end for end in BESIDE if path.name.endswith(end))
+            if path.with_name(path.name.removesuffix(end)) in made:
+                aside.unlink()
+            else:
+                aside.replace(path)

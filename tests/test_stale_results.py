@@ -1,0 +1,51 @@
+"""Results of settings that the config no longer has, and names that say another n."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from opencompass_gpassk.datasets.settings import check_name
+from opencompass_gpassk.report.stale_results import differences
+
+RESULT: dict[str, Any] = {
+    'k': [2],
+    'taus': [0.0, 0.25, 0.5, 0.75, 1.0],
+    'signature': {'n': 4, 'judge': 'rule'},
+    'groups': {'AMC': {'split': 'AMC', 'problems': 3}},
+}
+
+
+@pytest.mark.parametrize(
+    ('dataset', 'evaluator', 'named'),
+    [
+        ({}, {}, []),
+        ({'n': 8}, {}, ['n']),
+        ({'k': [2, 4]}, {}, ['k']),
+        ({}, {'taus': [0.5, 1.0]}, ['taus']),
+        ({}, {'judge': {'match': 'exact', 'mode': 'rule'}}, ['judge']),
+    ],
+)
+def test_each_setting_that_differs_is_named(
+    dataset: dict[str, Any], evaluator: dict[str, Any], named: list[str]
+) -> None:
+    """What the config asks for is compared with what the result was made for."""
+    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': evaluator}, **dataset}
+    assert [*differences(config, RESULT, None)] == named
+
+
+def test_settings_that_a_rescoring_chose_stay() -> None:
+    """The next start of the run must not undo it."""
+    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {'judge': 'rule'}}}
+    rescored = {**RESULT, 'signature': {'n': 4, 'judge': 'cascade:m:1'}}
+    assert [*differences(config, rescored, None)] == ['judge']
+    assert not differences(config, {**rescored, 'rescored': ['judge']}, None)
+
+
+@pytest.mark.parametrize('abbr', ['sample-n16', 'sample_n16', 'sample-n16_3'])
+def test_a_name_that_says_another_n_is_refused(abbr: str) -> None:
+    """OpenCompass would take the responses of the n in the name."""
+    check_name(abbr, 16)
+    with pytest.raises(ValueError, match='says n = 16, but n is 32'):
+        check_name(abbr, 32)
