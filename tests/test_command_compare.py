@@ -374,7 +374,7 @@ def test_data_sets_of_other_names_are_paired(
     chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy']
     assert main(['compare', str(a), str(b), *chosen]) == 2
     told = capsys.readouterr()
-    assert 'accuracy on lmb-n8 and renamed: UNKNOWN whether it is worse' in told.out
+    assert 'average@n on lmb-n8 and renamed: UNKNOWN whether it is worse' in told.out
     assert re.search(r'unknown on .*: with \d clusters of problems and 1 figures checked', told.err)
     assert main(['compare', str(a), str(b), *chosen[2:], '--allow-missing', '--level', '0.3']) == 0
 
