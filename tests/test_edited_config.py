@@ -1,4 +1,4 @@
-"""A finished run whose config is edited: ``opencompass -r`` makes its table for the new question."""
+"""A finished run whose config is edited: ``opencompass -r`` makes the table for the new one."""
 
 from __future__ import annotations
 
