@@ -16,11 +16,15 @@ from typing import Any
 import opencompass.models
 import pytest
 import requests
-from opencompass.models import UniGPT
+from chat_server import Server
+from eval_task import OurSums, config, data_set, evaluate
+from opencompass.models import DeepseekAPI, UniGPT
 from opencompass.models.base import BaseModel
 from opencompass.models.base_api import BaseAPIModel
+from opencompass.tasks import OpenICLInferTask
 from tiny import PAPER, run
 
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.inference.backend import UnknownBackend
 from opencompass_gpassk.inference.choose_backend import backend_class
 from opencompass_gpassk.inference.provider_apis import PROVIDERS, ProviderBackend
@@ -38,7 +42,7 @@ SAMPLING = {*PAPER, 'seed', 'do_sample'}
 
 def taken(name: str) -> tuple[str, ...]:
     """Return what a provider's wrapper sends."""
-    return next(one.names for key, one in PROVIDERS.items() if key.endswith(f'.{name}'))
+    return next(one.names for key, one in PROVIDERS.items() if f'.{key}'.endswith(f'.{name}'))
 
 
 def listed() -> dict[str, tuple[set[str], bool]]:
@@ -96,6 +100,8 @@ def build(name: str) -> Any:
         for key, one in known.items()
         if one.default is one.empty or key == 'key'
     }
+    if 'key' in settings:
+        settings['key'] = 'id&&secret'
     fast = {'query_per_second': 1000, 'rate_per_worker': 1000}
     settings |= {key: value for key, value in fast.items() if key in known}
     if 'generation_kwargs' in known:
@@ -136,6 +142,7 @@ def test_requests_of_providers_hold_the_protocol(
         'choices': choices,
         'data': {'choices': choices},
         'generated_text': ['7'],
+        'access_token': 'token',
         'candidates': [{'content': {'parts': [{'text': '7'}]}}],
         'result': {'choices': choices} if name == 'UniGPT' else '7',
     }
@@ -152,6 +159,7 @@ def test_requests_of_providers_hold_the_protocol(
         response.status_code, response.encoding = 200, 'utf-8'
         response.headers['X-Request-Id'] = '1'
         text = json.dumps(answer)
+        response._content_consumed = True  # type: ignore[attr-defined]  # as if it was read
         response._content = (f'data: {text}\n\n' if name == 'TeleChatStream' else text).encode()
         return response
 
@@ -193,3 +201,31 @@ def test_a_class_of_ones_own_is_known_if_it_asks_as_opencompass_does() -> None:
     other = type('Other', (UniGPT,), {'_generate': lambda self, text, max_out_len: ''})
     assert backend_class(named) is ProviderBackend
     assert backend_class(other) is UnknownBackend
+
+
+RUN = """models = [dict(abbr='demo', type='Model', path='p')]
+datasets = [dict(abbr='sums_en', type='Data', path='p', n=4, k=4)]
+summarizer = dict(type='opencompass_gpassk.summarizer.GPassKSummarizer')
+"""
+
+
+def test_what_was_not_applied_is_told_first(
+    tmp_path: Path, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DeepseekAPI sends no temperature: four copies have no loss, and every reader is warned."""
+    server.reply = lambda body: (200, server.answer(body, text=r'\boxed{1}'))
+    dataset = data_set(OurSums, n=4, k=4, problems=3)
+    provider = {'type': DeepseekAPI, 'path': 'deepseek-chat', 'key': 'k', 'url': server.url}
+    run = tmp_path / '20260101_000000'
+    OpenICLInferTask(config(run, dataset, **provider, query_per_second=1000)).run()
+    assert not any('temperature' in body for body in server.requests)
+    result = evaluate(run, dataset)
+    assert result['loss@4'] == 0
+    told = 'sampling not applied: temperature, top_p, top_k, repetition_penalty;'
+    assert result['warnings'][0].startswith(told)
+    (run / 'configs').mkdir()
+    (run / 'configs/20260101_000000.py').write_text(RUN, 'utf-8')
+    page = tmp_path / 'report.html'
+    assert main(['report', str(run), '-o', str(page)]) == 0
+    text = page.read_text('utf-8')
+    assert 0 < text.find(told) < text.find('n = 4 is less than')
