@@ -89,7 +89,7 @@ def without_thoughts(text: str) -> str:
 def test_what_a_postprocessor_of_a_model_leaves_is_no_answer(
     tmp_path: Path, postprocessor: str
 ) -> None:
-    """Nor is a sentence that one of the data set left alone; what it cut out is, or one word."""
+    """A sentence that states none is no answer; what one of the data set cut out is."""
     responses = {0: '<think>x</think>I could not finish.', 1: 'I could not finish.', 2: '2'}
     evaluator: dict[str, Any] = {'type': GPassKEvaluator}
     if postprocessor == 'evaluator':
@@ -105,7 +105,7 @@ def test_what_a_postprocessor_of_a_model_leaves_is_no_answer(
     thinking = {'pred_postprocessor': {'type': without_thoughts}}
     result = evaluate(tmp_path, dataset, **(thinking if postprocessor in ('model', 'both') else {}))
     answers = [row['answers'][0]['answer'] for row in result['details'][:4]]
-    assert answers == [None, None, *([None] * 2 if postprocessor == 'model' else ['2', '3'])]
+    assert answers == [None, None, '2', 'So it is 3' if postprocessor == 'model' else '3']
 
 
 @TEXT_POSTPROCESSORS.register_module()

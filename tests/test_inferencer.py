@@ -178,6 +178,8 @@ def test_record_fields(chat: Any, tmp_path: Path) -> None:
         'truncated',
         'num_tokens',
         'sampling',
+        'key',
+        'model',
     ]
     assert record['origin_prompt'] == [{'role': 'HUMAN', 'prompt': 'what is 1+1\n'}]
     assert (record['problem_id'], record['replica'], record['gold']) == ('p/1', 1, '2')

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from chat_server import CHAT, Reply, Server, build
@@ -188,18 +188,6 @@ def test_max_seq_len_shortens_responses(
     assert all(3000 < body['max_tokens'] < 4096 for body in server.requests)
 
 
-class Task:
-    """As OpenCompass's task, which holds the configs of model and data set."""
-
-    dataset_cfg: ClassVar[dict[str, Any]] = {'abbr': 'problems'}
-
-    def __init__(self, max_out_len: int | None) -> None:
-        self.max_out_len = max_out_len
-
-    def run(self, model: Any, folder: Path) -> None:
-        run(model, folder)
-
-
 @pytest.mark.parametrize(('of_model', 'told'), [(99, True), (12, False), (None, False)])
 def test_a_length_that_replaces_the_models_is_told(
     of_model: int | None,
@@ -210,7 +198,8 @@ def test_a_length_that_replaces_the_models_is_told(
     said: list[str],
 ) -> None:
     """A user who set a longer one would take cut responses for the model's own."""
-    Task(of_model).run(build('OpenAISDK', server, checkpoint), tmp_path)
+    model = build('OpenAISDK', server, checkpoint)
+    run(model, tmp_path, model_cfg={'path': model.path, 'max_out_len': of_model})
     assert any('12 tokens' in text and '99' in text for text in said) == told
 
 

@@ -36,6 +36,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def rounded(value: Any) -> Any:
+    """A value with floats as every processor computes them."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 6) if isinstance(value, float) else value
+
+
 def figures(run: Path, name: str) -> dict[str, Any]:
     """A result but for versions, details, what was added, and intervals of drops made otherwise."""
     found = in_schema_3(json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8')))
@@ -45,14 +54,12 @@ def figures(run: Path, name: str) -> dict[str, Any]:
         for key in [key for key in field if 'loss@' in key]:
             del field[key]
     intervals = found['intervals'] = {
-        key: [round(end, 6) for end in ends]
-        for key, ends in found.get('intervals', {}).items()
-        if 'drop to sound' not in key
+        key: ends for key, ends in found.get('intervals', {}).items() if 'drop to sound' not in key
     }
     methods = found.get('uncertainty', {}).pop('other_methods', {})
     found['wilson'] = [key for key in methods.get('wilson', []) if key in intervals]
     return {
-        k: v
+        k: rounded(v)
         for k, v in found.items()
         if k not in found['figures'] and k not in ('schema', 'signature', 'details', 'judge_error')
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import make_version_result
+from made_results import flat, make_version_result
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, make_sweep
 from report_browser import CHROMIUM, browser, opened, until
@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict
     write_page(folder / 'report.html', page_data([run]))
     results = {}
     for model in MODELS:
-        results[model] = json.loads((run / f'results/{model}/{SAMPLED}.json').read_text())
+        results[model] = flat(json.loads((run / f'results/{model}/{SAMPLED}.json').read_text()))
         greedy = json.loads((run / f'results/{model}/{GREEDY}.json').read_text())
         results[model]['greedy'] = greedy['accuracy']
     return folder / 'report.html', results

@@ -183,7 +183,7 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     }
     table = contamination_table(results)
     assert table is not None
-    figures = [sampled[f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
     steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
     assert cells(table, 'LiveMathBench-202412', 'm')[2:] == [
         4,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from made_results import bounds, figures, make_version_result
+from made_results import bounds, figures, flat, make_version_result
 
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figure_values import FigureValues
@@ -26,7 +26,7 @@ GREEDY = {
 
 def test_a_greedy_run_has_the_figures_of_the_paper() -> None:
     """Acc, GA@5, CR, OOR and the shares of understanding, by hand."""
-    found = make_version_result(GREEDY)
+    found = flat(make_version_result(GREEDY))
     assert found['accuracy'] == pytest.approx(100 * Fraction(14, 20))
     assert found['original/accuracy'] == found['SP accuracy'] == 75.0
     assert found['SP-RV drop'] == pytest.approx(5.0)
@@ -57,7 +57,7 @@ def test_a_greedy_run_has_the_figures_of_the_paper() -> None:
 
 def test_samples_give_what_one_of_each_gives_on_average() -> None:
     """Two versions, 4 samples each: products of the shares, and two kinds of variance."""
-    found = make_version_result({'q': [2, 4, 2]}, 4, (2,))
+    found = flat(make_version_result({'q': [2, 4, 2]}, 4, (2,)))
     assert found['accuracy'] == 75.0
     assert found['GA@2'] == 50.0
     assert found['CR'] == 25.0  # at least ceil(0.8 * 2) = 2 versions, and the original
@@ -74,7 +74,7 @@ def test_samples_give_what_one_of_each_gives_on_average() -> None:
 
 def test_without_originals_what_needs_them_is_undefined() -> None:
     """CR, OOR and the drop are NaN; GA is not."""
-    found = make_version_result({'q': [None, 1, 1], 'r': [None, 1, 0]})
+    found = flat(make_version_result({'q': [None, 1, 1], 'r': [None, 1, 0]}))
     assert found['GA@2'] == 50.0
     assert found['versions']['originals'] == 0
     for name in ('CR', 'OOR', 'SP accuracy', 'SP-RV drop', 'complete understanding'):
@@ -83,7 +83,7 @@ def test_without_originals_what_needs_them_is_undefined() -> None:
 
 def test_originals_alone_are_plain_problems() -> None:
     """There is no group to speak of."""
-    found = make_version_result({'q': [1], 'r': [0]})
+    found = flat(make_version_result({'q': [1], 'r': [0]}))
     assert found['accuracy'] == 50.0
     assert 'versions' not in found
     assert 'CR' not in found
@@ -91,7 +91,7 @@ def test_originals_alone_are_plain_problems() -> None:
 
 def test_questions_that_lack_versions_are_left_out_and_counted() -> None:
     """As where only a part of the rows was asked; their accuracy counts all the same."""
-    found = make_version_result({'q': [1, 1, 1], 'r': [1, 0]})
+    found = flat(make_version_result({'q': [1, 1, 1], 'r': [1, 0]}))
     assert found['accuracy'] == pytest.approx(200 / 3)
     assert found['GA@2'] == found['SP accuracy'] == 100.0
     assert found['versions']['incomplete'] == 1
@@ -186,13 +186,13 @@ def test_questions_without_a_verdict_are_counted() -> None:
 
 def test_rounding_leaves_nothing_of_no_drop() -> None:
     """Accuracies of 0.6 and 0.6 differ by 0, however they were added up."""
-    found = make_version_result({'q': [3, 3, 3, 3, 3, 3]}, 5, (2,))
+    found = flat(make_version_result({'q': [3, 3, 3, 3, 3, 3]}, 5, (2,)))
     assert found['SP-RV drop'] == 0.0
 
 
 def test_one_version_alone_is_no_group() -> None:
     """As where the first rows alone are asked; its accuracy is the figure, the original a group."""
-    found = make_version_result({'q': [1, 0]})
+    found = flat(make_version_result({'q': [1, 0]}))
     assert (found['accuracy'], found['original/accuracy']) == (0.0, 100.0)
     assert 'versions' not in found
 

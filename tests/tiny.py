@@ -100,6 +100,7 @@ class InTask:
 
     def __init__(self, model_cfg: dict[str, Any]) -> None:
         self.model_cfg = model_cfg
+        self.max_out_len = model_cfg.get('max_out_len')
 
     def infer(self, inferencer: GPassKGenInferencer, *args: Any, **settings: Any) -> None:
         """Call the inferencer, which finds this object on the stack."""
