@@ -37,12 +37,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rounded(value: Any) -> Any:
-    """A value with floats as every processor computes them."""
+    """A value with floats as every processor computes them, and NaN equal to itself."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in value.items()}
     if isinstance(value, list):
         return [rounded(one) for one in value]
-    return round(value, 6) if isinstance(value, float) else value
+    return f'{value:.6f}' if isinstance(value, float) else value
 
 
 def figures(run: Path, name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, command_spans
@@ -88,10 +89,13 @@ PERCENT = re.compile(r'\s?(?:\$\s?)?\\?%')
 # The name of a box's value: y_2 = \\boxed{…}.
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')
 BETWEEN_LIMIT = 60
-# Places before a final answer: #### of GSM8K; a tag; "answer" in JSON or at the start of a line;
-# "the final answer is"; a heading that says "Answer"; "correct option:"; 【答案】, 答案是, 故选.
+# Places before a final answer: #### of GSM8K, but for other headings; a tag; "answer" in JSON or at
+# the start of a line; "the final answer is"; a heading that says "Answer"; "correct option:";
+# 【答案】, 答案是, 故选.
 PHRASE = re.compile(
-    r'####|<(?:final_?)?answer>|\[(?:final )?answer\]|[【\[](?:最终)?答案[】\]]'
+    r'(?<!#)####(?!#)'
+    r'(?!\s{0,3}\*{0,2}(?:\d{1,2}[.)]\s)?(?:[a-zA-Z]{3,}\W{0,2}\s\S|[\u4e00-\u9fff]{3}))'
+    r'|<(?:final_?)?answer>|\[(?:final )?answer\]|[【\[](?:最终)?答案[】\]]'
     r'|["\'](?:final[_ ]?|correct[_ ]?)?(?:answer|choice|答案)["\']\s{0,3}[:：]'
     r'|\bfinal\s{1,3}results?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\b(?:final\s{1,3})?answers?\*{0,2}\s{0,3}(?:is|are|=|:|：)'
@@ -158,6 +162,13 @@ TOKEN_BOX = re.compile(r'<\|begin_of_box\|>(.{0,300}?)<\|end_of_box\|>', re.DOTA
 EMOJI = re.compile('[\U0001f300-\U0001faff✅]\ufe0f?')
 SPECIAL_TOKEN = re.compile(r'<[|｜][^<>|｜]{0,40}(?:[|｜]>|\Z)|</s>|<end_of_turn>|\[/?INST\]|<\|')
 ROLES = ('', 'assistant', 'model')
+# So many new scripts within so many characters are noise: a model that lost itself.
+NOISE_SCRIPTS, NOISE_WINDOW = 3, 400
+FOREIGN = re.compile(
+    r'(?P<chinese>[\u3040-\u30ff\u4e00-\u9fff])|(?P<cyrillic>[\u0400-\u052f])'
+    r'|(?P<hebrew>[\u0590-\u05ff])|(?P<arabic>[\u0600-\u06ff])|(?P<indic>[\u0900-\u0dff])'
+    r'|(?P<thai>[\u0e00-\u0e7f])|(?P<hangul>[\uac00-\ud7a3])'
+)
 FENCE = re.compile(r'^[ \t]*```[^\n]*$', re.MULTILINE)
 ESCAPED, COMMAND = re.compile(r'\\\\[a-zA-Z(\[]'), re.compile(r'(?<!\\)\\[a-zA-Z(\[]')
 ESCAPED_LINE = re.compile(r'\\n(?![a-z])')
@@ -345,12 +356,27 @@ def _message(text: str) -> str:
 
     What JSON escaped once too often is put right.
     """
+    text = _before_noise(text)
     if ESCAPED.search(text) and not COMMAND.search(text):
         text = text.replace('\\\\', '\\')
     text = text if '\n' in text.strip() else ESCAPED_LINE.sub('\n', text)
     text = EMOJI.sub('', TOKEN_BOX.sub(r'\\boxed{\1}', text))
     pieces = (piece.strip() for piece in SPECIAL_TOKEN.split(SECTION_END.sub('', text)))
     return COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()
+
+
+def _before_noise(text: str) -> str:
+    """Return a text up to where tokens of many scripts follow each other without a sense."""
+    if text.isascii():
+        return text
+    first: dict[str | None, int] = {}  # where each script begins
+    for match in FOREIGN.finditer(text):
+        first.setdefault(match.lastgroup, match.start())
+    begins = list(first.values())
+    for one, later in zip(begins, begins[NOISE_SCRIPTS - 1 :], strict=False):
+        if later - one <= NOISE_WINDOW:
+            return text[:one].rstrip(ascii_letters)
+    return text
 
 
 def without_boxes(content: str) -> str:

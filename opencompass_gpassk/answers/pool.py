@@ -129,7 +129,8 @@ def _in_order(
     def decided(ahead: int) -> Iterator[Outcome]:
         """Yield what is known; wait if more tasks are begun."""
         while begun:
-            known.update(pool.replies(wait=len(begun) > ahead))
+            if known[begun[0]] is None:
+                known.update(pool.replies(wait=len(begun) > ahead))
             task, value = begun[0], known[begun[0]]
             if value:
                 begun.popleft()
