@@ -314,6 +314,22 @@ def test_damaged_verdicts_are_left_out(
     assert held(new) == [RECORDS[n] for n in (0, 2, 3)]
 
 
+def test_a_whole_store_is_checked(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A damaged verdict is told and left out, the others stay; no store is begun."""
+    assert main(['verdicts', 'check', str(store)]) == 0
+    assert f'{store}: 4 verdicts checked' in capsys.readouterr().out
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+        connection.execute("UPDATE entries SET value = x'00' WHERE length(value) > 3000")
+    assert main(['verdicts', 'check', str(store)]) == 1
+    told = capsys.readouterr()
+    assert '3 verdicts checked' in told.out and '1 damaged verdict left out' in told.err
+    assert main(['verdicts', 'check', str(store)]) == 0
+    assert held(store) == [RECORDS[n] for n in (0, 2, 3)]
+    other = store.with_name('other.sqlite')
+    assert main(['verdicts', 'check', str(other)]) == 1
+    assert not other.exists()
+
+
 def test_others_files_are_not_touched(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
