@@ -38,7 +38,7 @@ TRIED_AGAIN = ('crash', 'memory', 'stalled')
 KEPT = ('', 'failed', 'too large')  # after these a worker goes on
 SLOW = 0.5  # seconds of CPU time from which a task counts against the budget
 # The budget, in time limits: of one problem; of a run; and more of a run for each distinct task.
-A_PROBLEM, A_RUN, A_TASK = 2, 6, 0.0005
+A_PROBLEM, A_RUN, A_TASK = 2, 3, 0.0002
 
 Pair = tuple[str, str] | tuple[str, str, str | None]  # gold, answer, and perhaps the question
 Task = tuple[str | None, ...]  # the arguments of a function; a pair is one
