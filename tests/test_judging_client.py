@@ -92,9 +92,11 @@ def test_every_prompt_gets_its_reply_though_a_third_of_the_requests_fail() -> No
     assert all(isinstance(reply, Reply) for reply in found.values())
     assert all(reply.text == echo(prompt) for prompt, reply in found.items())
     assert other.calls >= 700  # it did die
-    # A reply may have been on its way when the server died or the client's time was over.
     assert set(judged) == set(found)
-    assert judged.total() <= 2000 + 100
+    # No reply is asked for again but one that was lost on its way: the server died, or the
+    # client's time was over.
+    lost = sum(ledger.failures[kind] for kind in ('unreachable', 'timeout', 'bad reply'))
+    assert judged.total() <= 2000 + lost < ledger.calls
     assert ledger.calls == 2000 + ledger.retries == 2000 + ledger.failures.total()
     assert set(ledger.failures) >= {'overloaded', 'server error', 'unreachable', 'bad reply'}
     assert ledger.completion_tokens == 2 * 2000
