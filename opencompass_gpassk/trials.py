@@ -1,7 +1,7 @@
 """The trial table: one row per response, with everything that the metrics need about it.
 
-Metrics are functions of the table's arrays, mostly of ``n`` (judged trials of a problem) and ``c``
-(correct ones); they don't read text.
+Metrics are functions of the table's arrays, mostly of numbers of trials and of correct ones of each
+problem; they don't read text.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ __all__ = [
     'PEOPLE',
     'SCHEMA',
     'UNDECIDED',
+    'UNRECOGNISED',
     'Problem',
     'Trial',
     'TrialTable',
@@ -46,7 +47,10 @@ SCHEMA = '3'
 
 ORIGINAL = 'original'
 PEOPLE = 'human'  # source of verdicts that are taken as true
-UNDECIDED = 'undecided'  # source of a verdict that nobody gave: by request it counts as wrong
+# Sources of verdicts that nobody gave. Such a response counts as wrong, and is open: it may be right.
+UNDECIDED = 'undecided'  # no rule could decide, and the user asked that it count as wrong
+UNRECOGNISED = 'unrecognised'  # a finished response in which no final answer was recognised
+OPEN = frozenset({UNDECIDED, UNRECOGNISED})
 
 
 class Verdict(str, Enum):
@@ -89,8 +93,9 @@ class Trial:
         problem_id: The problem's id.
         replica: The number of the sample among the problem's n, from 0.
         verdict: Correct, incorrect or unjudged.
-        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name; ``undecided``
-            if the rules could not decide, and the user asked that it count as wrong.
+        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name. Nobody did, and
+            it counts as wrong: ``unrecognised`` if no final answer was recognised in a finished
+            response, ``undecided`` if the rules could not decide and the user asked for that.
         answer: The final answer found in the response, None if there is none.
         answer_class: A number shared by equivalent answers to one problem; -1 without an answer.
         reason: Why the trial is unjudged, or why the rules decided so; '' otherwise.
@@ -178,8 +183,8 @@ class TrialTable:
 
     @cached_property
     def decided(self) -> NDArray[np.bool_]:
-        """Shape (T,): whether someone or a rule has judged the trial."""
-        sources = np.array([trial.source != UNDECIDED for trial in self.trials], dtype=bool)
+        """Shape (T,): whether someone or a rule has judged the trial; if not, it is open."""
+        sources = np.array([trial.source not in OPEN for trial in self.trials], dtype=bool)
         return self.judged & sources
 
     @cached_property

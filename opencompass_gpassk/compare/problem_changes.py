@@ -59,12 +59,10 @@ def problem_changes(shared: Aligned, k: int | None = None, factor: float = 1.0) 
     if len(shared.tables) != 2:
         raise ValueError(f'{len(shared.tables)} models are aligned; compare two')
     (n_a, c_a), (n_b, c_b) = (table.counts() for table in shared.tables)
-    undefined = np.full((2, len(n_a)), np.nan)
-    strictest = (
-        undefined
-        if k is None
-        else [100 * np.asarray(g_pass_at_k(n, c, k, 1.0)) for n, c in ((n_a, c_a), (n_b, c_b))]
-    )
+    strictest = np.full((2, len(n_a)), np.nan)
+    if k is not None:
+        trials = [JudgedTrials.recorded(table) for table in shared.tables]
+        strictest = 100 * np.stack([one.expected(Estimator('G-Pass', k, 1.0)) for one in trials])
     counts = list(zip(n_a.tolist(), n_b.tolist(), c_a.tolist(), c_b.tolist(), strict=True))
     uncorrected = np.array([fisher_exact(c, n, d, m) for n, m, c, d in counts])
     p_values = np.minimum(factor * uncorrected, 1.0).tolist()

@@ -53,6 +53,7 @@ class Candidate(NamedTuple):
         answer: The response's final answer; None if it gives none.
         response: The whole response, for judges that see more than the answer.
         language: The question's language, ``en`` or ``cn``; '' to detect it from the text.
+        truncated: Whether the response was cut off; None if unknown.
     """
 
     question: str
@@ -60,6 +61,7 @@ class Candidate(NamedTuple):
     answer: str | None
     response: str = ''
     language: str = ''
+    truncated: bool | None = None
 
 
 class Triple(NamedTuple):

@@ -34,10 +34,10 @@ from opencompass_gpassk.judging.judge import (
 )
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.rules import (
-    NO_ANSWER,
     final_answer,
     judge_answers,
     reason_counts,
+    without_answer,
 )
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
@@ -279,7 +279,10 @@ class Pipeline:
             settled |= self.judge.ask(pending(), ledger, progress=self.progress)
         judgements = []
         for triple, candidate in zip(triples, candidates, strict=True):
-            found = NO_ANSWER if triple is None else settled[triple]
+            if triple is None:
+                found = without_answer(candidate.gold, candidate.response, candidate.truncated)
+            else:
+                found = settled[triple]
             own = found.answer == candidate.answer  # the tail of a response is none
             judgements.append(found if own else replace(found, answer=candidate.answer))
         return Judged(judgements, ledger)
@@ -494,15 +497,17 @@ def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> l
     found = []
     for response in responses:
         problem = known[response.identity[0]] if response.identity else Problem('')
+        answer = final_answer(
+            response.text, processed=response.is_answer, question=problem.question
+        )
         found.append(
             Candidate(
                 problem.question,
                 problem.gold,
-                final_answer(
-                    response.text, processed=response.is_answer, question=problem.question
-                ),
-                response.text,
+                answer,
+                response.raw if answer is None else response.text,
                 problem.language or problem.groups.get('language', ''),
+                response.truncated,
             )
         )
     return found

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from opencompass_gpassk.answers.check import NOT_COMPARED
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
+from opencompass_gpassk.answers.extract import extract_answer, spoken
 from opencompass_gpassk.answers.pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.trials import UNDECIDED, Verdict
+from opencompass_gpassk.trials import OPEN, UNDECIDED, UNRECOGNISED, Verdict
 
-__all__ = ['NO_ANSWER', 'answer_classes', 'final_answer', 'judge_answers', 'reason_counts']
+__all__ = [
+    'answer_classes',
+    'final_answer',
+    'judge_answers',
+    'reason_counts',
+    'without_answer',
+]
 
-NO_ANSWER = Judgement(Verdict.INCORRECT, reason='no answer')
 LONGEST_PROCESSED = 200  # characters; a longer postprocessed text does not count as an answer
+LONGEST_REFUSAL = 400
+REFUSAL = re.compile(
+    r"\bI(?:['’]m| am)? (?:sorry|unable|not able|cannot|can['’]t|can not|won['’]t)\b|\bas an AI\b"
+    '|抱歉|对不起|我无法|我不能',
+    re.IGNORECASE,
+)
+DIGIT = re.compile(r'\d')
 
 VERDICTS = {
     Relation.SAME: Verdict.CORRECT,
@@ -60,10 +73,9 @@ def judge_answers(
 def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
     """Count the relations and reasons of verdicts by rule, such as ``same: number``."""
     counts = Counter(
-        f'{(Relation.UNKNOWN if one.source == UNDECIDED else RELATIONS[one.verdict]).value}: '
-        f'{one.reason}'
+        f'{(Relation.UNKNOWN if one.source in OPEN else RELATIONS[one.verdict]).value}: {one.reason}'
         for one in judgements
-        if one.source in ('rule', UNDECIDED)
+        if one.source == 'rule' or one.source in OPEN
     )
     return dict(counts.most_common())
 
@@ -80,6 +92,32 @@ def final_answer(text: str, *, processed: bool, question: str = '') -> str | Non
     if answer is None and processed and len(text) <= LONGEST_PROCESSED:
         return text.strip() or None
     return answer
+
+
+def without_answer(gold: str, response: str, truncated: bool | None = None) -> Judgement:
+    """Return the judgement of a response in which no final answer was recognised: it is wrong.
+
+    It is settled if nobody could find the right answer at its end: it was cut off, is empty, refuses
+    to answer, or lacks the number that is the gold answer. Else it is open, with the source
+    ``unrecognised``.
+
+    Args:
+        gold: The gold answer.
+        response: The response.
+        truncated: Whether it was cut off; None if unknown.
+    """
+    said = spoken(response).strip()
+    if truncated:
+        reason = 'cut off'
+    elif not said:
+        reason = 'empty'
+    elif len(said) <= LONGEST_REFUSAL and REFUSAL.search(said) and not DIGIT.search(said):
+        reason = 'refused'
+    elif is_settled(gold, response):
+        reason = 'value absent'
+    else:
+        return Judgement(Verdict.INCORRECT, reason='no answer', source=UNRECOGNISED)
+    return Judgement(Verdict.INCORRECT, reason=reason)
 
 
 def answer_classes(

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.intervals import FEW, normal_quantile, wilson
+from opencompass_gpassk.metrics.missing import expected_by_right
 from opencompass_gpassk.metrics.rates import Rates, pair_products
 
 __all__ = [
@@ -30,7 +31,11 @@ ROUNDING = 1e-12  # a value this near to a bound counts as equal to it
 
 
 def within_problem_variance(
-    estimator: Estimator, n: ArrayLike, c: ArrayLike, rates: Rates | None = None
+    estimator: Estimator,
+    n: ArrayLike,
+    c: ArrayLike,
+    rates: Rates | None = None,
+    missing: ArrayLike = 0,
 ) -> Numbers:
     """Return how much each problem's estimate would vary if its n samples were drawn again.
 
@@ -41,7 +46,7 @@ def within_problem_variance(
     how a second would differ. The variance is then an expectation over the posterior of the
     problem's rate, with ``rates`` as the prior. If the prior is right, the variance is right on
     average over problems, but biased for a problem unlike the others. (A jackknife over trials
-    needs n > k as well, and is too large on average.)
+    needs n > k as well, and is too large on average.) The same holds where verdicts are missing.
 
     Args:
         estimator: The metric.
@@ -49,9 +54,10 @@ def within_problem_variance(
         c: Shape (P,), correct ones among them.
         rates: A single Beta distribution of the problems' rates, used where n < 2k; by default
             the likeliest one, see :meth:`~opencompass_gpassk.metrics.rates.Rates.fitted`.
+        missing: Shape (P,), further samples, without a verdict.
 
     Returns:
-        Shape (P,); NaN where n < k.
+        Shape (P,); NaN where n = 0, or k samples were not planned.
 
     Raises:
         ValueError: If a count is negative or no integer, or c > n.
@@ -64,15 +70,19 @@ def within_problem_variance(
     result = (estimator(some, right) ** 2 - pair_products(estimator, some, right))[
         place.reshape(-1)
     ]
-    short = (n >= estimator.k) & (n < 2 * estimator.k)
+    missing, _ = np.broadcast_arrays(missing, n)
+    enough = (n > 0) & (n + missing >= estimator.k)
+    short = enough & ((n < 2 * estimator.k) | (missing > 0))
     if short.any():
         population = Rates.fitted(n, c) if rates is None else rates
-        pairs, place = np.unique(np.stack([n[short], c[short]]), axis=1, return_inverse=True)
-        variances = np.empty(pairs.shape[1])
-        for size in np.unique(pairs[0]):
-            same = pairs[0] == size
-            posterior = population.after(pairs[0][same], pairs[1][same])
-            squares = posterior.estimate_squares(estimator, int(size))
+        alike = np.stack([n[short], missing[short], c[short]])
+        (*sizes, right), place = np.unique(alike, axis=1, return_inverse=True)
+        variances = np.empty(len(right))
+        for judged, gone in np.unique(sizes, axis=1).T:
+            same = (sizes[0] == judged) & (sizes[1] == gone)
+            estimates = expected_by_right(estimator, judged, gone, population)
+            posterior = population.after(judged, right[same])
+            squares = posterior.counts(judged) @ estimates**2
             variances[same] = squares - posterior.squares(estimator)
         result[short] = variances[place.reshape(-1)]
     return result
@@ -83,7 +93,7 @@ class FixedProblems:
     """A figure of these problems with its interval, in [0, 1].
 
     Attributes:
-        estimate: The mean over the problems with n ≥ k; NaN if there is none.
+        estimate: The mean over the problems with an estimate; NaN if there is none.
         low: Lower bound.
         high: Upper bound.
         variance: Variance of the mean from sampling noise alone.
@@ -101,6 +111,8 @@ def fixed_problems_intervals(
     c: ArrayLike,
     parts: Sequence[ArrayLike],
     *,
+    missing: ArrayLike = 0,
+    values: ArrayLike | None = None,
     rates: Rates | None = None,
     level: float = 0.95,
 ) -> list[FixedProblems]:
@@ -117,6 +129,8 @@ def fixed_problems_intervals(
         n: Shape (P,), judged samples of each problem.
         c: Shape (P,), correct ones among them.
         parts: For each part, the indices of its problems.
+        missing: Shape (P,), further samples, without a verdict.
+        values: Shape (P,), the estimates if some are; NaN where undefined.
         rates: See :func:`within_problem_variance`; by default those of all P problems.
         level: The interval's coverage.
 
@@ -125,16 +139,18 @@ def fixed_problems_intervals(
     """
     z = normal_quantile(level)
     n, c = problem_counts(n, c)
-    values, variances = estimator(n, c), within_problem_variance(estimator, n, c, rates)
+    variances = within_problem_variance(estimator, n, c, rates, missing)
+    values = estimator(n, c) if values is None else np.asarray(values)
     best = estimator(estimator.k, estimator.k)  # below 1 for mG-Pass of an odd k
     found = []
     for part in parts:
         members = np.asarray(part, dtype=np.int64)
-        members = members[n[members] >= estimator.k]
+        members = members[~np.isnan(values[members])]
         if not len(members):
             found.append(FixedProblems(*[float('nan')] * 4))
             continue
-        reached, noises, sets = values[members], variances[members], n[members] // estimator.k
+        reached, noises, judged = values[members], variances[members], n[members]
+        sets = np.where(judged < estimator.k, judged / estimator.k, judged // estimator.k)
         mean, variance = float(reached.mean()), float(noises.sum()) / len(members) ** 2
         noise = z * max(variance, 0.0) ** 0.5
         mixed = (c[members] > 0) & (c[members] < n[members])
@@ -154,6 +170,6 @@ def _trust(variances: Numbers) -> float:
     return min(max(number / FEW - 1, 0.0), 1.0)
 
 
-def _unseen(end: NDArray[np.bool_], sets: NDArray[np.int64], level: float) -> float:
+def _unseen(end: NDArray[np.bool_], sets: Numbers, level: float) -> float:
     """Return how far problems at one end may in truth be from it, as a share of all problems."""
     return float(end.mean() * wilson(0, sets[end].sum(), level)[1]) if end.any() else 0.0

@@ -85,16 +85,17 @@ class Rates:
         n, c = n[n > 0], c[n > 0]
         if not len(n):
             raise ValueError('n is 0 for every problem; a fit needs a problem with samples')
+        (n, c), number = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         low, high = np.log(STRENGTHS)
         # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
-        start = logit((c.sum() + 0.5) / (n.sum() + 1))
+        start = logit((number @ c + 0.5) / (number @ n + 1))
 
         def unlikeliness(place: Numbers) -> float:
             mean, strength = expit(place[0]), np.exp(np.clip(place[1], low, high))
             a, b = mean * strength, (1 - mean) * strength
             # A weak prior keeps the fit finite if all samples are correct or all incorrect.
             faint = 0.5 * (np.log(mean) + np.log1p(-mean)) - 0.005 * place[1] ** 2
-            return -float((betaln(c + a, n - c + b) - betaln(a, b)).sum() + faint)
+            return -float(number @ (betaln(c + a, n - c + b) - betaln(a, b)) + faint)
 
         found = minimize(unlikeliness, [start, 0.0], method='Nelder-Mead', options={'xatol': 1e-6})
         mean, strength = expit(found.x[0]), np.exp(np.clip(found.x[1], low, high))
@@ -105,12 +106,22 @@ class Rates:
         n, c = correct_counts(n, c)
         return Rates.of(self.alpha[0] + c, self.beta[0] + n - c)
 
-    def counts(self, n: int) -> Numbers:
-        """Return the chance of each number of correct ones among n samples, shape (D, n + 1)."""
-        c = np.arange(n + 1)
+    def counts(self, n: ArrayLike) -> Numbers:
+        """Return the chance of each number of correct ones among n samples.
+
+        Args:
+            n: Samples, one number or shape (D,).
+
+        Returns:
+            Shape (D, N + 1), where N is the greatest n.
+        """
+        n = np.atleast_1d(np.asarray(n, dtype=np.int64))[:, None]
+        number = np.arange(n.max(initial=0) + 1)
+        possible = number <= n
+        c = np.where(possible, number, 0)
         a, b = self.alpha[:, None], self.beta[:, None]
         choices = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-        return np.exp(choices + betaln(c + a, n - c + b) - betaln(a, b))
+        return np.where(possible, np.exp(choices + betaln(c + a, n - c + b) - betaln(a, b)), 0.0)
 
     def mean_of(self, estimator: Estimator) -> float:
         """Return the true mean of a metric over the population."""

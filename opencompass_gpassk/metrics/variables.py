@@ -1,8 +1,9 @@
 """Metrics of questions asked with several numbers (RV-Bench, arXiv 2501.11790, Eq. 1-2).
 
 There are G groups of m versions: the versions of a group are one question with other numbers. ``n``
-and ``c``, shape (G, m), count the judged and the correct samples of each version. With one sample
-each, the figures are the paper's; with more, they estimate the paper's figures without bias.
+and ``c``, shape (G, m), count the samples of each version and the correct ones. With one sample
+each, the figures are the paper's; with more, they estimate the paper's figures without bias. Most
+depend on the shares c/n alone: so c may be an expected number where some verdicts are missing.
 :mod:`opencompass_gpassk.metrics.understanding` compares versions with their original.
 
 Every function returns one figure per group; the caller takes means over groups. A version with
@@ -43,7 +44,7 @@ def accuracy(n: ArrayLike, c: ArrayLike) -> Shares:
     Versions that are not judged are left out: the others still estimate the same accuracy.
 
     Args:
-        n: Shape (G, m), judged samples of each version.
+        n: Shape (G, m), samples of each version.
         c: Shape (G, m), correct ones among them.
 
     Returns:
@@ -69,7 +70,7 @@ def g_pass_over_versions(n: ArrayLike, c: ArrayLike, tau: float) -> Shares:
     n ≥ 1. With n = 1 it is 1 if enough versions are right and 0 otherwise.
 
     Args:
-        n: Shape (G, m), judged samples of each version.
+        n: Shape (G, m), samples of each version.
         c: Shape (G, m), correct ones among them.
         tau: Threshold τ in [0, 1]; see :func:`threshold`.
 
@@ -92,7 +93,7 @@ def group_accuracy(n: ArrayLike, c: ArrayLike) -> Shares:
     It is :func:`g_pass_over_versions` at τ = 1, that is the product of the c/n.
 
     Args:
-        n: Shape (G, m), judged samples of each version.
+        n: Shape (G, m), samples of each version.
         c: Shape (G, m), correct ones among them.
 
     Returns:
@@ -115,7 +116,7 @@ def pooled_g_pass(n: ArrayLike, c: ArrayLike, k: int, tau: float) -> Shares:
     although one sample from each version is never all correct: group accuracy is 0.
 
     Args:
-        n: Shape (G, m), judged samples of each version.
+        n: Shape (G, m), samples of each version.
         c: Shape (G, m), correct ones among them.
         k: Samples drawn from the pool.
         tau: Threshold τ in [0, 1]; see :func:`threshold`.
@@ -129,8 +130,8 @@ def pooled_g_pass(n: ArrayLike, c: ArrayLike, k: int, tau: float) -> Shares:
     >>> pooled_g_pass([[8, 8, 8, 8, 8]], [[8, 8, 8, 8, 0]], 5, 1.0).round(3)
     array([0.306])
     """
-    n, c = version_counts(n, c)
-    values = g_pass_at_k(n.sum(axis=1), c.sum(axis=1), k, tau)
+    n, _ = version_counts(n, c)
+    values = g_pass_at_k(n.sum(axis=1), np.sum(c, axis=1), k, tau)
     return np.where((n > 0).all(axis=1), values, np.nan)
 
 
@@ -157,7 +158,7 @@ def variance_split(n: ArrayLike, c: ArrayLike) -> VarianceSplit:
     divides by m - 1, since the versions are drawn from all possible versions of the question.
 
     Args:
-        n: Shape (G, m), judged samples of each version.
+        n: Shape (G, m), samples of each version.
         c: Shape (G, m), correct ones among them.
 
     Returns:
@@ -181,14 +182,14 @@ def variance_split(n: ArrayLike, c: ArrayLike) -> VarianceSplit:
     )
 
 
-def version_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:
+def version_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Shares]:
     shape = np.shape(n)
     if len(shape) != 2 or not shape[1] or np.shape(c) != shape:
         raise ValueError(
             f'n has shape {shape} and c {np.shape(c)}; give both one row per group, with one '
             'count per version'
         )
-    return correct_counts(n, c)
+    return correct_counts(n, c, whole=False)
 
 
 def ratio(above: ArrayLike, below: ArrayLike) -> Shares:
@@ -197,7 +198,7 @@ def ratio(above: ArrayLike, below: ArrayLike) -> Shares:
     return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
 
 
-def upper_tails(n: Counts, c: Counts) -> Shares:
+def upper_tails(n: Counts, c: Shares) -> Shares:
     """Return P[at least j versions right] in column j = 0 … m + 1.
 
     If a version isn't judged, all columns but 0 are NaN. Versions are added one by one. All terms

@@ -84,7 +84,7 @@ def _next(results: Results, states: Sequence[TaskState], run: str) -> list[tuple
     found = []
     ours = [result for by_dataset in results.values() for result in by_dataset.values()]
     undecided = sum(
-        counts.get('unjudged', 0) - counts.get('lost', 0)
+        counts.get('unjudged', 0) - counts.get('lost', 0) + counts.get('unrecognised', 0)
         for result in ours
         if str(result['signature'].get('judge')).startswith('rule')
         and (counts := result.get('counts') or {})

@@ -87,7 +87,7 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
         notes.append(f'{MG_PASS(k=k).heading}: {best}, since k is odd (the published definition)')
     groups = {group for entry in entries for group in ('', *entry.groups)}
     if any(_undefined(entry.figure(PASS(k=k), group)) for entry in entries for group in groups):
-        notes.append(f'–: undefined, no problem has {k} judged samples')
+        notes.append(f'–: undefined, no problem has {k} samples and a verdict')
     return notes
 
 

@@ -7,21 +7,27 @@ from typing import Any
 
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.groups import parts_of
-from opencompass_gpassk.results.join_results import Result, figures_of, stored_protocol
+from opencompass_gpassk.results.join_results import (
+    Result,
+    figures_of,
+    has_verdicts,
+    stored_protocol,
+)
 from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['contradiction']
 
-ROUNDING = 1e-6  # percent
+ROUNDING = 1e-3  # percent; what is fitted is not the same to the last digit on every machine
 MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too much memory
 
 
 def contradiction(result: Result, table: TrialTable) -> str:
     """Return how a result and its trials contradict each other, '' if they agree.
 
-    n and c of each problem are always compared; figures not of a result of schema 1.
+    n and c of each problem are always compared; figures not of a result of an earlier version, in
+    which missing verdicts were left out.
 
     Args:
         result: The stored result.
@@ -29,7 +35,7 @@ def contradiction(result: Result, table: TrialTable) -> str:
     """
     if differing := _other_counts(result, table):
         return f'n and c differ from its trials: {differing}'
-    if result.get('schema', 1) == 1:
+    if has_verdicts(result) and 'unrecognised' not in (result.get('counts') or {}):
         return ''
     try:
         if differing := _other_parts(result, table):

@@ -142,12 +142,19 @@ def _fixed_intervals(values: FigureValues, level: float) -> Iterator[tuple[str, 
     rates: dict[Side, Rates] = {}
     for figure in figures:
         trials = values.assignment(figure.side)
-        if not trials.n.any():
+        if not trials.known.any():
             continue
         if figure.side not in rates:
-            rates[figure.side] = Rates.fitted(trials.n, trials.c)
+            rates[figure.side] = Rates.fitted(trials.known, trials.c)
         made = fixed_problems_intervals(
-            figure.estimator(), trials.n, trials.c, members, rates=rates[figure.side], level=level
+            figure.estimator(),
+            trials.known,
+            trials.c,
+            members,
+            missing=trials.n - trials.known,
+            values=trials.expected(figure.estimator()),
+            rates=rates[figure.side],
+            level=level,
         )
         for label, one in zip(labels, made, strict=True):
             if not math.isnan(one.low):

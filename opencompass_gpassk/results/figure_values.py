@@ -102,7 +102,6 @@ class FigureValues:
         groups = self.trials.groups
         if figures is None:
             figures = result_figures(protocol, groups.size if groups else None)
-        self._assignments = {Side.PLAIN: self.trials}
         self.clusters = problem_clusters(table)
         self.columns = self._columns(figures)
 
@@ -169,49 +168,57 @@ class FigureValues:
         return values
 
     def assignment(self, side: Side) -> JudgedTrials:
-        """Return the trials for plain figures, sound figures, or the plain side of drops."""
-        if side not in self._assignments:
-            sound = side is Side.SOUND
-            self._assignments[side] = (
-                self.trials.sound(self.protocol.sound or 0.0) if sound else self.trials.scored()
-            )
-        return self._assignments[side]
+        """Return the trials for sound figures, or for plain figures and the plain side of drops."""
+        return self.sound if side is Side.SOUND else self.trials
+
+    @cached_property
+    def sound(self) -> JudgedTrials:
+        """The trials in which a right one counts only with valid reasoning."""
+        return self.trials.sound(self.protocol.sound or 0.0)
 
 
 def bounds(recorded: FigureValues) -> dict[str, list[float]]:
-    """Return each figure's value if all unjudged responses are wrong, and if all are right.
+    """Return each figure's value if all open responses are wrong, and if all are right.
 
-    Undecided responses that count as wrong by request are unjudged here, and lost responses too. A
-    figure that never falls with c lies between the two, whatever verdicts the unjudged responses
+    Open are unjudged and lost responses, and those that nobody decided and that count as wrong
+    (``trials.OPEN``). A figure that never falls with c lies between the two, whatever verdicts they
     would get. Other figures have no bounds: the majority vote depends on which answers are
-    equivalent, and OOR falls when a version turns right. For sound figures, a response is unjudged
-    if it is unknown whether its answer is right and its reasoning valid.
+    equivalent, and OOR falls when a version turns right. For sound figures, a response is open if it
+    is unknown whether its answer is right and its reasoning valid. A problem or question that the
+    figure leaves out, since nobody judged it, counts as 0, and as the most that is possible.
 
     Returns:
         Key of the figure → [lowest, highest] in percent, NaN where undefined; empty if no response
-        is unjudged.
+        is open.
     """
     protocol, trials = recorded.protocol, recorded.trials.decided()
     found: dict[str, list[float]] = {}
     if not trials.judged.all():
         found |= _ends(recorded, trials, Side.PLAIN)
-    if protocol.sound is not None and not trials.scored().judged.all():
-        found |= _ends(recorded, trials.surely_sound(protocol.sound), Side.SOUND)
+    if protocol.sound is not None:
+        sound = trials.sound(protocol.sound)
+        if not sound.judged.all():
+            found |= _ends(recorded, sound, Side.SOUND)
     return found
 
 
 def _ends(recorded: FigureValues, trials: JudgedTrials, side: Side) -> Mapping[str, list[float]]:
-    figures = [
-        figure.on(Side.PLAIN)
-        for columns in recorded.columns.values()
-        for figure in columns.figures
-        if figure.side is side and figure.family.bounded
-    ]
+    found: dict[str, list[float]] = {}
     headline = Part(headline_problems(recorded.table.problems), {})
-    lowest, highest = (
-        FigureValues(
-            recorded.table, recorded.protocol, trials.settled(correct=correct), figures
-        ).means(headline)
-        for correct in (False, True)
-    )
-    return {one.on(side).key: [lowest[one.key], highest[one.key]] for one in figures}
+    for of in recorded.of(headline):
+        chosen = [i for i, one in enumerate(of.figures) if one.side is side and one.family.bounded]
+        figures = [of.figures[i] for i in chosen]
+        if not figures:
+            continue
+        undefined = np.isnan(of.values[:, chosen])
+        for correct in (False, True):
+            plain = [one.on(Side.PLAIN) for one in figures]
+            settled = FigureValues(
+                recorded.table, recorded.protocol, trials.settled(correct=correct), plain
+            )
+            (ends,) = settled.of(headline)
+            extreme = [one.most * correct for one in figures]
+            values = np.where(undefined & ~np.isnan(ends.values), extreme, ends.values)
+            for one, column in zip(figures, values.T, strict=True):
+                found.setdefault(one.key, []).append(percent(column))
+    return found

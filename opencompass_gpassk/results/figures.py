@@ -86,7 +86,7 @@ class Side(Enum):
 
 
 def _of_counts(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
-    return at.estimator()(trials.n, trials.c)
+    return trials.expected(at.estimator())
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Family:
         ranked: Whether a value can be better than another. If not, differences have intervals, but
             no tests, ranks or marks.
         bounded: Whether it never falls when a wrong response turns right. Then counting all
-            unjudged responses as wrong, and as right, bounds it.
+            open responses as wrong, and as right, bounds it.
         falls_with_tau: Whether it never rises with τ.
         repeated: Whether it needs several samples of a problem.
         verdicts: Whether it needs verdicts.
@@ -255,9 +255,9 @@ class Figure:
 
 def _majority_vote(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
     table = trials.table
-    classes = table.answer_class
+    chance = ratio(trials.right_of_missing, trials.n - trials.known)
     return majority_vote(
-        table.problem_index, classes, trials.correct, trials.judged, len(table.problems)
+        table.problem_index, table.answer_class, trials.correct, trials.judged, chance
     )
 
 
@@ -435,8 +435,8 @@ POOLED_G_PASS = Family(
     name='pooled G-Pass@k',
     key='pooled G-Pass@{m}_{tau}',
     about='G-Pass@{m} of the samples of all versions of a question in one pool',
-    values=lambda trials, at, protocol: variables.pooled_g_pass(
-        *trials.versions[:2], at.m or 1, at.tau or 0.0
+    values=lambda trials, at, protocol: trials.expected_of_pools(
+        Estimator('G-Pass', at.m or 1, at.tau or 0.0)
     ),
     over=Over.QUESTIONS,
     bounded=True,
@@ -446,7 +446,9 @@ POOLED_G_PASS = Family(
 BETWEEN_VERSIONS = Family(
     key='variance between versions',
     about='variance of accuracy between versions, due to their numbers; may be negative',
-    values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).between,
+    values=lambda trials, at, protocol: (
+        variables.variance_split(*trials.judged_versions[:2]).between
+    ),
     over=Over.QUESTIONS,
     least=-1.0,
     lower_is_better=True,
@@ -456,7 +458,9 @@ BETWEEN_VERSIONS = Family(
 BETWEEN_SAMPLES = Family(
     key='variance between samples',
     about='mean variance of the samples of one version, due to chance',
-    values=lambda trials, at, protocol: variables.variance_split(*trials.versions[:2]).within,
+    values=lambda trials, at, protocol: (
+        variables.variance_split(*trials.judged_versions[:2]).within
+    ),
     over=Over.QUESTIONS,
     lower_is_better=True,
     repeated=True,
@@ -574,6 +578,7 @@ FAMILIES = (
 SHARES = {
     'coverage': 'responses with a verdict',
     'no answer': 'responses without a final answer, among those not lost',
+    'unrecognised': 'finished responses without a recognised answer, which may be right, among all',
     'truncated': 'responses cut off, among those where this is known',
     'identical': 'problems whose responses are all the same text',
     'duplicates': 'long responses that copy an earlier one to the same problem',

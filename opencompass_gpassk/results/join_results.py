@@ -137,7 +137,7 @@ class Entry:
         return read_figure(self.result, figure, group)
 
     def left_out(self, k: int) -> int:
-        """Return how many problems have fewer than k judged responses."""
+        """Return how many problems the figures at k leave out."""
         return int(((self.result.get('counts') or {}).get('excluded') or {}).get(str(k), 0))
 
     @property

@@ -20,11 +20,20 @@ from opencompass_gpassk.metrics.judge_error import (
     says_right,
     true_verdicts,
 )
+from opencompass_gpassk.metrics.missing import expected_by_right
+from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figure_values import FigureValues, percent
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import (
+    PEOPLE,
+    UNRECOGNISED,
+    Problem,
+    Trial,
+    TrialTable,
+    Verdict,
+)
 
 __all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
 
@@ -42,8 +51,8 @@ Chances = Callable[[np.random.Generator], NDArray[np.float64]]
 class TrueVerdicts:
     """The judged trials of a table, of which true verdicts are drawn.
 
-    People's verdicts and labels are true. A response without a final answer is wrong. Responses
-    with equal answers to a problem are all right, or all wrong; their verdict counts once, unless
+    People's verdicts and labels are true. A response without a final answer is wrong, unless it is
+    open or a judge has seen its end. Responses with equal answers to a problem are all right, or all wrong; their verdict counts once, unless
     they got different ones.
 
     Attributes:
@@ -132,11 +141,14 @@ class TrueVerdicts:
 
 def _certain(problem: Problem, trial: Trial, known: Mapping[str, bool]) -> bool | None:
     """Return whether a trial is certainly right, or certainly wrong; None if nobody knows."""
-    if trial.source == PEOPLE or (trial.answer is None and trial.verdict is Verdict.INCORRECT):
+    if trial.source == PEOPLE:
         return trial.verdict is Verdict.CORRECT
+    if trial.answer is None:
+        settled = trial.verdict is Verdict.INCORRECT and trial.source not in (UNRECOGNISED, 'judge')
+        return False if settled else None
     if not known:
         return None
-    return known.get(stable_hash([problem.question, problem.gold, trial.answer or '']))
+    return known.get(stable_hash([problem.question, problem.gold, trial.answer]))
 
 
 def judge_error(
@@ -222,9 +234,15 @@ def _sensitivity(values: FigureValues) -> dict[str, Any]:
     """
     figure = most_sensitive(values.protocol)
     members = list(values.parts[''].members)
-    n, c = values.trials.n[members, None], values.trials.c[members, None]
+    trials = values.trials
+    n, c = trials.known[members, None], trials.c[members, None]
+    missing = trials.n[members, None] - n
     count = np.arange(n.max(initial=0) + 1)
-    of_count = figure.estimator()(n, np.minimum(count, n))  # shape (P, n + 1)
+    of_count = np.zeros((len(members), len(count)))
+    rates = Rates.fitted(trials.known, trials.c) if trials.known.any() else Rates.of(1, 1)
+    for known, gone in np.unique(np.hstack([n, missing]), axis=0):
+        rows = ((n == known) & (missing == gone))[:, 0]
+        of_count[rows, : known + 1] = expected_by_right(figure.estimator(), known, gone, rates)
     expected: dict[str, dict[str, float]] = {}
     for error in ERRORS:
         for rate in RATES:
@@ -256,7 +274,7 @@ def planned_ranges(
     rng = np.random.default_rng(0)
     drawn = np.mean([assumed(rng) for _ in range(FEW_DRAWS)], axis=0)
     of_wrong, of_right = drawn[:, : len(truth.outcomes)]
-    right = float(values.trials.c.sum() / max(values.trials.n.sum(), 1))
+    right = float(values.trials.c.sum() / max(values.trials.known.sum(), 1))
     shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
     recorded = values.means(values.parts[''])[figure.key]
     found = {}

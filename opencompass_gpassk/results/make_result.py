@@ -25,7 +25,16 @@ from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.versions import VersionGroups
 from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict, write_trials
+from opencompass_gpassk.trials import (
+    SCHEMA,
+    UNDECIDED,
+    UNRECOGNISED,
+    Problem,
+    Trial,
+    TrialTable,
+    Verdict,
+    write_trials,
+)
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores, ScoredResponse
@@ -222,7 +231,7 @@ def make_result(
         result['reasoning'] = reasoning.describe() | _reasoning(values)
         notes = [*notes, *reasoning.notes]
     result['warnings'] = [*result_warnings(protocol, result, independence, sampling), *notes]
-    of_sound = None if protocol.sound is None else values.assignment(Side.SOUND).c
+    of_sound = None if protocol.sound is None else values.sound.c
     result['details'] = problem_rows(table, of_sound)
     return result
 
@@ -258,23 +267,26 @@ def _counts(values: FigureValues) -> dict[str, Any]:
     lost = int(table.lost.sum())
     no_answer = sum(one.answer is None and not one.lost for one in table.trials)
     truncated = sum(one.truncated is True for one in table.trials)
-    judged, decided = int(table.judged.sum()), int(table.decided.sum())
-    correct = int(table.correct.sum())
+    sources = Counter(one.source for one in table.trials)
+    undecided, unrecognised = sources[UNDECIDED], sources[UNRECOGNISED]
+    judged, correct = int(table.judged.sum()), int(table.correct.sum())
     counts: dict[str, Any] = {
         'problems': len(members),
         'trials': len(table),
         'correct': correct,
         'incorrect': judged - correct,
         'unjudged': len(table) - judged,
-        'undecided': judged - decided,
+        'undecided': undecided,
         'lost': lost,
         'no_answer': no_answer,
+        'unrecognised': unrecognised,
         'truncated': truncated,
         'excluded': {str(k): values.undefined(PASS(k=k), members) for k in protocol.ks},
     }
     shares = {
-        'coverage': _share(decided, len(table)),
+        'coverage': _share(judged - undecided, len(table)),
         'no answer': _share(no_answer, len(table) - lost),
+        'unrecognised': _share(unrecognised, len(table)),
         'truncated': _share(truncated, sum(one.truncated is not None for one in table.trials)),
     }
     if not protocol.judged:  # answers were not looked at
@@ -308,8 +320,9 @@ def _reasoning(values: FigureValues) -> dict[str, Any]:
     among = np.isin(values.table.problem_index, members)
     found = reasoning_summary(values.trials, among, values.protocol.sound)
     if values.protocol.judged:
-        n = values.assignment(Side.DROP).n[members]
-        found['excluded'] = {str(k): int((n < k).sum()) for k in values.protocol.ks}
+        found['excluded'] = {
+            str(k): values.undefined(PASS(k=k).on(Side.SOUND), members) for k in values.protocol.ks
+        }
     return found
 
 

@@ -160,9 +160,12 @@ FIELDS: dict[str, Field] = {
     'counts.undecided': Field(MANY, 'wrong responses that no rule decided, counted so by request'),
     'counts.lost': Field(MANY, 'missing responses, since the inference failed'),
     'counts.no_answer': Field(MANY, 'responses in which no final answer was found'),
+    'counts.unrecognised': Field(
+        MANY, 'those of them that count as wrong, but are finished and may be right'
+    ),
     'counts.truncated': Field(MANY, 'responses that were cut off'),
     'counts.excluded': Field(OBJECT, 'problems that the figures at each k leave out'),
-    'counts.excluded.*': Field(COUNT, 'k → problems with fewer than k judged responses'),
+    'counts.excluded.*': Field(COUNT, 'k → problems with fewer than k responses, or no verdict'),
     'groups': Field(OBJECT, 'label → a group of problems that has figures of its own'),
     'groups.*': Field(OBJECT, 'the fields that its problems share, such as split or language'),
     'groups.*.*': Field(SCALAR, 'the value of a shared field'),
@@ -185,7 +188,7 @@ FIELDS: dict[str, Field] = {
     'judging': Field(
         OBJECT, 'how verdicts were reached: mode, rules’ reasons, judge, decoding, cost'
     ),
-    'bounds': Field(OBJECT, 'figure → its value if all unjudged responses are wrong, or right'),
+    'bounds': Field(OBJECT, 'figure → its value if all open responses are wrong, or right'),
     'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
     'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),
     'intervals.*': Field(PAIR, 'low and high, in percent'),
@@ -244,7 +247,9 @@ FIELDS: dict[str, Field] = {
     'reasoning.sound': Field(OBJECT, 'the reasoning behind right responses'),
     'reasoning.sound.*': Field(COUNT, 'right responses; sound, unsound and unknown among them'),
     'reasoning.excluded': Field(OBJECT, 'problems that the sound figures at each k leave out'),
-    'reasoning.excluded.*': Field(COUNT, 'k → problems with fewer than k judged, scored responses'),
+    'reasoning.excluded.*': Field(
+        COUNT, 'k → problems with fewer than k responses, or none known to be sound or not'
+    ),
     'warnings': Field(TEXTS, 'warnings that a reader of the figures must know'),
     'trials_file': Field(TEXT, 'the file of trials beside the result'),
     'steps_file': Field(TEXT, 'the file of scored steps beside the result'),

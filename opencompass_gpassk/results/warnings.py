@@ -9,10 +9,23 @@ from typing import Any
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.inference.sampling import NOT_APPLIED
 from opencompass_gpassk.metrics.independence import Independence
-from opencompass_gpassk.results.figures import GROUP_ACCURACY, Side, parse_figure
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    G_PASS,
+    GROUP_ACCURACY,
+    Side,
+    parse_figure,
+)
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = ['MANY_TRUNCATED', 'UNAPPLIED', 'bounds_line', 'result_warnings']
+__all__ = [
+    'MANY_TRUNCATED',
+    'MANY_UNRECOGNISED',
+    'UNAPPLIED',
+    'bounds_line',
+    'result_warnings',
+    'unrecognised_warning',
+]
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
@@ -37,7 +50,7 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 
 
 MANY_TRUNCATED = 1.0  # percent
-MANY_WITHOUT_ANSWER = 50.0
+MANY_UNRECOGNISED = 1.0
 UNAPPLIED = f'sampling {NOT_APPLIED}: '  # begins the warning that comes before all others
 SHOWN_REASONS = 3
 LONGEST_REASON = 60
@@ -63,12 +76,14 @@ def result_warnings(
     counts, ks = result['counts'], protocol.ks
     # The most important first: the end of a job shows three.
     found = unapplied + [
-        f'{excluded} of {counts["problems"]} problems have fewer than k = {k} judged responses and '
-        f'are left out of the figures at {k}'
+        f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, or none '
+        f'with a verdict, and are left out of the figures at {k}'
         for k, excluded in reversed(counts['excluded'].items())
         if excluded
     ]
+    unrecognised = unrecognised_warning(result)
     found += [
+        *([unrecognised] if unrecognised else []),
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
     ]
@@ -77,15 +92,23 @@ def result_warnings(
             f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
             'are noisy; sample each problem more often'
         )
-    no_answer = result['shares']['no answer']
-    if no_answer > MANY_WITHOUT_ANSWER:
-        found.append(
-            f'{no_answer:.0f} % of the responses have no final answer that could be '
-            r'found, and count as wrong; ask for one in \boxed{}, or look at the responses'
-        )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
     return found
+
+
+def unrecognised_warning(result: Mapping[str, Any]) -> str:
+    """Return how far responses without a recognised answer may change a result; '' if hardly."""
+    share = (result.get('shares') or {}).get('unrecognised')
+    if share is None or not share >= MANY_UNRECOGNISED:
+        return ''
+    told = f'{share:.1f} % of responses have no recognised answer and count as wrong'
+    k, tau = max(result.get('k') or (), default=None), max(result.get('taus') or (), default=0)
+    figure = G_PASS(k=k, tau=tau) if k and tau else ACCURACY(n=result['signature']['n'])
+    low, high = (result.get('bounds') or {}).get(figure.key) or (None, None)
+    if low is None or high is None or math.isnan(low + high):
+        return told
+    return f'{told}; {figure.heading} lies between {low:.1f} and {high:.1f}'
 
 
 def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -131,8 +154,8 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
         reasons = list(result['judging'].get('unjudged', {}).items())[:SHOWN_REASONS]
         told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
         found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged{told and f" ({told})"}: they '
-            'do not count as wrong, but their problems have fewer samples'
+            f'{unjudged} of {counts["trials"]} responses are unjudged{told and f" ({told})"}: '
+            'figures are expected values over their verdicts'
         )
     if skipped := result['judging'].get('reasons', {}).get('unknown: budget'):
         found.append(
@@ -145,24 +168,25 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
             f'{counts["undecided"]} of {counts["trials"]} responses could not be decided by rule '
             "and count as wrong, since undecided is 'incorrect'"
         )
-    if result['bounds'] and (line := bounds_line(result['bounds'], protocol, Side.PLAIN)):
+    coverage, line = result['shares']['coverage'], bounds_line(result['bounds'], protocol, Side.PLAIN)
+    if coverage < 100 and line:
         found.append(
-            f'coverage is {result["shares"]["coverage"]:.2f} %: if all responses without a verdict '
-            f'were wrong, or all right, the figures over all problems would be {line}'
+            f'coverage is {coverage:.2f} %: if all open responses were wrong, or all right, the '
+            f'figures would be {line}'
         )
     reasoning = result.get('reasoning') or {}
     for k, excluded in (reasoning.get('excluded') or {}).items():
         if excluded > counts['excluded'][k]:
             found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses '
-                f'with a verdict and scores and are left out of the sound figures at {k}'
+                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, or '
+                f'none known to be sound or not, and are left out of the sound figures at {k}'
             )
     sound = reasoning.get('sound') or {}
     if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, Side.SOUND)):
         found.append(
             f'{sound["unknown"]} of {sound["right"]} right responses have no scores of their '
-            'reasoning, and the sound figures leave these out; over all responses they would be '
-            f'{line}'
+            'reasoning: sound figures are expected values over these; if none of them were sound, '
+            f'or all, they would be {line}'
         )
     return found
 

@@ -253,11 +253,14 @@ def _with_intervals(
 ) -> dict[int, float]:
     """Return slopes with their intervals, if the slopes were computed from these trials."""
     chosen = headline_problems(table.problems)
-    n, c = (counts[chosen] for counts in table.counts())
+    trials = JudgedTrials.recorded(table)
     weights = slope_weights(entry.taus)
     values = np.stack(
         [
-            np.stack([g_pass_at_k(n, c, k, tau) for tau in entry.taus], axis=1) @ weights
+            np.stack([trials.expected(Estimator('G-Pass', k, tau)) for tau in entry.taus], axis=1)[
+                chosen
+            ]
+            @ weights
             for k in slopes
         ],
         axis=1,

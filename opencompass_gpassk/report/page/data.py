@@ -57,7 +57,7 @@ def run_facts(found: Found) -> list[tuple[str, str]]:
     facts += [(f'count: {name}', text) for name, text in _flat(result.get('counts'))]
     facts += [(SHARES[key], _percent(share)) for key, share in shares_of(result).items()]
     facts += [
-        (f'if all unjudged are wrong or right: {name}', _range(ends))
+        (f'if all open responses are wrong or right: {name}', _range(ends))
         for name, ends in _items(result.get('bounds'))
     ]
     if isinstance(reasoning := result.get('reasoning'), Mapping):
@@ -115,7 +115,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
         marks.append(
             (
                 f'coverage {_floor(coverage)} %',
-                'some responses have no verdict and are left out of the figures',
+                'some responses have no verdict; figures are expected values over these',
             )
         )
     if lost := counts.get('lost'):

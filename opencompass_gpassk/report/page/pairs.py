@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.metrics.bootstrap_intervals import ROUNDING, bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.missing import expected, right_among_missing
 from opencompass_gpassk.metrics.paired import (
     claimed_p_value,
     holm,
@@ -69,16 +71,17 @@ def compare_entries(
         rank. ``claims``: for each k a sentence on G-Pass@k at τ = 1 of each row, '' if they are not
         tested. ``incomparable``: lists ``[first, second, why]`` of entries that are not comparable.
     """
-    asked = [problems[i] for i in headline_problems([one.problem for one in problems])]
-    asked = [problem for problem in asked if len(problem.solved) > 1]
+    headline = headline_problems([one.problem for one in problems])
+    shared = [i for i in headline if len(problems[i].solved) > 1]
+    asked = [problems[i] for i in shared]
     pairs = np.array(list(combinations(range(len(benchmark.entries)), 2))).reshape(-1, 2)
     clusters = [one.problem.cluster or f'\n{index}' for index, one in enumerate(asked)]
     sampled = _comparable([one.result or None for one in benchmark.entries], contradictory)
     greedy = _comparable([one.greedy for one in benchmark.entries], contradictory)
     names, tested, ranks = [], [], []
-    for name, figure, counts in _metrics(benchmark, asked):
+    for name, figure, every in _metrics(benchmark, problems):
         estimator = figure.estimator()
-        values = counts.values(estimator)
+        values, counts = every.values(estimator)[:, shared], every.of(shared)
         if (~np.isnan(values)).any(axis=1).sum() > 1:
             names.append(name)
             ranked, apart = greedy if name == GREEDY else sampled
@@ -151,9 +154,25 @@ class _Counts:
     c: Integers
     missing: Integers
 
+    @cached_property
+    def chances(self) -> list[Values]:
+        """For each entry the chance of each number of right ones among the missing verdicts."""
+        return [
+            right_among_missing(missing, n - missing, c)
+            for n, c, missing in zip(self.n, self.c, self.missing, strict=True)
+        ]
+
     def values(self, estimator: Estimator) -> Values:
-        """Return the estimates from the samples with a verdict, shape (E, P)."""
-        return _estimates(estimator, self.n - self.missing, self.c)
+        """Return the estimates, as expected over the missing verdicts, shape (E, P)."""
+        found = [
+            expected(estimator, n, c, chances)
+            for n, c, chances in zip(self.n, self.c, self.chances, strict=True)
+        ]
+        return np.where(self.n > self.missing, found, np.nan)
+
+    def of(self, problems: Sequence[int]) -> _Counts:
+        """Return the samples on some of the problems."""
+        return _Counts(self.n[:, problems], self.c[:, problems], self.missing[:, problems])
 
     def tested(self, rows: Integers, estimator: Estimator, least: int = 1) -> tuple[Values, Values]:
         """Return estimates from equally many samples, with missing verdicts wrong and right.

@@ -119,7 +119,7 @@ def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:
     if not left:
         return ''
     problems = max(benchmark.problems, default=left)
-    return f' (only {problems - left} of the problems have {k} judged responses)'
+    return f' (only {problems - left} of the problems have {k} responses and a verdict)'
 
 
 def _problems(benchmark: Benchmark) -> str:

@@ -97,8 +97,8 @@ def unknown_notes(found: Iterable[ReasoningResult]) -> Iterable[str]:
         if unknown := sound.get('unknown'):
             yield (
                 f'{one.name}: {unknown} of {sound.get("right")} right responses have no scores, so '
-                'it is unknown whether they are sound: sound figures and drops are over the '
-                'responses with scores'
+                'it is unknown whether they are sound: sound figures and drops are expected '
+                'values over these'
             )
 
 

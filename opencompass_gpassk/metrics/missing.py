@@ -1,0 +1,112 @@
+"""Figures of problems of which some samples have no verdict.
+
+A problem was planned with n samples; c are right, and some are missing: nobody knows whether they are
+right. Leaving them out would leave out problems with fewer than k samples, and counting them as wrong
+would make any model look unstable. Here the figure is its expected value over the missing verdicts.
+``docs/estimators.md`` says why, and ``benchmarks/missing.py`` measures the bias.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
+from opencompass_gpassk.metrics.rates import Rates
+
+__all__ = ['both', 'expected', 'expected_by_right', 'right_among_missing']
+
+Numbers = NDArray[np.float64]
+
+
+def right_among_missing(missing: ArrayLike, known: ArrayLike, right: ArrayLike) -> Numbers:
+    """Return the chance of each number of right samples among those that are missing.
+
+    The rates of the model's problems have a Beta distribution, the likeliest for the known samples.
+    The known samples of a problem tell its own rate further. So the number is Beta-binomial.
+
+    Args:
+        missing: Shape (P,), samples of each problem without a verdict.
+        known: Shape (P,), samples with a verdict.
+        right: Shape (P,), right ones among the known.
+
+    Returns:
+        Shape (P, M + 1), where M is the greatest number missing. If no problem has a known sample,
+        rows with missing ones are NaN.
+
+    Raises:
+        ValueError: If a count is negative or no integer, or a problem has more right than known.
+
+    >>> right_among_missing([1, 0, 1], [3, 4, 3], [3, 1, 0]).round(2)
+    array([[0.11, 0.89],
+           [1.  , 0.  ],
+           [0.91, 0.09]])
+    """
+    missing, _ = problem_counts(missing, 0)
+    known, right = problem_counts(known, right)
+    if not missing.any():
+        return np.ones((len(missing), 1))
+    if not known.any():
+        chances = np.where(missing[:, None] > 0, np.nan, 0.0) + np.zeros(missing.max() + 1)
+        chances[missing == 0, 0] = 1.0
+        return chances
+    return Rates.fitted(known, right).after(known, right).counts(missing)
+
+
+def both(first: Numbers, second: Numbers) -> Numbers:
+    """Return the chances of the sum of two independent numbers, each as chances of 0, 1, 2, …
+
+    Args:
+        first: Shape (P, A).
+        second: Shape (P, B).
+
+    Returns:
+        Shape (P, A + B - 1).
+    """
+    found = np.zeros((len(first), first.shape[1] + second.shape[1] - 1))
+    for number, chance in enumerate(second.T):
+        found[:, number : number + first.shape[1]] += chance[:, None] * first
+    return found
+
+
+def expected(estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Numbers) -> Numbers:
+    """Return the expected estimates of problems over their missing verdicts.
+
+    It lies between the estimates with all missing samples wrong, and with all right, if more right
+    samples never lower the estimate.
+
+    Args:
+        estimator: Makes estimates from n and c.
+        n: Shape (P,), planned samples of each problem, the missing ones included.
+        c: Shape (P,), samples known to be right.
+        chances: Shape (P, M + 1): see :func:`right_among_missing`.
+
+    Returns:
+        Shape (P,), in [0, 1]; NaN where n < k or the chances are NaN. Where nothing is missing it
+        is exactly the estimate.
+    """
+    n, c = problem_counts(n, c)
+    more = np.arange(chances.shape[1])
+    values = estimator(n[:, None], np.minimum(c[:, None] + more, n[:, None]))
+    # From the least one on, so that what is certain stays exactly so.
+    gained: Numbers = (chances * (values - values[:, :1])).sum(axis=1)
+    return values[:, 0] + gained
+
+
+def expected_by_right(estimator: Estimator, known: int, missing: int, rates: Rates) -> Numbers:
+    """Return the expected estimate of a problem for each number of right ones that it may have.
+
+    Args:
+        estimator: Makes estimates from n and c.
+        known: Samples with a verdict.
+        missing: Samples without a verdict.
+        rates: A single Beta distribution of the model's rates.
+
+    Returns:
+        Shape (known + 1,); NaN if fewer than k are planned, or none has a verdict.
+    """
+    if not known:
+        return np.array([np.nan])
+    right = np.arange(known + 1)
+    chances = rates.after(known, right).counts(missing)
+    return expected(estimator, known + missing, right, chances)
