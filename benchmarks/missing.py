@@ -10,8 +10,8 @@ problems (half of the missing verdicts are in a tenth of the problems).
 
 Rules: ``left out``: a problem has as many samples as verdicts, and no figure with fewer than k;
 ``wrong``: what is missing is wrong; ``binomial``: what is missing of a problem is right with the
-chance (c + p)/(j + 1), where j of its samples are judged, c of these are right, and p is the model's
-mean; ``fitted``: the rule of this package.
+chance (c + p)/(j + 1), where j of its samples are judged, c of these are right, and p is the mean
+of the model; ``fitted``: the rule of this package.
 
 Each cell is the bias in points: the figure less that of the complete verdicts, averaged over the
 simulated models. The last column is the share of problems that leaving out leaves without a figure.

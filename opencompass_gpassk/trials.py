@@ -47,7 +47,7 @@ SCHEMA = '3'
 
 ORIGINAL = 'original'
 PEOPLE = 'human'  # source of verdicts that are taken as true
-# Sources of verdicts that nobody gave. Such a response counts as wrong, and is open: it may be right.
+# Sources of verdicts that nobody gave. The response counts as wrong, and is open: it may be right.
 UNDECIDED = 'undecided'  # no rule could decide, and the user asked that it count as wrong
 UNRECOGNISED = 'unrecognised'  # a finished response in which no final answer was recognised
 OPEN = frozenset({UNDECIDED, UNRECOGNISED})
@@ -93,8 +93,8 @@ class Trial:
         problem_id: The problem's id.
         replica: The number of the sample among the problem's n, from 0.
         verdict: Correct, incorrect or unjudged.
-        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name. Nobody did, and
-            it counts as wrong: ``unrecognised`` if no final answer was recognised in a finished
+        source: Who judged it: ``rule``, ``judge``, ``human`` or an evaluator's name. If nobody did
+            and it counts as wrong: ``unrecognised`` if no final answer was recognised in a finished
             response, ``undecided`` if the rules could not decide and the user asked for that.
         answer: The final answer found in the response, None if there is none.
         answer_class: A number shared by equivalent answers to one problem; -1 without an answer.

@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from opencompass_gpassk.compare.shared_problems import Aligned
-from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.paired import holm
+from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['Change', 'fisher_exact', 'problem_changes']

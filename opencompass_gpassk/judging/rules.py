@@ -72,11 +72,11 @@ def judge_answers(
 
 def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
     """Count the relations and reasons of verdicts by rule, such as ``same: number``."""
-    counts = Counter(
-        f'{(Relation.UNKNOWN if one.source in OPEN else RELATIONS[one.verdict]).value}: {one.reason}'
-        for one in judgements
-        if one.source == 'rule' or one.source in OPEN
-    )
+    counts: Counter[str] = Counter()
+    for one in judgements:
+        if one.source == 'rule' or one.source in OPEN:
+            relation = Relation.UNKNOWN if one.source in OPEN else RELATIONS[one.verdict]
+            counts[f'{relation.value}: {one.reason}'] += 1
     return dict(counts.most_common())
 
 
@@ -97,8 +97,8 @@ def final_answer(text: str, *, processed: bool, question: str = '') -> str | Non
 def without_answer(gold: str, response: str, truncated: bool | None = None) -> Judgement:
     """Return the judgement of a response in which no final answer was recognised: it is wrong.
 
-    It is settled if nobody could find the right answer at its end: it was cut off, is empty, refuses
-    to answer, or lacks the number that is the gold answer. Else it is open, with the source
+    It is settled if nobody could find the right answer at its end: it was cut off, is empty,
+    refuses to answer, or lacks the number that is the gold answer. Else it is open, with the source
     ``unrecognised``.
 
     Args:

@@ -8,7 +8,6 @@ is read from its upper tail. Problems with the same counts are computed once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,7 +67,7 @@ def g_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike, tau: ArrayLike) -> flo
     """
     n, c = correct_counts(n, c)
     wanted = np.asarray(threshold(k, tau))
-    return _of_distinct(_tails, n, c, _counts('k', k, 1), wanted)
+    return _of_distinct(_tails, n, c, _integers('k', k, 1), wanted)
 
 
 def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
@@ -92,7 +91,7 @@ def mg_pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> float | Shares:
     0.5
     """
     n, c = correct_counts(n, c)
-    return _of_distinct(_means_of_tails, n, c, _counts('k', k, 1))
+    return _of_distinct(_means_of_tails, n, c, _integers('k', k, 1))
 
 
 def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
@@ -114,7 +113,7 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
     >>> threshold(25, 0.28)
     7
     """
-    k, tau = _counts('k', k, 1), np.asarray(tau, dtype=np.float64)
+    k, tau = _integers('k', k, 1), np.asarray(tau, dtype=np.float64)
     outside = ~((tau >= 0) & (tau <= 1))
     if outside.any():
         raise ValueError(f'tau holds {tau[outside].flat[0]}; a threshold τ is a share from 0 to 1')
@@ -122,15 +121,9 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
     return wanted if wanted.ndim else int(wanted)
 
 
-def correct_counts(
-    n: ArrayLike, c: ArrayLike, prefix: str = '', *, whole: bool = True
-) -> tuple[Counts, Any]:
-    """Return n and c as integers; c as numbers if it needn't be whole, as an expected number.
-
-    Raises:
-        ValueError: Unless 0 ≤ c ≤ n.
-    """
-    n, c = _counts(f'{prefix}n', n, 0), _counts(f'{prefix}c', c, 0, whole=whole)
+def correct_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
+    """Return n and c as integers; raise a ValueError unless 0 ≤ c ≤ n."""
+    n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
     above = c > n
     if above.any():
         first = np.broadcast_to(c, above.shape)[above][0], np.broadcast_to(n, above.shape)[above][0]
@@ -141,12 +134,12 @@ def correct_counts(
     return n, c
 
 
-def _counts(name: str, values: ArrayLike, lowest: int, *, whole: bool = True) -> Any:
+def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
     array = np.asarray(values)
-    if array.size and array.dtype.kind not in ('iu' if whole else 'iuf'):
+    if array.size and array.dtype.kind not in 'iu':
         raise ValueError(f'{name} is of type {array.dtype}; counts are integers, convert them')
-    array = array.astype(np.int64 if whole else np.float64, copy=False)
-    if array.size and not (least := array.min()) >= lowest:
+    array = array.astype(np.int64, copy=False)
+    if array.size and (least := array.min()) < lowest:
         raise ValueError(f'{name} holds {least}; the least possible is {lowest}')
     return array
 

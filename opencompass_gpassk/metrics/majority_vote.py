@@ -21,8 +21,8 @@ def majority_vote(
     vote is 0.5. An answer that was judged both correct and incorrect counts as the share of its
     judged trials that are correct, and one without a judged trial as the problem's ``chance``.
     Responses without an answer don't vote; a problem without votes counts as incorrect if it was
-    judged. NaN where the chance of a leading answer is, and everywhere if some responses are correct
-    but none has an answer, as with programs.
+    judged. NaN where the chance of a leading answer is, and everywhere if some responses are
+    correct but none has an answer, as with programs.
 
     Args:
         problem: Shape (T,), the index of each trial's problem, from 0.

@@ -81,21 +81,22 @@ class Rates:
         Raises:
             ValueError: If no problem has a sample, or the counts are wrong.
         """
-        n, c = correct_counts(n, c)
-        n, c = n[n > 0], c[n > 0]
-        if not len(n):
+        pairs, number = np.unique(np.stack(problem_counts(n, c)), axis=1, return_counts=True)
+        sampled = pairs[0] > 0
+        (samples, right), number = pairs[:, sampled], number[sampled]
+        if not len(number):
             raise ValueError('n is 0 for every problem; a fit needs a problem with samples')
-        (n, c), number = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         low, high = np.log(STRENGTHS)
         # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
-        start = logit((number @ c + 0.5) / (number @ n + 1))
+        start = logit((number @ right + 0.5) / (number @ samples + 1))
 
         def unlikeliness(place: Numbers) -> float:
             mean, strength = expit(place[0]), np.exp(np.clip(place[1], low, high))
             a, b = mean * strength, (1 - mean) * strength
             # A weak prior keeps the fit finite if all samples are correct or all incorrect.
             faint = 0.5 * (np.log(mean) + np.log1p(-mean)) - 0.005 * place[1] ** 2
-            return -float(number @ (betaln(c + a, n - c + b) - betaln(a, b)) + faint)
+            likely = betaln(right + a, samples - right + b) - betaln(a, b)
+            return -float(number @ likely + faint)
 
         found = minimize(unlikeliness, [start, 0.0], method='Nelder-Mead', options={'xatol': 1e-6})
         mean, strength = expit(found.x[0]), np.exp(np.clip(found.x[1], low, high))
@@ -115,13 +116,13 @@ class Rates:
         Returns:
             Shape (D, N + 1), where N is the greatest n.
         """
-        n = np.atleast_1d(np.asarray(n, dtype=np.int64))[:, None]
-        number = np.arange(n.max(initial=0) + 1)
-        possible = number <= n
+        samples = np.atleast_1d(np.asarray(n, dtype=np.int64))[:, None]
+        number = np.arange(samples.max(initial=0) + 1)
+        possible = number <= samples
         c = np.where(possible, number, 0)
         a, b = self.alpha[:, None], self.beta[:, None]
-        choices = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-        return np.where(possible, np.exp(choices + betaln(c + a, n - c + b) - betaln(a, b)), 0.0)
+        chance = np.exp(_log_choices(samples, c) + betaln(c + a, samples - c + b) - betaln(a, b))
+        return np.where(possible, chance, 0.0)
 
     def mean_of(self, estimator: Estimator) -> float:
         """Return the true mean of a metric over the population."""

@@ -189,7 +189,11 @@ def version_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Shares]:
             f'n has shape {shape} and c {np.shape(c)}; give both one row per group, with one '
             'count per version'
         )
-    return correct_counts(n, c, whole=False)
+    samples, _ = correct_counts(n, 0)
+    right = np.asarray(c, float)
+    if not ((right >= 0) & (right <= samples)).all():
+        raise ValueError('c is below 0 or above n; from 0 to n of n samples are correct')
+    return samples, right
 
 
 def ratio(above: ArrayLike, below: ArrayLike) -> Shares:

@@ -183,9 +183,9 @@ def bounds(recorded: FigureValues) -> dict[str, list[float]]:
     Open are unjudged and lost responses, and those that nobody decided and that count as wrong
     (``trials.OPEN``). A figure that never falls with c lies between the two, whatever verdicts they
     would get. Other figures have no bounds: the majority vote depends on which answers are
-    equivalent, and OOR falls when a version turns right. For sound figures, a response is open if it
-    is unknown whether its answer is right and its reasoning valid. A problem or question that the
-    figure leaves out, since nobody judged it, counts as 0, and as the most that is possible.
+    equivalent, and OOR falls when a version turns right. For sound figures, a response is open if
+    it is unknown whether its answer is right and its reasoning valid. A problem or question that
+    the figure leaves out, since nobody judged it, counts as 0, and as the most that is possible.
 
     Returns:
         Key of the figure → [lowest, highest] in percent, NaN where undefined; empty if no response

@@ -52,8 +52,8 @@ class TrueVerdicts:
     """The judged trials of a table, of which true verdicts are drawn.
 
     People's verdicts and labels are true. A response without a final answer is wrong, unless it is
-    open or a judge has seen its end. Responses with equal answers to a problem are all right, or all wrong; their verdict counts once, unless
-    they got different ones.
+    open or a judge has seen its end. Responses with equal answers to a problem are all right, or
+    all wrong; their verdict counts once, unless they got different ones.
 
     Attributes:
         outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.

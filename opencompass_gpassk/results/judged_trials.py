@@ -89,8 +89,8 @@ class JudgedTrials:
         """Return the trials in which a right one is wrong unless its reasoning is valid.
 
         A trial is wrong if its answer is wrong or its reasoning invalid, even if the other is
-        unknown. It is right if both are known to be right. Otherwise it is unknown. Of right answers
-        without scores as many are sound as of those with scores.
+        unknown. It is right if both are known to be right. Otherwise it is unknown. Of right
+        answers without scores as many are sound as of those with scores.
 
         Args:
             threshold: Least validity of sound reasoning, in [0, 1].
@@ -171,7 +171,7 @@ class JudgedTrials:
         return self._groups.counts(self.known, self.c)
 
     def expected_of_pools(self, estimator: Estimator) -> Row:
-        """Return the values of groups, shape (G,), each with the trials of its versions in one pool.
+        """Return the values of groups, shape (G,), each with its versions' trials in one pool.
 
         Raises:
             ValueError: If there are no groups.

@@ -168,7 +168,10 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
             f'{counts["undecided"]} of {counts["trials"]} responses could not be decided by rule '
             "and count as wrong, since undecided is 'incorrect'"
         )
-    coverage, line = result['shares']['coverage'], bounds_line(result['bounds'], protocol, Side.PLAIN)
+    coverage, line = (
+        result['shares']['coverage'],
+        bounds_line(result['bounds'], protocol, Side.PLAIN),
+    )
     if coverage < 100 and line:
         found.append(
             f'coverage is {coverage:.2f} %: if all open responses were wrong, or all right, the '
@@ -178,8 +181,8 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     for k, excluded in (reasoning.get('excluded') or {}).items():
         if excluded > counts['excluded'][k]:
             found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, or '
-                f'none known to be sound or not, and are left out of the sound figures at {k}'
+                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, '
+                f'or none known to be sound or not, and are left out of the sound figures at {k}'
             )
     sound = reasoning.get('sound') or {}
     if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, Side.SOUND)):

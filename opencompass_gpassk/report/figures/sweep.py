@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
-from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.report.figures.bars import plot_bars
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
@@ -33,6 +33,7 @@ from opencompass_gpassk.results.figure_values import problem_clusters
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
+from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
@@ -255,16 +256,11 @@ def _with_intervals(
     chosen = headline_problems(table.problems)
     trials = JudgedTrials.recorded(table)
     weights = slope_weights(entry.taus)
-    values = np.stack(
-        [
-            np.stack([trials.expected(Estimator('G-Pass', k, tau)) for tau in entry.taus], axis=1)[
-                chosen
-            ]
-            @ weights
-            for k in slopes
-        ],
-        axis=1,
-    )
+    of_taus = {
+        k: np.stack([trials.expected(Estimator('G-Pass', k, tau)) for tau in entry.taus], axis=1)
+        for k in slopes
+    }
+    values = np.stack([of_k[chosen] @ weights for of_k in of_taus.values()], axis=1)
     least = float(np.cumsum(weights).min())  # G-Pass@k is 1 up to some τ and 0 beyond
     made = bootstrap_means(
         np.clip(values, least, 0.0),
