@@ -19,7 +19,7 @@ def make_result(
     *,
     benchmark: str = 'LiveMathBench-202412',
     greedy: bool = False,
-    judged: int | None = None,
+    sampled: int | None = None,
     warnings: Sequence[str] = (),
     **signature: Any,
 ) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def make_result(
         k: The k of G-Pass@k.
         benchmark: The benchmark's name.
         greedy: The samples were decoded greedily.
-        judged: How many samples of each problem are judged, all by default.
+        sampled: How many samples each problem has, n by default.
         warnings: The result's warnings.
         **signature: Further fields of the signature.
     """
@@ -41,10 +41,8 @@ def make_result(
         for index, c in enumerate(counts):
             name = f'{group}/{index}'
             problems.append(Problem(name, groups={'split': split, 'language': language}))
-            for replica in range(n):
+            for replica in range(n if sampled is None else sampled):
                 verdict = Verdict.CORRECT if replica < c else Verdict.INCORRECT
-                if replica >= (n if judged is None else judged):
-                    verdict = Verdict.UNJUDGED
                 trials.append(Trial(name, replica, verdict, answer='1', answer_class=replica >= c))
     made = as_result(
         TrialTable(problems, trials),

@@ -28,13 +28,13 @@ summarizer = dict(
 
 @pytest.fixture
 def run(tmp_path: Path) -> MadeRun:
-    """A finished run of two models, of which one lost responses."""
+    """A finished run of two models, of which one has too few samples for k = 4."""
     run = MadeRun(
         tmp_path / '20260101_000000', ['whole', 'lossy'], [SAMPLED, GREEDY, VERSIONS, 'gsm8k']
     )
-    for model, judged in (('whole', 8), ('lossy', 3)):
+    for model, sampled in (('whole', 8), ('lossy', 3)):
         counts = {'AMC_en': [3, 2], 'AMC_cn': [0, 3]}
-        made = make_result(counts, 8, (2, 4, 8), judged=judged, benchmark='sample')
+        made = make_result(counts, 8, (2, 4, 8), sampled=sampled, benchmark='sample')
         run.result(model, SAMPLED, made)
         run.result(model, GREEDY, make_result({'AMC_en': [1, 0]}, 1, greedy=True))
         run.result(model, VERSIONS, make_version_result({'a': [1, 1, 0, 1], 'b': [0, 1, 0, 0]}))

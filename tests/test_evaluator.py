@@ -212,7 +212,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
         metrics += [f'pass@{k}', *(f'G-Pass@{k}_{t}' for t in (0.0, 0.25, 0.5, 0.75, 1.0))]
         metrics += [f'mG-Pass@{k}', f'loss@{k}']
     groups = [f'{group}/{metric}' for group in ('AMC-cn', 'AMC-en') for metric in metrics]
-    shares = ['coverage', 'no answer', 'truncated', 'identical', 'duplicates']
+    shares = ['coverage', 'no answer', 'unrecognised', 'truncated', 'identical', 'duplicates']
     scalars = [key for key, value in result.items() if isinstance(value, float)]
     unlisted = ('majority vote', 'G-Pass@2_0.0', 'G-Pass@4_0.0', 'loss@2', 'loss@4')
     assert scalars[0] == 'accuracy'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     FAMILIES,
@@ -22,7 +23,7 @@ from opencompass_gpassk.results.figures import (
     result_figures,
 )
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 TAUS = (0.0, 0.28, 0.5, 1.0)
 SCORED = Protocol(n=3, k=(1, 2), taus=TAUS, sound=0.5)
@@ -110,8 +111,11 @@ def test_values_are_in_their_range_and_fall_with_tau(
                 assert not (of_figure > columns.values[:, easier] + 1e-12).any(), figure.key
 
 
+known = st.sampled_from([Verdict.CORRECT, Verdict.INCORRECT])
+
+
 @settings(max_examples=40, deadline=None)
-@given(judgements, st.integers(0, 23))
+@given(st.lists(known, min_size=24, max_size=24), st.integers(0, 23))
 def test_a_bounded_figure_never_falls_when_a_wrong_response_turns_right(
     verdicts: list[Verdict], place: int
 ) -> None:
@@ -127,22 +131,33 @@ def test_a_bounded_figure_never_falls_when_a_wrong_response_turns_right(
                 assert not (change < -1e-12).any(), figure.key
 
 
-@settings(max_examples=40, deadline=None)
-@given(judgements, shares, judgements)
-def test_a_figure_depends_on_the_responses_that_it_counts_alone(
-    verdicts: list[Verdict], validity: list[float], others: list[Verdict]
+@settings(max_examples=100, deadline=None)
+@given(judgements, shares, st.sets(st.integers(0, 23)))
+def test_no_figure_is_outside_of_its_bounds(
+    verdicts: list[Verdict], validity: list[float], open_ones: set[int]
 ) -> None:
-    """Of sound figures and of drops: other verdicts of unscored responses change nothing."""
+    """Whatever is missing or open: a verdict, the scores of the reasoning, an answer."""
     table = table_of(verdicts, validity)
-    changed = [
-        other if np.isnan(score) else verdict
-        for verdict, other, score in zip(verdicts, others, validity, strict=True)
-    ]
-    first, second = (FigureValues(one, SCORED) for one in (table, table_of(changed, validity)))
-    of_first, of_second = (one.columns[Over.PROBLEMS] for one in (first, second))
-    for index, figure in enumerate(of_first.figures):
-        if figure.side is not Side.PLAIN:
-            np.testing.assert_array_equal(of_first.values[:, index], of_second.values[:, index])
+    for place in open_ones:
+        if table.trials[place].verdict is Verdict.INCORRECT:
+            table.trials[place].source = UNRECOGNISED
+    values = FigureValues(table, SCORED)
+    means = values.means(values.parts[''])
+    for key, (low, high) in bounds(values).items():
+        if not math.isnan(means[key]):
+            assert low - 1e-9 <= means[key] <= high + 1e-9, key
+
+
+@settings(max_examples=40, deadline=None)
+@given(judgements)
+def test_a_problem_is_left_out_only_if_nobody_judged_it(verdicts: list[Verdict]) -> None:
+    """With a single verdict it has every figure of at most the planned number of samples."""
+    values = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    columns = values.columns[Over.PROBLEMS]
+    for index, figure in enumerate(columns.figures):
+        if figure.family.bounded and figure.side is Side.PLAIN:
+            undefined = np.isnan(columns.values[:, index])
+            assert undefined.tolist() == (values.trials.known == 0).tolist(), figure.key
 
 
 @settings(deadline=None)

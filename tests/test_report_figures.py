@@ -308,7 +308,7 @@ def test_figures_are_drawn_where_their_data_are() -> None:
 
 def test_undefined_figures_are_drawn(tmp_path: Path) -> None:
     """NaN everywhere, in a result of which no sample could be judged, stops nothing."""
-    nothing = make_result(COUNTS, 8, (4,), judged=0)
+    nothing = make_result(COUNTS, 8, (4,), sampled=0)
     table = table_of({'1': '????'})
     paths = write_figures(tmp_path / 'x', {'m': {'x': nothing}}, {('m', 'x'): table})
     assert len(paths) == 6

@@ -79,7 +79,7 @@ def test_what_is_no_interval_is_none(intervals: object) -> None:
 
 def test_an_undefined_figure_has_no_interval() -> None:
     """NaN stays a dash."""
-    result = make_result(COUNTS, 4, (4,), judged=3)
+    result = make_result(COUNTS, 4, (4,), sampled=3)
     result = with_intervals(result, {'pass@4': [1.0, 2.0]})
     assert '[1.0' not in to_markdown(benchmark_tables({'m': {'x': result}})[0])
 

@@ -116,12 +116,12 @@ def test_several_runs_of_one_model_are_told_apart() -> None:
 
 def test_undefined_is_shown_as_undefined() -> None:
     """Figures that are NaN are a dash with a note, never 0."""
-    made = results(m=[make_result(COUNTS, 4, (2, 4), judged=3)])
+    made = results(m=[make_result(COUNTS, 4, (2, 4), sampled=3)])
     two, four, _ = benchmark_tables(made)
     assert '–' not in to_text(two)
     assert shown(four, 'm')[1:] == ['–'] * 7
     assert not four.claims
-    assert four.notes == ['–: undefined, no problem has 4 judged samples']
+    assert four.notes == ['–: undefined, no problem has 4 samples and a verdict']
 
 
 def test_levels_stand_in_order() -> None:
@@ -137,7 +137,7 @@ def test_levels_stand_in_order() -> None:
 
 def test_null_is_undefined_too() -> None:
     """A result that was written without NaN reads as it was meant."""
-    result = make_result(COUNTS, 4, (4,), judged=3)
+    result = make_result(COUNTS, 4, (4,), sampled=3)
     written = {key: None if value != value else value for key, value in result.items()}
     assert shown(benchmark_tables(results(m=[written]))[0], 'm')[1] == '–'
 
@@ -233,7 +233,7 @@ def test_markdown_keeps_names_readable() -> None:
 
 def test_every_figure_is_in_the_csv() -> None:
     """Each metric of the whole and of each group is one row with its value."""
-    result = make_result(COUNTS, 4, (2, 4), judged=3)
+    result = make_result(COUNTS, 4, (2, 4), sampled=3)
     rows = list(csv.DictReader(io.StringIO(to_csv({'m': {'x': result}}))))
     figures = {
         (r['group'], r['metric'], r['k'], r['tau']): r['percent'] for r in rows if r['k'] != '4'
@@ -241,7 +241,7 @@ def test_every_figure_is_in_the_csv() -> None:
     assert len(rows) == len({tuple(r[c] for c in ('group', 'metric', 'k', 'tau')) for r in rows})
     assert float(figures['', 'G-Pass@k', '2', '1.0']) == pytest.approx(result['G-Pass@2_1.0'])
     assert float(figures['AMC-cn', 'accuracy', '', '']) == pytest.approx(50.0)
-    assert float(figures['', 'coverage', '', '']) == 75.0
+    assert float(figures['', 'coverage', '', '']) == 100.0
     assert {r['percent'] for r in rows if r['k'] == '4'} == {''}
     assert {(r['split'], r['language']) for r in rows if r['group'] == 'AMC-en'} == {('AMC', 'en')}
     assert len(rows) == len(result['figures']) + len(result['shares'])
@@ -250,7 +250,7 @@ def test_every_figure_is_in_the_csv() -> None:
 
 def test_the_json_has_null_for_undefined() -> None:
     """It is strict JSON, and holds the figures under the result's own names."""
-    result = make_result(COUNTS, 4, (2, 4), judged=3)
+    result = make_result(COUNTS, 4, (2, 4), sampled=3)
 
     def forbidden(token: str) -> None:
         raise AssertionError(token)
@@ -261,7 +261,7 @@ def test_the_json_has_null_for_undefined() -> None:
     assert entry['figures']['pass@2'] == result['pass@2']
     assert entry['groups']['AMC-en']['figures']['pass@2'] == result['figures']['AMC-en/pass@2']
     assert entry['groups']['AMC-en']['problems'] == 2
-    assert entry['counts']['unjudged'] == 4
+    assert entry['counts']['trials'] == 12
 
 
 def test_a_groups_field_takes_no_other_column() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import figures
+from made_results import bounds, figures
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.hashing import text_hash
@@ -84,7 +84,7 @@ def test_the_signature_says_how_the_figures_came_about() -> None:
     [
         ({'k': (4,)}, 'n = 8 is less than 3k = 12'),
         ({'lost': 3}, '3 of 80 responses are lost'),
-        ({'lost': 70}, 'problems have fewer than k = 2 judged'),
+        ({'lost': 72}, '2 of 10 problems have fewer than k = 2 responses, or none with a verdict'),
         ({'truncated': 1}, '1.2 % of the responses are cut off, at max_out_len'),
         ({'copies': True}, '100% of the problems got 8 identical responses'),
         ({'mixed': True}, '2 different sampling settings'),
@@ -187,11 +187,15 @@ def test_many_responses_without_an_answer_are_told() -> None:
     """They count as wrong, which may be a matter of format."""
     problems = [Problem('a', gold='1')]
     trials = [
-        Trial('a', i, Verdict.INCORRECT, answer=None if i else '2', answer_class=i - 1)
+        Trial('a', i, Verdict.INCORRECT, 'unrecognised' if i else 'rule', None if i else '2')
         for i in range(4)
     ]
-    result = figures(TrialTable(problems, trials), Protocol(n=4, k=(2,)))
-    result |= {'bounds': {}, 'judging': {}}
-    audit = audit_responses([])
-    told = result_warnings(Protocol(n=4, k=(2,)), result, audit, [])
-    assert any('75 % of the responses have no final answer' in one for one in told)
+    protocol = Protocol(n=4, k=(2,))
+    table = TrialTable(problems, trials)
+    result = figures(table, protocol) | {'bounds': bounds(table, protocol), 'judging': {}}
+    told = result_warnings(protocol, result, audit_responses([]), [])
+    assert any(
+        '75.0 % of responses have no recognised answer' in one
+        and 'G-Pass@2_1.0 lies between 0.0 and 50.0' in one
+        for one in told
+    )

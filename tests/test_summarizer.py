@@ -148,7 +148,7 @@ def test_models_may_have_other_metrics(run: MadeRun) -> None:
 
 def test_undefined_figures_are_no_zeros(run: MadeRun) -> None:
     """NaN in a result is a dash in OpenCompass's table too."""
-    result = make_result({'AMC_en': [3]}, 8, (2, 4), benchmark='sample', judged=3)
+    result = make_result({'AMC_en': [3]}, 8, (2, 4), benchmark='sample', sampled=3)
     run.result('good', SAMPLED, result)
     table = cells(summarize(run))
     assert table[SAMPLED, 'pass@2'][0] == '100.00'

@@ -30,7 +30,7 @@ def make_table(**problems: str) -> TrialTable:
 def vote_of(table: TrialTable) -> np.ndarray:
     """The majority votes of a table's problems."""
     arrays = (table.problem_index, table.answer_class, table.correct, table.judged)
-    return majority_vote(*arrays, len(table.problems))
+    return majority_vote(*arrays, np.full(len(table.problems), np.nan))
 
 
 def test_counts_leave_out_unjudged_trials() -> None:
@@ -63,6 +63,13 @@ def test_majority_vote(marks: str, vote: float) -> None:
     An answer that was judged right and wrong counts as the share of its verdicts that are right.
     """
     np.testing.assert_allclose(vote_of(make_table(a=marks, other='0+')), [vote, 1.0])
+
+
+def test_an_answer_without_a_verdict_is_right_by_its_chance() -> None:
+    """The chance is that of the problem's missing verdicts."""
+    table = make_table(a='0+ 1? 1?', b='0+ 0+ 1?')
+    arrays = (table.problem_index, table.answer_class, table.correct, table.judged)
+    assert majority_vote(*arrays, np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
 
 
 def test_table_of_nothing() -> None:

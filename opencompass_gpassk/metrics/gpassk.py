@@ -8,12 +8,20 @@ is read from its upper tail. Problems with the same counts are computed once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import hypergeom
 
-__all__ = ['correct_counts', 'g_pass_at_k', 'mg_pass_at_k', 'pass_at_k', 'threshold']
+__all__ = [
+    'correct_counts',
+    'expected_counts',
+    'g_pass_at_k',
+    'mg_pass_at_k',
+    'pass_at_k',
+    'threshold',
+]
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -124,14 +132,31 @@ def threshold(k: ArrayLike, tau: ArrayLike) -> int | Counts:
 def correct_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Counts]:
     """Return n and c as integers; raise a ValueError unless 0 ≤ c ≤ n."""
     n, c = _integers(f'{prefix}n', n, 0), _integers(f'{prefix}c', c, 0)
+    _check_order(n, c, prefix)
+    return n, c
+
+
+def expected_counts(n: ArrayLike, c: ArrayLike, prefix: str = '') -> tuple[Counts, Shares]:
+    """Return n as integers and c as expected numbers; raise a ValueError unless 0 ≤ c ≤ n."""
+    n, expected = _integers(f'{prefix}n', n, 0), np.asarray(c, dtype=np.float64)
+    _check_least(f'{prefix}c', expected, 0)
+    _check_order(n, expected, prefix)
+    return n, expected
+
+
+def _check_order(n: Counts, c: NDArray[Any], prefix: str) -> None:
     above = c > n
     if above.any():
         first = np.broadcast_to(c, above.shape)[above][0], np.broadcast_to(n, above.shape)[above][0]
         raise ValueError(
-            f'{prefix}c is {first[0]} where {prefix}n is {first[1]}; at most n of n samples are '
+            f'{prefix}c is {first[0]:g} where {prefix}n is {first[1]}; at most n of n samples are '
             'correct'
         )
-    return n, c
+
+
+def _check_least(name: str, array: NDArray[Any], lowest: int) -> None:
+    if array.size and not (least := array.min()) >= lowest:
+        raise ValueError(f'{name} holds {least:g}; the least possible is {lowest}')
 
 
 def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
@@ -139,8 +164,7 @@ def _integers(name: str, values: ArrayLike, lowest: int) -> Counts:
     if array.size and array.dtype.kind not in 'iu':
         raise ValueError(f'{name} is of type {array.dtype}; counts are integers, convert them')
     array = array.astype(np.int64, copy=False)
-    if array.size and (least := array.min()) < lowest:
-        raise ValueError(f'{name} holds {least}; the least possible is {lowest}')
+    _check_least(name, array, lowest)
     return array
 
 

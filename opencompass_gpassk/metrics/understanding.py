@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from opencompass_gpassk.metrics.gpassk import TAU_ROUNDING, Shares, correct_counts, threshold
+from opencompass_gpassk.metrics.gpassk import TAU_ROUNDING, Shares, expected_counts, threshold
 from opencompass_gpassk.metrics.variables import ratio, upper_tails, version_counts
 
 __all__ = [
@@ -240,8 +240,7 @@ def _originals(groups: int, n: ArrayLike, c: ArrayLike) -> Shares:
             f'original_n has shape {np.shape(n)} and original_c {np.shape(c)} for {groups} groups '
             'of versions; give one count a group, 0 where the original was not judged'
         )
-    n, c = correct_counts(n, c, 'original_')
-    return ratio(c, n)
+    return ratio(*reversed(expected_counts(n, c, 'original_')))
 
 
 def _complete(share: float, m: int) -> int:

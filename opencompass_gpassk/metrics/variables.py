@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from opencompass_gpassk.metrics.gpassk import (
     Counts,
     Shares,
-    correct_counts,
+    expected_counts,
     g_pass_at_k,
     threshold,
 )
@@ -189,11 +189,7 @@ def version_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Shares]:
             f'n has shape {shape} and c {np.shape(c)}; give both one row per group, with one '
             'count per version'
         )
-    samples, _ = correct_counts(n, 0)
-    right = np.asarray(c, float)
-    if not ((right >= 0) & (right <= samples)).all():
-        raise ValueError('c is below 0 or above n; from 0 to n of n samples are correct')
-    return samples, right
+    return expected_counts(n, c)
 
 
 def ratio(above: ArrayLike, below: ArrayLike) -> Shares:

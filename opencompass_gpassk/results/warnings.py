@@ -18,14 +18,7 @@ from opencompass_gpassk.results.figures import (
 )
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = [
-    'MANY_TRUNCATED',
-    'MANY_UNRECOGNISED',
-    'UNAPPLIED',
-    'bounds_line',
-    'result_warnings',
-    'unrecognised_warning',
-]
+__all__ = ['MANY_TRUNCATED', 'UNAPPLIED', 'bounds_line', 'result_warnings']
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
@@ -81,9 +74,8 @@ def result_warnings(
         for k, excluded in reversed(counts['excluded'].items())
         if excluded
     ]
-    unrecognised = unrecognised_warning(result)
     found += [
-        *([unrecognised] if unrecognised else []),
+        *_unrecognised(protocol, result),
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
     ]
@@ -97,18 +89,19 @@ def result_warnings(
     return found
 
 
-def unrecognised_warning(result: Mapping[str, Any]) -> str:
-    """Return how far responses without a recognised answer may change a result; '' if hardly."""
-    share = (result.get('shares') or {}).get('unrecognised')
-    if share is None or not share >= MANY_UNRECOGNISED:
-        return ''
-    told = f'{share:.1f} % of responses have no recognised answer and count as wrong'
-    k, tau = max(result.get('k') or (), default=None), max(result.get('taus') or (), default=0)
-    figure = G_PASS(k=k, tau=tau) if k and tau else ACCURACY(n=result['signature']['n'])
-    low, high = (result.get('bounds') or {}).get(figure.key) or (None, None)
-    if low is None or high is None or math.isnan(low + high):
-        return told
-    return f'{told}; {figure.heading} lies between {low:.1f} and {high:.1f}'
+def _unrecognised(protocol: Protocol, result: Mapping[str, Any]) -> list[str]:
+    """Return a warning if many responses without a recognised answer may change the figures."""
+    share = result['shares']['unrecognised']
+    if not share >= MANY_UNRECOGNISED:
+        return []
+    figure = ACCURACY(n=protocol.n)
+    if protocol.ks:
+        figure = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
+    low, high = result['bounds'][figure.key]
+    return [
+        f'{share:.1f} % of responses have no recognised answer and count as wrong; '
+        f'{figure.heading} lies between {low:.1f} and {high:.1f}'
+    ]
 
 
 def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
