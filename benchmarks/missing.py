@@ -128,19 +128,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument('--models', type=int, default=100, help='simulated models a row')
-    parser.add_argument('--markdown', type=Path, help='write the table of G-Pass@k here')
+    parser.add_argument('--markdown', type=Path, help='write the tables here')
     args = parser.parse_args()
     lines = [
         f'| rates | missing | n | figure | {" | ".join(RULES)} | left out, % |',
         '|---' * (len(RULES) + 5) + '|',
     ]
-    for rates, missing, share, n in product(RATES, MISSING, SHARES, SAMPLES):
-        found, lost = biases(rates, missing, share, n, args.models)
-        for name, row in zip(FIGURES, found, strict=True):
-            cells = ' | '.join(f'{value:+.2f}' for value in row)
-            told = f'{100 * share:g} % {missing} | {n} | {name}'
-            lines.append(f'| {rates} | {told} | {cells} | {100 * lost:.0f} |')
-            print(lines[-1], flush=True)
+    means = [f'| missing | n | {" | ".join(RULES)} |', '|---' * (len(RULES) + 2) + '|']
+    for missing, share, n in product(MISSING, SHARES, SAMPLES):
+        absolute = np.zeros(len(RULES))
+        for rates in RATES:
+            found, lost = biases(rates, missing, share, n, args.models)
+            absolute += np.abs(found).mean(axis=0) / len(RATES)
+            for name, row in zip(FIGURES, found, strict=True):
+                cells = ' | '.join(f'{value:+.2f}' for value in row)
+                told = f'{100 * share:g} % {missing} | {n} | {name}'
+                lines.append(f'| {rates} | {told} | {cells} | {100 * lost:.0f} |')
+                print(lines[-1], flush=True)
+        cells = ' | '.join(f'{value:.2f}' for value in absolute)
+        means.append(f'| {100 * share:g} % {missing} | {n} | {cells} |')
+    lines += ['', 'Mean of the absolute biases over rates and figures:', '', *means]
+    print('\n'.join(lines[-len(means) - 2 :]))
     if args.markdown:
         args.markdown.write_text('\n'.join(lines) + '\n', encoding='utf-8')
 

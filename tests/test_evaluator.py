@@ -238,6 +238,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
         'undecided': 0,
         'lost': 0,
         'no_answer': 0,
+        'unrecognised': 0,
         'truncated': 0,
         'excluded': {'2': 0, '4': 0},
     }
