@@ -27,6 +27,7 @@ from opencompass_gpassk.formats.stored_files import (
 )
 
 __all__ = [
+    'OPEN',
     'ORIGINAL',
     'PEOPLE',
     'SCHEMA',
@@ -97,6 +98,7 @@ class Trial:
             and it counts as wrong: ``unrecognised`` if no final answer was recognised in a finished
             response, ``undecided`` if the rules could not decide and the user asked for that.
         answer: The final answer found in the response, None if there is none.
+        end: Without a recognised answer, the end of a response that may hold one; '' otherwise.
         answer_class: A number shared by equivalent answers to one problem; -1 without an answer.
         reason: Why the trial is unjudged, or why the rules decided so; '' otherwise.
         lost: Whether the response is missing since the inference failed.
@@ -115,6 +117,7 @@ class Trial:
     verdict: Verdict
     source: str = 'rule'
     answer: str | None = None
+    end: str = ''
     answer_class: int = -1
     reason: str = ''
     lost: bool = False
@@ -226,7 +229,8 @@ OF_PROBLEM: dict[str, tuple[type, ...]] = {
     'groups': (dict,),
 }
 OF_TRIAL: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(('problem_id', 'verdict', 'source', 'reason', 'unscored', 'response'), (str,)),
+    **dict.fromkeys(('problem_id', 'verdict', 'source', 'end', 'reason'), (str,)),
+    **dict.fromkeys(('unscored', 'response'), (str,)),
     'answer': (str, NoneType),
     'replica': (int,),
     'answer_class': (int,),

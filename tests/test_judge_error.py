@@ -23,7 +23,7 @@ from opencompass_gpassk.metrics.judge_error import (
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.judge_error import judge_error, planned_ranges
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
 PERFECT = {'rule: correct': (1000.0, 1e6, 1.0), 'rule: incorrect': (1000.0, 1e6, 0.0)}
@@ -89,7 +89,10 @@ def test_without_errors_nothing_changes() -> None:
 def test_equal_answers_are_right_or_wrong_together() -> None:
     """With one label of ten against them, problems flip as wholes: c is 0 or n in every draw."""
     answers = JudgedAnswers(
-        np.full((50, 1), 4), np.tile([0.0, 1.0], (50, 1, 1)), np.ones((50, 1), bool)
+        np.full((50, 1), 4),
+        np.tile([0.0, 1.0], (50, 1, 1)),
+        np.ones((50, 1), bool),
+        np.zeros((50, 1), bool),
     )
     labels = LabelledOutcomes(np.array([10.0, 50.0]), np.array([10.0, 10.0]), np.array([0.0, 0.9]))
     draws = np.array(list(true_verdicts(answers, labels.chances, 50)))
@@ -103,6 +106,20 @@ def test_labelled_answers_are_as_labelled() -> None:
     audit = {'outcomes': ONE_PERCENT, 'known': {stable_hash(['', '', 'a']): True}}
     found = judge_error(values, audit, {})['figures']['accuracy']
     assert found['range'][0] == pytest.approx(75, abs=0.1)
+
+
+def test_a_label_on_the_end_of_a_response_counts() -> None:
+    """Without a recognised answer it counted as wrong; labels find each right."""
+    open_ones = table(['A' * 16] * 30 + ['b' * 16] * 10)
+    for trial in open_ones.trials[:480:16]:
+        trial.verdict, trial.answer, trial.answer_class = W, None, -1
+        trial.source, trial.end = UNRECOGNISED, f'the end of {trial.problem_id}'
+    open_ones = TrialTable(open_ones.problems, open_ones.trials)
+    values = FigureValues(open_ones, Protocol(16, k=(8,), groups=()))
+    assert values.means(values.parts[''])['G-Pass@8_1.0'] == pytest.approx(37.5)
+    known = {stable_hash(['', '', trial.end]): True for trial in open_ones.trials if trial.end}
+    found = judge_error(values, {'outcomes': PERFECT, 'known': known}, {})
+    assert found['figures']['G-Pass@8_1.0']['estimate'] == pytest.approx(75)
 
 
 def test_people_and_missing_answers_are_certain() -> None:

@@ -35,7 +35,8 @@ from opencompass_gpassk.judging.audit import (
 )
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
-from opencompass_gpassk.trials import Verdict
+from opencompass_gpassk.report.tables.audit import blind_rows
+from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
 
@@ -89,6 +90,22 @@ def test_each_stratum_is_in_the_sample() -> None:
     assert sum(sample.weights) == pytest.approx(sample.population)
     for one, weight in zip(sample.trials, sample.weights, strict=True):
         assert weight == pytest.approx(strata[one.stratum] / drawn[one.stratum])
+
+
+def test_the_ends_of_responses_without_a_recognised_answer_are_a_stratum(tmp_path: Path) -> None:
+    """A labeller sees the end; for the rules it is wrong, and no text that they read."""
+    table = make_table()
+    for trial in table.trials[5::16]:
+        trial.source, trial.end = UNRECOGNISED, f'… which gives {trial.problem_id}'
+    sample = draw_sample('m', audit_trials(table), 60)
+    assert (sample.population, sample.no_answer) == (24 * 6 + 12, 12)
+    ends = [one for one in sample.trials if one.trial.source == UNRECOGNISED]
+    assert ends
+    rows = blind_rows([sample], 0)
+    assert {one.trial.end for one in ends} <= {row['answer'] for row in rows}
+    ruled = opinions('rule', ends, ends, tmp_path / 'none', print)
+    assert {said.verdict for said in ruled.values()} == {W}
+    assert {one.trial.outcome for one in ends} == {'unrecognised: incorrect'}
 
 
 def test_more_strata_than_trials_are_merged() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_covera
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.trials import Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 
 LLM = JudgeSettings(mode='llm')
 CASCADE = JudgeSettings()
@@ -64,8 +65,8 @@ def test_equal_triples_are_asked_about_once() -> None:
     [
         # By rule 7.0 is 7, 8 is not, and of unknown commands it can't be told.
         (LLM, ['7.0', '8', SEVEN, LOTS], '+-+-'),
-        (CASCADE, ['8', SEVEN, LOTS], '+-+-'),
-        (JudgeSettings(recheck_different=False), [SEVEN, LOTS], '+-+-'),
+        (JudgeSettings(recheck_different=True), ['8', SEVEN, LOTS], '+-+-'),
+        (CASCADE, [SEVEN, LOTS], '+-+-'),
     ],
 )
 def test_each_mode_asks_about_what_it_says(
@@ -84,15 +85,71 @@ def test_the_rule_alone_leaves_unjudged_what_it_cannot_tell() -> None:
     assert {one.source for one in found.judgements} == {'rule'}
 
 
-def test_no_answer_is_wrong_without_a_call() -> None:
-    """Unless the judge shall see how the response ends."""
+SILENT = Candidate('What?', '7', None, 'I think and think, up to 7, the end')
+
+
+def test_the_judge_sees_the_end_of_a_response_without_a_recognised_answer() -> None:
+    """Unless it shall count as wrong without a call. It is open then, and its end is kept."""
     judge = right_if('the end')
-    silent = [Candidate('What?', '7', None, 'I think and think, up to the end')]
-    assert judged(LLM, judge, silent)[0] == '-'
-    assert judge.asked == []
-    tail = JudgeSettings(mode='llm', no_answer='tail', tail_length=7)
-    assert judged(tail, judge, silent)[0] == '+'
-    assert judge.asked == ['the end']
+    verdicts, found = judged(JudgeSettings(tail_length=7), judge, [SILENT])
+    assert (verdicts, judge.asked) == ('+', ['the end'])
+    assert (found.judgements[0].answer, found.judgements[0].end) == (None, 'the end')
+    for settings in (JudgeSettings(no_answer='incorrect'), JudgeSettings(mode='rule')):
+        verdicts, found = judged(settings, judge := right_if(), [SILENT])
+        assert (verdicts, judge.asked) == ('-', [])
+        assert (found.judgements[0].source, found.judgements[0].end) == (
+            UNRECOGNISED,
+            SILENT.response,
+        )
+        assert found.ledger.saved['no answer'] == 1
+
+
+@pytest.mark.parametrize(
+    ('candidate', 'reason'),
+    [
+        (SILENT._replace(response='<think>it is 7</think>  '), 'empty'),
+        (SILENT._replace(truncated=True), 'cut off'),
+        (SILENT._replace(response="I'm sorry, but I can't help with that."), 'refused'),
+        (SILENT._replace(response='So we get 9 in total, as was to be shown'), 'value absent'),
+    ],
+)
+def test_what_nobody_could_find_an_answer_in_is_settled(candidate: Candidate, reason: str) -> None:
+    """No judge is asked, and it is not open."""
+    for settings in (CASCADE, JudgeSettings(mode='rule')):
+        verdicts, found = judged(settings, judge := right_if(), [candidate])
+        assert (verdicts, judge.asked) == ('-', [])
+        (one,) = found.judgements
+        assert (one.reason, one.source, one.end) == (reason, 'rule', '')
+
+
+def test_a_person_may_judge_an_end(store: VerdictStore) -> None:
+    """As labels of an audit do, whether or not a judge is asked."""
+    put_human(store, Triple('What?', '7', SILENT.response), Verdict.CORRECT)
+    for settings in (CASCADE, JudgeSettings(mode='rule')):
+        verdicts, found = judged(settings, judge := right_if(), [SILENT], store)
+        assert (verdicts, judge.asked) == ('+', [])
+        assert found.judgements[0].source == 'human'
+
+
+def test_a_judge_that_finds_no_answer_at_the_end_calls_it_wrong(tmp_path: Path) -> None:
+    """Of an answer it is a refusal to judge."""
+    prompt = tmp_path / 'prompt.txt'
+    prompt.write_text('{question} {gold} {answer}')
+    settings = JudgeSettings(menu='compassverifier', prompt=str(prompt))
+    invalid = ScriptedJudge(lambda answer, times: Reply('C', False, 9, 1))
+    assert judged(settings, invalid, [SILENT, *candidates(LOTS)])[0] == '-?'
+
+
+def test_what_will_be_asked_is_told_first() -> None:
+    """The calls, and about how many tokens."""
+    told: list[str] = []
+    judge = right_if()
+    Pipeline(
+        CASCADE, judge=judge, report=lambda text: told.append(f'{text} {len(judge.asked)}')
+    ).run([*candidates('7', '8', LOTS, LOTS), SILENT])
+    assert len(told) == 1
+    found = re.search(r'2 calls to make, with about (\d+) prompt tokens .* 0$', told[0])
+    assert found and 500 < int(found[1]) < 2000
 
 
 def test_a_tail_is_no_answer_of_its_own() -> None:
@@ -252,11 +309,11 @@ def test_refusals_of_a_judge_that_then_failed_are_asked_for_again(store: Verdict
 
 def test_a_person_outranks_everybody(store: VerdictStore) -> None:
     """Rule, store and judge; the verdict is marked."""
-    judged(LLM, right_if('8', '9'), candidates('8', '9'), store)
+    judged(LLM, right_if('8', LOTS), candidates('8', LOTS), store)
     put_human(store, Triple('What?', '7', '7'), Verdict.INCORRECT)
     put_human(store, Triple('What?', '7', '8'), Verdict.INCORRECT)
     for settings in (CASCADE, LLM):
-        verdicts, found = judged(settings, right_if(), candidates('7', '8', '9'), store)
+        verdicts, found = judged(settings, right_if(), candidates('7', '8', LOTS), store)
         assert verdicts == '--+'
         assert [one.source for one in found.judgements] == ['human', 'human', 'judge']
     assert judged(JudgeSettings(mode='rule'), None, candidates('7', '8'), store)[0] == '--'
@@ -308,8 +365,8 @@ def test_the_signature_tells_settings_apart_that_verdicts_depend_on() -> None:
             {'timeout': 5.0, 'retries': 1},
             {'mode': 'llm'},
             {'candidate': 'response'},
-            {'no_answer': 'tail'},
-            {'recheck_different': False},
+            {'no_answer': 'incorrect'},
+            {'recheck_different': True},
             {'prompt': 'opencompass'},
         )
     ]
@@ -321,14 +378,14 @@ def test_the_signature_tells_settings_apart_that_verdicts_depend_on() -> None:
 def test_the_ledger_adds_up() -> None:
     """Every trial was saved by something or asked about; tokens have their price."""
     settings = JudgeSettings(price_per_mtok=[1.0, 10.0])
-    answers = candidates('7', '7', '8', '8', None, LOTS)
+    answers = [*candidates('7', '7', '8', '8', LOTS), SILENT._replace(truncated=True)]
     _, found = judged(settings, right_if(), answers)
     ledger = found.ledger
     failed = Judgement(Verdict.UNJUDGED, reason='timeout', passing=True)
     assert require_coverage(Judged(8 * [failed], ledger), 10, 0.2, '') is None
-    assert dict(ledger.saved) == {'no answer': 1, 'identity': 2, 'human': 0, 'rule': 1, 'store': 0}
+    assert dict(ledger.saved) == {'no answer': 1, 'identity': 2, 'human': 0, 'rule': 2, 'store': 0}
     assert ledger.calls + ledger.saved.total() == len(answers)
-    assert ledger.as_dict()['price'] == pytest.approx((2 * 100 * 1 + 2 * 5 * 10) / 1e6)
+    assert ledger.as_dict()['price'] == pytest.approx((100 * 1 + 5 * 10) / 1e6)
 
 
 def test_the_ledger_tells_what_earlier_verdicts_cost(store: VerdictStore) -> None:

@@ -247,7 +247,7 @@ def _plan(args: argparse.Namespace) -> int:
 
     rows: list[PlanRow] = []
     for found, values in _results(args):
-        if all(trial.answer is None for trial in values.table.trials):
+        if all(trial.answer is None and not trial.end for trial in values.table.trials):
             continue  # nothing can be labelled
         figure = most_sensitive(values.protocol)
         labelled = (found.result.get('judge_error') or {}).get('labelled') or {}

@@ -77,8 +77,10 @@ class AuditTrial:
 
     @property
     def triple(self) -> Triple:
-        """Question, gold answer and answer, which a verdict refers to."""
-        return Triple(self.problem.question, self.problem.gold, self.trial.answer or '')
+        """Question, gold answer and answer (or end), which a verdict refers to."""
+        trial = self.trial
+        answer = trial.end if trial.answer is None else trial.answer
+        return Triple(self.problem.question, self.problem.gold, answer)
 
     @property
     def stratum(self) -> tuple[str, ...]:
@@ -168,7 +170,8 @@ def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int =
 
     The strata don't depend on the compared sources, so all comparisons with one seed use the same
     trials. Only names and the seed decide the draw, in every process; a larger sample contains
-    nearly all of a smaller one. Trials without an answer are left out: no source judges them.
+    nearly all of a smaller one. Trials without an answer are left out, since no source judges them;
+    but if a finished response has no recognised answer, its end is judged.
 
     Args:
         model: The model's name.
@@ -177,7 +180,11 @@ def draw_sample(model: str, trials: Iterable[AuditTrial], size: int, seed: int =
         seed: Another seed draws other trials.
     """
     every = list(trials)
-    present = [one for one in every if not one.trial.lost and one.trial.answer is not None]
+    present = [
+        one
+        for one in every
+        if not one.trial.lost and (one.trial.answer is not None or one.trial.end)
+    ]
     lost = sum(one.trial.lost for one in every)
     strata = _strata(present, size)
     counts = allocate([len(members) for members in strata.values()], size)
@@ -391,8 +398,15 @@ def opinions(
             for one in drawn
         ]
     elif name == 'rule':
-        ruled = judge_answers([(t.gold, t.answer, t.question) for t in (d.triple for d in drawn)])
-        said = [StoredVerdict(one.verdict, one.reason) for one in ruled]
+        answered = [one for one in drawn if one.trial.answer is not None]
+        triples = [one.triple for one in answered]
+        ruled = judge_answers([(one.gold, one.answer, one.question) for one in triples])
+        of_answers = {
+            one.identity: StoredVerdict(said.verdict, said.reason)
+            for one, said in zip(answered, ruled, strict=True)
+        }
+        none = StoredVerdict(Verdict.INCORRECT, 'no answer')
+        said = [of_answers.get(one.identity, none) for one in drawn]
     else:
         missing = 'not in the verdict store'
         if is_asked(name):
@@ -433,7 +447,9 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
         )
     cases = {
         one.triple: Candidate(
-            *one.triple,
+            one.problem.question,
+            one.problem.gold,
+            one.trial.answer,
             language=one.problem.language or one.problem.groups.get('language', ''),
         )
         for one in drawn

@@ -41,15 +41,16 @@ from opencompass_gpassk.judging.rules import (
 )
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
-from opencompass_gpassk.judging.verdict import MENUS, Judgement, Reading, read_verdict
+from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import PEOPLE, Problem, Verdict
+from opencompass_gpassk.trials import OPEN, PEOPLE, UNRECOGNISED, Problem, Verdict
 
 __all__ = [
     'Judged',
     'Pipeline',
     'PromptedJudge',
     'Verdicts',
+    'candidates_of',
     'judge_responses',
     'require_coverage',
 ]
@@ -79,6 +80,7 @@ class PromptedJudge:
         self.readable = False  # whether it gave a verdict from the menu
         self._decoding = {**judge.settings, 'menu': settings.menu}
         self._policy = settings.policy
+        self._most_tokens = settings.max_tokens
         self.prompts = (
             self._recorded_prompts(settings)
             if settings.recorded
@@ -126,6 +128,17 @@ class PromptedJudge:
         ledger.kept_prompt_tokens += sum(said.prompt_tokens for said in found.values())
         ledger.kept_completion_tokens += sum(said.completion_tokens for said in found.values())
         return {t: _judgement_of(cases[t], said, 'judge') for t, said in found.items()}
+
+    def plan(self, cases: Mapping[Triple, Candidate]) -> str:
+        """Return how many answers will be asked about, and about how many tokens that takes."""
+        tokens = sum(
+            about_tokens(self.prompts[_language(case)].fill(triple))
+            for triple, case in cases.items()
+        )
+        return (
+            f'judge: {len(cases)} calls to make, with about {tokens} prompt tokens and at most '
+            f'{self._most_tokens} tokens a reply'
+        )
 
     def ask(
         self, cases: Mapping[Triple, Candidate], ledger: Ledger, *, progress: bool = False
@@ -178,16 +191,30 @@ class PromptedJudge:
         return judgements
 
 
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: one for four ASCII characters, or another one."""
+    plain = len(text.encode('ascii', 'ignore'))
+    return plain // 4 + len(text) - plain
+
+
 def _language(case: Candidate) -> str:
     return language_of(case.question, case.language)
 
 
 def _judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgement:
-    """Return a stored verdict as the judgement of a candidate."""
+    """Return a stored verdict as the judgement of a candidate.
+
+    If a judge sees the end of a response and finds no answer there, the response is wrong.
+    """
+    if case.answer is None and said.reason == INVALID[1]:
+        return Judgement(Verdict.INCORRECT, None, 'no answer', source)
     return Judgement(said.verdict, case.answer, said.reason, source)
 
 
 Decided = Callable[[Candidate, Judgement], object]
+UNANSWERED = Judgement(Verdict.INCORRECT, reason='no answer', source=UNRECOGNISED)
+# Reasons of rules for which answers differ by a value that was read, and so hardly ever are equal.
+BY_VALUE = ('number', 'choice')
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
 
 
@@ -218,6 +245,7 @@ class Pipeline:
         judge: The judge; by default the one that the settings name.
         progress: Show bars on standard error.
         decided: Takes each verdict by rule as it is reached.
+        report: Takes what the judge will be asked, before it is.
 
     Raises:
         ValueError: If the settings need a judge but name none, or its prompt can't be read.
@@ -231,9 +259,11 @@ class Pipeline:
         judge: Judge | None = None,
         progress: bool = False,
         decided: Decided = lambda case, judgement: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.settings = settings
         self.decided = decided
+        self.report = report
         self.store = store
         self.progress = progress
         self.judge: PromptedJudge | None = None
@@ -253,7 +283,15 @@ class Pipeline:
         Raises:
             JudgeError: If the judge can't be asked at all; its earlier verdicts are in the store.
         """
-        triples = [self._triple(candidate) for candidate in candidates]
+        unanswered = {
+            i: without_answer(one.gold, one.response, one.truncated)
+            for i, one in enumerate(candidates)
+            if one.answer is None
+        }
+        triples = [
+            self._triple(one) if i not in unanswered or unanswered[i].source in OPEN else None
+            for i, one in enumerate(candidates)
+        ]
         cases: dict[Triple, Candidate] = {}
         for triple, candidate in zip(triples, candidates, strict=True):
             # Rules can read the answer 7, but not a response that merely ends in 7.
@@ -261,7 +299,7 @@ class Pipeline:
                 cases[triple] = candidate
         ledger = Ledger(price_per_mtok=self.settings.prices)
         silent = triples.count(None)
-        ledger.saved.update({'no answer': silent, 'identity': len(triples) - silent - len(cases)})
+        ledger.saved['identity'] = len(triples) - silent - len(cases)
         settled: dict[Triple, Judgement] = {}
 
         def pending() -> dict[Triple, Candidate]:
@@ -272,19 +310,26 @@ class Pipeline:
         ruled = self._by_rule(pending())
         ledger.saved['rule'] = len(ruled)
         settled |= ruled
+        ends = {triple: case for triple, case in pending().items() if case.answer is None}
+        if self.judge is None or self.settings.no_answer != 'tail':
+            settled |= dict.fromkeys(ends, UNANSWERED)
+            silent += len(ends)
+        ledger.saved['no answer'] = silent
         if self.judge:
             stored = self.judge.recall(pending(), ledger)
             ledger.saved['store'] = len(stored)
             settled |= stored
-            settled |= self.judge.ask(pending(), ledger, progress=self.progress)
+            if left := pending():
+                self.report(self.judge.plan(left))
+            settled |= self.judge.ask(left, ledger, progress=self.progress)
         judgements = []
-        for triple, candidate in zip(triples, candidates, strict=True):
-            if triple is None:
-                found = without_answer(candidate.gold, candidate.response, candidate.truncated)
-            else:
-                found = settled[triple]
-            own = found.answer == candidate.answer  # the tail of a response is none
-            judgements.append(found if own else replace(found, answer=candidate.answer))
+        for i, (triple, candidate) in enumerate(zip(triples, candidates, strict=True)):
+            found = unanswered[i] if triple is None else settled[triple]
+            if triple is not None and candidate.answer is None:
+                found = replace(found, answer=None, end=triple.answer)
+            elif found.answer != candidate.answer:
+                found = replace(found, answer=candidate.answer)
+            judgements.append(found)
         return Judged(judgements, ledger)
 
     def describe(self, judged: Judged) -> dict[str, Any]:
@@ -307,14 +352,14 @@ class Pipeline:
         reached = reason_counts(judged.judgements)
         return told | {'reasons': reached, 'unjudged': dict(reasons.most_common())}
 
-    def _triple(self, candidate: Candidate) -> Triple | None:
-        """Return the triple of a candidate that is judged; None if nothing is judged."""
+    def _triple(self, candidate: Candidate) -> Triple:
+        """Return the triple of a candidate: its answer, the whole response, or its end."""
         text = candidate.answer
-        if self.judge and text is not None and self.settings.candidate == 'response':
+        if text is None:
+            text = spoken(candidate.response).strip()[-self.settings.tail_length :]
+        elif self.judge and self.settings.candidate == 'response':
             text = spoken(candidate.response)
-        if self.judge and text is None and self.settings.no_answer == 'tail':
-            text = spoken(candidate.response).strip()[-self.settings.tail_length :] or None
-        return None if text is None else Triple(candidate.question, candidate.gold, text)
+        return Triple(candidate.question, candidate.gold, text)
 
     def _by_human(self, cases: Mapping[Triple, Candidate]) -> dict[Triple, Judgement]:
         if self.store is None:
@@ -341,16 +386,19 @@ class Pipeline:
             undecided=self.settings.undecided,
             progress=self.progress,
         )
-        kept = set(Verdict)
-        if self.judge:  # other verdicts are left to the judge
-            kept = {Verdict.CORRECT}
-            kept |= set() if self.settings.recheck_different else {Verdict.INCORRECT}
         found = {}
         for (triple, case), judgement in zip(ruled.items(), judgements, strict=True):
-            if judgement.verdict in kept:
+            if self.judge is None or self._is_final(judgement):
                 found[triple] = judgement
                 self.decided(case, judgement)
         return found
+
+    def _is_final(self, judgement: Judgement) -> bool:
+        """Tell whether a verdict by rule is not left to the judge."""
+        by_value = not self.settings.recheck_different and judgement.reason in BY_VALUE
+        return judgement.verdict is Verdict.CORRECT or (
+            judgement.verdict is Verdict.INCORRECT and by_value
+        )
 
 
 def require_coverage(judged: Judged, trials: int, min_coverage: float, remedy: str) -> None:
@@ -433,8 +481,8 @@ def judge_responses(
     present = [response for response in responses if not response.lost]
     notes: list[str] = []
     with _opened(store, settings, notes) or nullcontext() as kept:
-        pipeline = Pipeline(settings, kept, progress=True, decided=decided)
-        candidates = _candidates(problems, present)
+        pipeline = Pipeline(settings, kept, progress=True, decided=decided, report=report)
+        candidates = candidates_of(problems, present)
         try:
             judged = pipeline.run(candidates)
             audit = kept.audit(pipeline.signature) if kept else {}
@@ -492,7 +540,8 @@ def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> Ve
         return None
 
 
-def _candidates(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Candidate]:
+def candidates_of(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Candidate]:
+    """Return responses to problems, with the answers that are recognised in them."""
     known = {problem.problem_id: problem for problem in problems}
     found = []
     for response in responses:

@@ -165,7 +165,7 @@ class JudgeSettings:
     Attributes:
         mode: ``'rule'`` compares answers by rule, without a judge; ``'llm'`` asks a judge about
             every answer, as in arXiv 2412.13147; ``'cascade'`` asks about those that the rules
-            don't confirm.
+            neither confirm nor find to be another number or option.
         match: When rules call an answer correct: ``'value'``, if its value equals the gold's, or
             ``'exact'``, if it is the same text, as in arXiv 2501.11790; only in mode ``'rule'``.
         undecided: What an answer is if the rules can't decide: ``'unjudged'`` or, for a figure
@@ -181,10 +181,10 @@ class JudgeSettings:
             ``'xverify'``.
         candidate: What the judge sees: the extracted ``'answer'``, or the whole ``'response'``
             without its thoughts.
-        no_answer: How a response without a final answer is treated: ``'incorrect'``; or
-            ``'tail'``: the judge sees its last ``tail_length`` characters.
+        no_answer: How a finished response without a recognised answer is treated: ``'tail'``: the
+            judge sees its last ``tail_length`` characters; or ``'incorrect'``, without a call.
         tail_length: Number of characters.
-        recheck_different: In a cascade, ask also about answers that differ by rule.
+        recheck_different: In a cascade, ask also about numbers and options that differ by rule.
         temperature: The judge's sampling temperature.
         max_tokens: Length limit of a reply in tokens, thoughts included.
         extra_body: Further request fields, such as ``{'seed': 0}``; a value of None removes one.
@@ -212,9 +212,9 @@ class JudgeSettings:
     prompt: str = 'default'
     menu: str = 'boxed'
     candidate: str = 'answer'
-    no_answer: str = 'incorrect'
+    no_answer: str = 'tail'
     tail_length: int = 2000
-    recheck_different: bool = True
+    recheck_different: bool = False
     temperature: float = 0.0
     max_tokens: int = 8192
     extra_body: Mapping[str, Any] = field(default_factory=dict)
@@ -319,7 +319,8 @@ class JudgeSettings:
     @property
     def policy(self) -> list[Any]:
         """What verdicts depend on besides the judge: what it sees, and which answers it gets."""
-        return [self.candidate, self.no_answer, self.tail_length, self.recheck_different]
+        asked = self.recheck_different or 'not number or choice'
+        return [self.candidate, self.no_answer, self.tail_length, asked]
 
     @property
     def decoding(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.braces import command_spans
 from opencompass_gpassk.answers.extract import BOXES, spoken
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['MENUS', 'Judgement', 'Menu', 'Reading', 'read_letters', 'read_verdict']
+__all__ = ['INVALID', 'MENUS', 'Judgement', 'Menu', 'Reading', 'read_letters', 'read_verdict']
 
 Reading = tuple[Verdict, str]  # a verdict, and the reason if it is unjudged
 
@@ -46,6 +46,7 @@ class Judgement:
     Attributes:
         verdict: Correct, incorrect or unjudged.
         answer: The answer; None if the response gives none.
+        end: Without a recognised answer, the end of a response that may hold one; '' otherwise.
         reason: Why the trial is unjudged, or why the rules decided so.
         source: Who judged, as in a :class:`~opencompass_gpassk.trials.Trial`.
         passing: Whether it is unjudged by a temporary failure of the judge.
@@ -56,6 +57,7 @@ class Judgement:
     reason: str = ''
     source: str = 'rule'
     passing: bool = False
+    end: str = ''
 
 
 @dataclass(frozen=True)

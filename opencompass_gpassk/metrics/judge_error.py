@@ -138,11 +138,14 @@ class JudgedAnswers:
         outcomes: Shape (P, J, O): how often it was judged with each outcome. Responses that share
             an error, since equal answers are judged once, count as one.
         right: Shape (P, J): whether most of its responses were judged right.
+        unread: Shape (P, J): whether it is one response of which no answer is known, so that it may
+            say what another one says.
     """
 
     sizes: Integers
     outcomes: Numbers
     right: Mask
+    unread: Mask
 
 
 def true_verdicts(
@@ -158,7 +161,8 @@ def true_verdicts(
     distribution over a grid, with a Dirichlet prior. Right samples fall into answers by a Chinese
     restaurant process, wrong ones by another: right ones are mostly one answer, wrong ones often
     several. So an answer that 15 of 16 samples give is hardly one of many wrong answers. The
-    processes' concentrations are those most likely for the recorded verdicts. The verdicts, the
+    processes' concentrations are those most likely for the recorded verdicts. A response whose
+    answer is unknown is right at the problem's rate, and in no such process. The verdicts, the
     rates and their distribution are drawn in turn (Gibbs sampling). A single rate for all problems
     would be biased: a wrong verdict among 15 right ones is more suspect than elsewhere.
 
@@ -173,7 +177,8 @@ def true_verdicts(
         Shape (P, J): whether the answer is right.
     """
     rng = np.random.default_rng([*b'true verdicts', seed])
-    sizes, n = answers.sizes, answers.sizes.sum(axis=1)
+    sizes = np.where(answers.unread, 0, answers.sizes)
+    n = sizes.sum(axis=1)
     number = np.arange(n.max(initial=0) + 1)
     concentrations = [
         _concentration(np.where(of, sizes, 0)) for of in (~answers.right, answers.right)
@@ -187,17 +192,24 @@ def true_verdicts(
     samples = np.where((wrong >= 0)[..., None], all_wrong[wrong.clip(0)] + all_right, LEAST)
     scale = samples.max(axis=-1)
     samples = np.exp(np.maximum(samples - scale[..., None], LEAST))  # shape (P, n + 1, rates)
+    problem_of_unread = np.nonzero(answers.unread)[0]
     blocks = np.array_split(np.arange(len(n)), wrong.size * sizes.shape[1] // BLOCK + 1)
     distribution = PRIOR / PRIOR.sum()
     for _ in range(draws):
-        of_answers = answers.outcomes @ _log(chances(rng)).T + np.log(concentrations)
+        of_outcomes = answers.outcomes @ _log(chances(rng)).T
+        unread = np.exp(np.maximum(of_outcomes[answers.unread], LEAST))  # shape (U, 2)
+        at_rates = unread[:, :1] * (1 - RATES) + unread[:, 1:] * RATES
+        of_unread = np.zeros((len(n), len(RATES)))
+        np.add.at(of_unread, problem_of_unread, _log(at_rates))
+        of_unread = np.exp(np.maximum(of_unread - of_unread.max(axis=1, keepdims=True), LEAST))
+        of_answers = of_outcomes + np.log(concentrations)
         of_answers -= of_answers.max(axis=-1, keepdims=True)
         of_answers = np.exp(np.maximum(of_answers, LEAST))
         of_answers[sizes == 0] = [1.0, 0.0]
         of_rates = np.empty((len(n), len(RATES)))
         for block in blocks:
             of_right = _of_right(sizes[block], of_answers[block], scale[block])[1]
-            of_rates[block] = np.einsum('prg,pr->pg', samples[block], of_right)
+            of_rates[block] = np.einsum('prg,pr->pg', samples[block], of_right) * of_unread[block]
         for _ in range(SWEEPS):  # until the distribution is one for these chances
             rate = _drawn(of_rates * distribution, rng)
             distribution = rng.dirichlet(PRIOR + np.bincount(rate, minlength=len(RATES)))
@@ -206,6 +218,9 @@ def true_verdicts(
             sums, of_right = _of_right(sizes[block], of_answers[block], scale[block])
             right = _drawn(samples[block, :, rate[block]] * of_right, rng)
             found[block] = _split(sizes[block], of_answers[block], sums, right, rng)
+        of_problem = RATES[rate[problem_of_unread]]
+        if_right, if_wrong = unread[:, 1] * of_problem, unread[:, 0] * (1 - of_problem)
+        found[answers.unread] = rng.random(len(unread)) * (if_right + if_wrong) < if_right
         yield found
 
 

@@ -26,14 +26,7 @@ from opencompass_gpassk.results.figure_values import FigureValues, percent
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import (
-    PEOPLE,
-    UNRECOGNISED,
-    Problem,
-    Trial,
-    TrialTable,
-    Verdict,
-)
+from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
 __all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
 
@@ -51,8 +44,8 @@ Chances = Callable[[np.random.Generator], NDArray[np.float64]]
 class TrueVerdicts:
     """The judged trials of a table, of which true verdicts are drawn.
 
-    People's verdicts and labels are true. A response without a final answer is wrong, unless it is
-    open or a judge has seen its end. Responses with equal answers to a problem are all right, or
+    People's verdicts and labels are true. A response without a final answer is wrong, unless its
+    end may hold one. Responses with equal answers to a problem are all right, or
     all wrong; their verdict counts once, unless they got different ones.
 
     Attributes:
@@ -86,10 +79,11 @@ class TrueVerdicts:
             dtype=np.int64,
         )
         self.counts = np.bincount(outcome, minlength=certain + 2)[:certain].astype(float)
+        unread = (table.answer_class[self._judged] < 0) & (outcome != certain)
         # Without a class each response is an answer of its own.
         answer = np.where(
             table.answer_class[self._judged] < 0,
-            -1 - np.arange(len(trials)) * (outcome != certain),
+            -1 - np.arange(len(trials)) * unread,
             table.answer_class[self._judged],
         )
         pairs, unit = np.unique(np.stack([problem, answer]), axis=1, return_inverse=True)
@@ -104,7 +98,11 @@ class TrueVerdicts:
         mixed = (hits > 0) & (hits < sizes)
         judged = np.where(mixed[..., None], counts, np.minimum(counts, 1))
         self.answers = int(judged[..., :certain].any(axis=-1).sum())
-        self._answers = JudgedAnswers(sizes.astype(np.int64), judged, 2 * hits > sizes)
+        without_answer = np.zeros(shape, dtype=bool)
+        without_answer[self._at] = unread
+        self._answers = JudgedAnswers(
+            sizes.astype(np.int64), judged, 2 * hits > sizes, without_answer
+        )
 
     def with_rates(self, called_wrong: float, called_right: float) -> Chances:
         """Return fixed chances of the outcomes: how often an error is made, in [0, 1]."""
@@ -143,12 +141,10 @@ def _certain(problem: Problem, trial: Trial, known: Mapping[str, bool]) -> bool 
     """Return whether a trial is certainly right, or certainly wrong; None if nobody knows."""
     if trial.source == PEOPLE:
         return trial.verdict is Verdict.CORRECT
-    if trial.answer is None:
-        settled = trial.verdict is Verdict.INCORRECT and trial.source not in (UNRECOGNISED, 'judge')
-        return False if settled else None
-    if not known:
-        return None
-    return known.get(stable_hash([problem.question, problem.gold, trial.answer]))
+    answer = trial.end if trial.answer is None else trial.answer
+    if trial.answer is None and not trial.end and trial.verdict is Verdict.INCORRECT:
+        return False
+    return known.get(stable_hash([problem.question, problem.gold, answer])) if known else None
 
 
 def judge_error(

@@ -134,6 +134,7 @@ def make_table(
             verdict=row.verdict,
             source=row.source,
             answer=row.answer,
+            end=row.end,
             answer_class=answer_class,
             reason=row.reason,
             lost=bool(response.lost),

@@ -22,6 +22,7 @@ from opencompass_gpassk.judging.settings import OF_RULES, JudgeSettings
 from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
 
 __all__ = [
+    'FORMER_DEFAULTS',
     'SUMMARIZER',
     'TRUST',
     'UnknownPartError',
@@ -54,6 +55,8 @@ VERDICT_SETTINGS = (
     *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
+# What these were by default before results counted responses without a recognised answer.
+FORMER_DEFAULTS = {'no_answer': 'incorrect', 'recheck_different': True}
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
 MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code on a hub
 ELSEWHERE = ('hub', 'modelscope')  # arguments that name a remote source of data

@@ -26,6 +26,7 @@ from opencompass.utils import (
 )
 
 from opencompass_gpassk.commands.rescore.known_classes import (
+    FORMER_DEFAULTS,
     SUMMARIZER,
     known_dataset,
     known_model,
@@ -133,7 +134,9 @@ class Changes:
         if stands_in or judging.get('mode') not in MODES:
             return None
         if 'settings' in judging:
-            return self._place(known, signature)
+            # Results without this count were judged under other defaults.
+            former = {} if 'unrecognised' in (result.get('counts') or {}) else FORMER_DEFAULTS
+            return self._place({**former, **known}, signature)
         return 'rule' if judging['mode'] == 'rule' else None
 
     def _place(

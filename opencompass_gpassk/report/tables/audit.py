@@ -251,7 +251,7 @@ def _disagreement(rows: Sequence[Disagreement], names: Names) -> str:
     fields: Mapping[str, str] = {
         'question': trial.problem.question,
         'gold': trial.problem.gold,
-        'answer': trial.trial.answer or '',
+        'answer': trial.triple.answer,
         names[0]: first.verdict.value,
         f'reply of {names[0]}': first.reply,
         names[1]: second.verdict.value,

@@ -1,0 +1,105 @@
+"""Responses without a recognised answer, from the text to the figures: none is lost, none decides.
+
+A server's replies miss a recognised answer in 5 % of cases, at random or mostly where they are
+wrong. The truth must lie within the stated bounds, and a true judge must find it.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from scripted_judge import ScriptedJudge, right_if
+
+from opencompass_gpassk.judging.judge import Judge
+from opencompass_gpassk.judging.pipeline import Pipeline, candidates_of
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.results.figure_values import FigureValues, bounds
+from opencompass_gpassk.results.judge_error import judge_error
+from opencompass_gpassk.results.make_result import make_table
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
+
+PROBLEMS, N = 150, 8
+PROTOCOL = Protocol(n=N, k=(4, N))
+FIGURES = ('accuracy', 'pass@4', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
+PLAIN = 'The total is \\boxed{{{}}}.'
+ODD = (
+    'First I sort the objects by colour, and then I count the red ones.\n\nCounting the blue ones '
+    'too, one by one, I arrive at {} of these objects. That is more than anybody had expected when '
+    'the day began, and I stop here.'
+)
+
+
+def gold(problem: int) -> int:
+    return 1000 + 7 * problem
+
+
+def responses(seed: int, share: float, mostly_wrong: bool) -> list[Response]:
+    """Return right and wrong responses, of which a share has no recognised answer."""
+    rng = random.Random(seed)
+    found = []
+    for problem in range(PROBLEMS):
+        rate = rng.betavariate(0.6, 0.4)
+        for replica in range(N):
+            right = rng.random() < rate
+            odds = share * (1 if not mostly_wrong else 0.3 if right else 2.0)
+            said = gold(problem) if right else gold(problem) + rng.choice([-2, 5, 11])
+            text = (ODD if rng.random() < odds else PLAIN).format(said)
+            found.append(Response(text=text, location='', identity=(str(problem), replica)))
+    return found
+
+
+def measured(given: list[Response], settings: JudgeSettings, judge: Judge | None) -> FigureValues:
+    """Judge responses as an evaluator does."""
+    problems = [Problem(str(i), 'How many are there?', str(gold(i))) for i in range(PROBLEMS)]
+    judged = Pipeline(settings, judge=judge).run(candidates_of(problems, given))
+    return FigureValues(make_table(problems, given, judged.judgements), PROTOCOL)
+
+
+def true_judge() -> ScriptedJudge:
+    """A judge that finds the gold answer where it stands in the text."""
+    judge = right_if()
+    yes, no = right_if('yes').say('yes', 0), judge.say('no', 0)
+    golds = {str(gold(i)): i for i in range(PROBLEMS)}
+    judge.say = lambda text, _: yes if any(word in golds for word in text.split()) else no
+    return judge
+
+
+@pytest.mark.parametrize('mostly_wrong', [False, True])
+def test_the_range_due_to_verdicts_holds_the_truth(mostly_wrong: bool) -> None:
+    """Labels tell how many of the open responses are right."""
+    truth = measured(responses(5, 0.0, mostly_wrong), JudgeSettings(mode='rule'), None)
+    ruled = measured(responses(5, 0.05, mostly_wrong), JudgeSettings(mode='rule'), None)
+    right: dict[str, list[bool]] = {}
+    for one, true in zip(ruled.table.trials, truth.table.trials, strict=True):
+        right.setdefault(one.outcome, []).append(true.verdict is Verdict.CORRECT)
+    outcomes = {name: (len(of), len(of), sum(of) / len(of)) for name, of in right.items()}
+    found = judge_error(ruled, {'outcomes': outcomes, 'known': {}}, {})['figures']
+    true_means, means = (values.means(values.parts['']) for values in (truth, ruled))
+    for key in ('accuracy', 'G-Pass@8_1.0'):
+        low, high = found[key]['range']
+        assert low <= true_means[key] <= high
+        assert abs(found[key]['estimate'] - true_means[key]) < abs(means[key] - true_means[key])
+
+
+@pytest.mark.parametrize('mostly_wrong', [False, True])
+def test_the_truth_is_within_the_bounds_and_a_true_judge_finds_it(mostly_wrong: bool) -> None:
+    """No problem is lost, and what is not recognised counts as wrong until it is judged."""
+    for seed in range(3):
+        truth = measured(responses(seed, 0.0, mostly_wrong), JudgeSettings(mode='rule'), None)
+        true = truth.means(truth.parts[''])
+        given = responses(seed, 0.05, mostly_wrong)
+        ruled = measured(given, JudgeSettings(mode='rule'), None)
+        open_ones = [one for one in ruled.table.trials if one.source == UNRECOGNISED]
+        assert 10 < len(open_ones) < 120
+        stated, means = bounds(ruled), ruled.means(ruled.parts[''])
+        judged = measured(given, JudgeSettings(), true_judge())
+        found = judged.means(judged.parts[''])
+        for key in FIGURES:
+            low, high = stated[key]
+            assert low - 1e-9 <= means[key] <= true[key] + 1e-9 <= high + 2e-9, key
+            assert found[key] == pytest.approx(true[key], abs=1), key
+        assert ruled.trials.known.tolist() == [N] * PROBLEMS
+        assert any(one.source == 'judge' for one in judged.table.trials)
