@@ -43,42 +43,53 @@ def reasoned(row: int, record: dict[str, Any]) -> dict[str, Any] | None:
     return record | {'prediction': f'First this [0.8].\n\nThen {mark}. {record["prediction"]}'}
 
 
+def whole(row: int, record: dict[str, Any]) -> dict[str, Any] | None:
+    """The same with a response and scores in every row."""
+    made = reasoned(row + 80 if row == 7 else row, record) or {}
+    return made | {'prediction': str(made['prediction']).replace('[refuse]', '[0.2]')}
+
+
 def evaluated(
-    folder: Path, kind: Any = OurSums, evaluator: Any = GPassKEvaluator, **settings: Any
+    folder: Path,
+    kind: Any = OurSums,
+    evaluator: Any = GPassKEvaluator,
+    change: Any = reasoned,
+    **settings: Any,
 ) -> dict[str, Any]:
     """The result of responses with reasoning, scored by the script."""
     config = {'type': evaluator, 'reasoning': {**SCRIPTED, **settings}}
     dataset = data_set(kind, k=KS, evaluator=config)
-    predict(folder, dataset, change=reasoned)
+    predict(folder, dataset, change=change)
     return evaluate(folder, dataset)
 
 
-def responses() -> list[tuple[int, bool, float | None]]:
+def responses(change: Any = reasoned) -> list[tuple[int, bool, float | None]]:
     """Problem, right answer and validity (None: refused) of each response that is there."""
     rows = []
     for row in range(len(COUNTS) * N):
         replica, i = divmod(row, len(COUNTS))
-        if row == 7:
+        record = change(row, {'prediction': respond(i, replica)})
+        if 'lost' in record:
             continue
-        text = reasoned(row, {'prediction': respond(i, replica)})['prediction']  # type: ignore[index]
+        text = record['prediction']
         valid = None if '[refuse]' in text else min(map(validity_in, text.split('\n\n')))
         rows.append((i, f'{{{i}}}' in text, valid))
     return rows
 
 
 def expected_sound(k: int, least: int) -> float:
-    """Mean share of the k-subsets of a problem's scored trials with so many sound ones, in %."""
+    """Mean share of the k-subsets of a problem's trials with so many sound ones, in %."""
     return expected(k, least, 0.25)
 
 
 def expected(k: int, least: int, threshold: float) -> float:
-    """The same at any threshold; at 0 all scored reasoning is valid."""
+    """The same at any threshold; at 0 all reasoning is valid."""
     shares = []
     for i in range(len(COUNTS)):
         known = [
-            right and valid >= threshold
-            for problem, right, valid in responses()
-            if problem == i and valid is not None
+            right and valid is not None and valid >= threshold
+            for problem, right, valid in responses(whole)
+            if problem == i
         ]
         subsets = list(itertools.combinations(known, k))
         shares.append(np.mean([sum(one) >= least for one in subsets]) if subsets else math.nan)
@@ -87,8 +98,8 @@ def expected(k: int, least: int, threshold: float) -> float:
 
 @pytest.mark.parametrize('kind', [OurSums, Sums])
 def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> None:
-    """A response whose reasoning nobody scored counts for nothing, be it right or wrong."""
-    found = evaluated(tmp_path, kind)
+    """Plain, sound, and the drop from one to the other."""
+    found = evaluated(tmp_path, kind, change=whole)
     for k in KS:
         for tau in DEFAULT_TAUS:
             least = max(math.ceil(tau * k), 1)
@@ -98,6 +109,16 @@ def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> N
     drop = expected(4, 2, 0) - expected(4, 2, 0.25)
     assert found['drop to sound G-Pass@4_0.5'] == pytest.approx(drop)
     assert 'sound majority vote' not in found
+
+
+def test_what_nobody_scored_leaves_no_figure_outside_of_its_bounds(tmp_path: Path) -> None:
+    """A response that is lost, or whose reasoning was refused."""
+    found = evaluated(tmp_path)
+    sound = {name: ends for name, ends in found['bounds'].items() if name.startswith('sound ')}
+    assert len(sound) > 10
+    assert all(low <= found[name] <= high for name, (low, high) in sound.items())
+    low, high = sound['sound accuracy']
+    assert low < found['sound accuracy'] < high
 
 
 def test_means_and_rates_are_over_the_scored_responses(tmp_path: Path) -> None:
@@ -285,7 +306,8 @@ def test_a_finished_run_gains_the_figures(
     before = result(run)
     assert score_run(run, monkeypatch) == 79
     after = result(run)
-    assert after['sound G-Pass@2_1.0'] == pytest.approx(expected_sound(2, 2))
+    low, high = after['bounds']['sound G-Pass@2_1.0']
+    assert low < after['sound G-Pass@2_1.0'] < high
     assert after['details'] == [
         {**row, 'sound': after['details'][i]['sound']} for i, row in enumerate(before['details'])
     ]
@@ -336,14 +358,14 @@ def half_scored(row: int, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_missing_scores_make_no_model_less_sound(tmp_path: Path) -> None:
-    """Where all scored reasoning is valid there is no drop, however much has no scores."""
+    """Where all scored reasoning is valid there is hardly a drop, though half has no scores."""
     dataset = data_set(k=KS, evaluator={'type': GPassKEvaluator, 'reasoning': SCRIPTED})
     predict(tmp_path, dataset, change=half_scored)
     found = evaluate(tmp_path, dataset)
     assert found['scored'] == 50
     drops = {name: value for name, value in found.items() if name.startswith('drop to sound ')}
     assert len(drops) > 10
-    assert set(drops.values()) == {0}
+    assert all(0 <= drop < 0.5 for drop in drops.values())
     low, high = found['bounds']['sound accuracy']
     plain = found['accuracy']
     assert low < found['sound accuracy'] < high == pytest.approx(plain)
@@ -369,9 +391,11 @@ def test_bounds_use_what_is_known() -> None:
         [Problem('a')],
         [Trial('a', i, verdict, values={'validity': v}) for i, (verdict, v) in enumerate(kinds)],
     )
-    found = bounds(table, Protocol(4, (2,), sound=0.25))
-    assert found['sound accuracy'] == pytest.approx([50, 50])
+    protocol = Protocol(4, (2,), sound=0.25)
+    found = bounds(table, protocol)
     assert found['accuracy'] == pytest.approx([50, 100])
+    assert 'sound accuracy' not in found
+    assert figures(table, protocol)['sound accuracy'] == 50
 
 
 def test_originals_of_versions_are_in_no_box() -> None:

@@ -48,7 +48,9 @@ def rounded(value: Any) -> Any:
 def figures(run: Path, name: str) -> dict[str, Any]:
     """A result but for versions, details, what was added, and intervals of drops made otherwise."""
     found = in_schema_3(json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8')))
-    found['counts'].pop('undecided', None)
+    for name in ('undecided', 'unrecognised'):
+        found['counts'].pop(name, None)
+    found['shares'].pop('unrecognised', None)
     found['judging'].pop('reasons', None)
     for field in (found['figures'], found.get('intervals', {}), found.get('intervals_fixed', {})):
         for key in [key for key in field if 'loss@' in key]:
