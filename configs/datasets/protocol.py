@@ -3,7 +3,7 @@
 Sampling is as in arXiv 2412.13147, or as set by GPASSK_TEMPERATURE and GPASSK_MAX_OUT_LEN; tables
 show the greedy accuracy beside it. Judging is by rule, or as set by GPASSK_JUDGE: `llm` asks a
 judge about every answer, as the paper does; `cascade` asks it about answers that the rules don't
-confirm.
+decide by value.
 """
 
 from opencompass.openicl.icl_prompt_template import PromptTemplate

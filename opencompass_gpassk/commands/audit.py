@@ -25,8 +25,9 @@ agreement rate and Cohen's kappa with intervals, counts, and the disagreements. 
 
   recorded     the verdicts of the run's results
   rule         the rules' verdicts now
-  judge        the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE: it is shown the final answers,
-               and only asked if the verdict store lacks its verdict
+  judge        the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE: it is shown the final answers
+               (the end of a response without a recognised one), and only asked if the verdict
+               store lacks its verdict
   judge:FILE   a judge with settings from a JSON file, as for judge= in configs
   store:MODEL  a judge's earlier verdicts, from the verdict store
   human        people's verdicts, from the verdict store

@@ -83,7 +83,7 @@ def add_parser(subparsers: Any) -> None:
         default='rule',
         metavar='JUDGE',
         help='rule (default), llm (a model judges every answer), cascade (a model judges the '
-        'answers that the rules do not confirm), or a JSON file of settings',
+        'answers that the rules do not decide by value), or a JSON file of settings',
     )
     add_undecided_argument(parser)
     parser.add_argument(
