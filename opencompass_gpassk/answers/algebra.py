@@ -124,7 +124,7 @@ def read(text: str) -> Any:
         TooLargeError: If a number in it is too large.
     """
     from latex2sympy2_extended.math_normalization import NormalizationConfig, normalize_latex
-    from sympy import Basic, Float, I, MatrixBase, Rational, Symbol
+    from sympy import Basic, Float, I, MatrixBase, Pow, Rational, Symbol
     from sympy.core.relational import Relational
 
     latex = LOG_BASE.sub(r'\1_{\2}', text)
@@ -152,6 +152,8 @@ def read(text: str) -> Any:
         imaginary = {s: I for s in expression.free_symbols if s.name == 'i'}
         plain = {s: Symbol(s.name) for s in expression.free_symbols if s.name != 'i'}
         expression = expression.xreplace({**floats, **imaginary, **plain})
+        odd = [power for power in expression.atoms(Pow) if _is_odd_root(power)]
+        expression = expression.xreplace({one: -((-one.base) ** one.exp) for one in odd})
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise UnreadableError(text) from error
     return expression
@@ -183,6 +185,14 @@ def _converter() -> Any:
             return self.mat_mul_flat(first, rest) if matrix else self.mul_flat(first, rest)
 
     return Converter()
+
+
+def _is_odd_root(power: Any) -> bool:
+    """Tell whether it is an odd root of a negative number, such as the real ∛(2 - √5)."""
+    exponent = power.exp
+    return bool(
+        exponent.is_Rational and exponent.q > 1 and exponent.q % 2 and exponent.p % 2
+    ) and bool(power.base.is_negative)
 
 
 def _as_fraction(match: re.Match[str]) -> str:

@@ -66,7 +66,9 @@ REPLACEMENTS = [
         (r'\+\s?\\infty', r'\\infty'),
         (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
         (r'(?<![a-zA-Z\\])sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
-        (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln)(?![a-zA-Z])', r'\\\1'),
+        (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln|alpha|beta|gamma|delta|theta|lambda|mu|sigma|omega)'
+         r'(?![a-zA-Z])', r'\\\1'),
+        (r'\{\s?(\w+)\s?\\choose\s(\w+)\s?\}', r'\\binom{\1}{\2}'),
         # thousands in a calculation, not two elements of a list: 1,234/2
         (r'(?<![^-+*/=\s])([1-9]\d{0,2}),(\d{3})(?=\s?[-+*/^])', r'\1\2'),
         # where a function is defined: y = 2x (x > 0)
@@ -75,6 +77,11 @@ REPLACEMENTS = [
         # what it is about: 11/12 (about 0.917)
         (r'^([^()]{1,200}?)\s?\((?:\\approx|about|approximately|约为?)\s?(-?[\d.]+)\)$',
          r'\1\\approx \2'),
+        # times of day: 3:30 p.m. is 15:30
+        (r'(?<![\d:])(0?\d|1[0-2]):([0-5]\d)\s?(?:\\text\s?\{\s?([aApP])\.?\s?[mM]\.?\s?\}'
+         r'|([aApP])\.?\s?[mM](?![a-zA-Z])\.?)',
+         lambda found: f'{int(found[1]) % 12 + 12 * ((found[3] or found[4]) in "pP")}:{found[2]}'),
+        (r'(?<![\d:])0(?=\d:[0-5]\d(?![\d:]))', ''),
         (r'\*\*', '^'),
         (r'(?<=[\w)}])\s?\*\s?(?=[\w(\\{])', r'\\cdot '),
         (r'(?<!\\)\\\\(?=(?:frac|sqrt|text|pi|left|infty|le|ge|cup|begin|end|cdot|boxed|in|circ|pm)(?![a-zA-Z]))',

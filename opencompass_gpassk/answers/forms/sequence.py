@@ -51,6 +51,8 @@ DESCRIBED = re.compile(
 )
 ROOTS = {'x', 't', 'z'}  # names of roots, whose numbers say nothing
 LIST_LIMIT = 200
+# Combinations and permutations, which are written like points: C(5, 2).
+COUNTS = {'C': '\\binom{{{0}}}{{{1}}}', 'P': '\\frac{{{0}!}}{{({0}-{1})!}}'}
 CLOSING = {'(': ')', '[': ']', '{': '}'}
 
 
@@ -116,6 +118,8 @@ class Sequence(Form):
             return None
         if self.brackets == '::' and len(values) == 2:
             return f'\\frac{{{values[0]}}}{{{values[1]}}}'
+        if self.brackets == '()' and len(values) == 2 and self.name in COUNTS:
+            return COUNTS[self.name].format(*values)
         if 'x' not in self.brackets:
             return None
         width = int(self.brackets.partition('x')[2])
@@ -260,7 +264,7 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
     listed, point = (answer, gold) if gold.is_ordered() else (gold, answer)
     relation = _compare_ordered(gold.elements, answer.elements)
     if listed.brackets == '1':
-        value = point.value() if point.brackets == '::' else None  # 4 and 4:1
+        value = point.value() if 'x' not in point.brackets else None  # 4 and 4:1, 10 and C(5, 2)
         if value is None:
             column = 'x' in point.brackets and listed.elements[0].constant() is None
             return Relation.UNKNOWN if column else Relation.DIFFERENT
