@@ -173,6 +173,11 @@ def test_error_rates_by_hand() -> None:
     rates = of.error_rates(np.array([True, False]))
     assert rates[:, 0] == pytest.approx([0.1, 0.1])
     assert (rates[:, 1] < rates[:, 0]).all() and (rates[:, 0] < rates[:, 2]).all()
+    none = LabelledOutcomes(np.full(3, 9.0), np.full(3, 9.0), np.array([1.0, 0.0, 0.0]))
+    low_of_none = none.error_rates(np.array([True, False, False]))[:, :2]
+    assert (
+        low_of_none.tolist() == [[0.0, 0.0]] * 2
+    )  # two outcomes that may be an error, and none is
     only_right = LabelledOutcomes(np.array([9.0]), np.array([9.0]), np.array([1.0]))
     assert np.isnan(only_right.error_rates(np.array([True]))).all()
     unlabelled = LabelledOutcomes(np.array([9.0, 9.0]), np.zeros(2), np.zeros(2))

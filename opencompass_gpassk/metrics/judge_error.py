@@ -123,8 +123,10 @@ class LabelledOutcomes:
         for row, error in enumerate((~says_right, says_right)):
             if error.any() and answers[row].sum() > 0:
                 rates = drawn[:, 1 - row, error].sum(axis=1)
-                ends = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
-                found[row] = answers[row, error].sum() / answers[row].sum(), *ends
+                low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
+                rate = answers[row, error].sum() / answers[row].sum()
+                # Draws are never exactly 0 or 1, as the rate of the labels may be.
+                found[row] = rate, min(low, rate), max(high, rate)
         return found
 
 
