@@ -15,6 +15,11 @@ import pytest
 from opencompass_gpassk.answers.check import REASONS
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats import display
+from opencompass_gpassk.judging.judge import Candidate
+from opencompass_gpassk.judging.pipeline import Pipeline
+from opencompass_gpassk.judging.rules import final_answer
+from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.trials import UNRECOGNISED
 
 GPASSK = [sys.executable, '-m', 'opencompass_gpassk.commands.main']
 ROWS: list[dict[str, Any]] = [
@@ -161,6 +166,44 @@ def test_long_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path.write_text(lines([{'gold': '34', 'prediction': text, 'label': True}]))
     assert main(['check', str(path)]) == 0
     assert json.loads(capsys.readouterr().out)['answer'] == '34'
+
+
+def test_a_response_is_read_as_in_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of each form of response check and score say the same, also where they find no answer."""
+    cases = json.loads((Path(__file__).parent / 'cases/answers_formats.json').read_text('utf-8'))
+    rows = [
+        {'gold': one['gold'], 'prediction': one['response'], 'question': one.get('question', '')}
+        for one in cases
+    ]
+    told = 'I sorted them by colour first.\n\nThe red ones are {} of them. I count no further, as told.'
+    for text in (
+        'So we get 72 in total',
+        told.format(72),
+        told.format(9),
+        "I'm sorry, I can't.",
+        '',
+    ):
+        rows.append({'gold': '72', 'prediction': text, 'question': 'How many are there?'})
+    path = tmp_path / 'rows.jsonl'
+    path.write_text(lines(rows))
+    assert main(['check', str(path), '--explain']) == 0
+    checked = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    judged = Pipeline(JudgeSettings(mode='rule')).run(
+        [
+            Candidate(
+                row['question'],
+                row['gold'],
+                final_answer(row['prediction'], processed=False, question=row['question']),
+                row['prediction'],
+            )
+            for row in rows
+        ]
+    )
+    verdicts = {'same': 'correct', 'different': 'incorrect', 'unknown': 'unjudged'}
+    for row, one in zip(checked, judged.judgements, strict=True):
+        verdict = 'unjudged' if one.source == UNRECOGNISED else one.verdict.value
+        assert (verdicts[row['verdict']], row['reason']) == (verdict, one.reason), row
+    assert {'no answer', 'value absent', 'refused', 'empty'} <= {row['reason'] for row in checked}
 
 
 def test_reasons_are_explained(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

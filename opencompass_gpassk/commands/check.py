@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     from opencompass_gpassk.answers.extract import extract_answer
     from opencompass_gpassk.answers.pool import check_in_order
     from opencompass_gpassk.formats.display import with_progress
+    from opencompass_gpassk.judging.rules import without_answer
+    from opencompass_gpassk.trials import OPEN
 
     # A file is read first as a whole: a bad row is an error before the work.
     total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None
@@ -71,10 +73,11 @@ def run(args: argparse.Namespace) -> int:
     def pairs() -> Iterator[Pair]:
         for row in _rows(args.file):
             prediction, question = row.pop('prediction'), row.get('question')
-            read = extract_answer(prediction, question or '') or ''
-            answer = prediction if prediction == row['gold'] else read
-            begun.append(row | {'answer': answer})
-            yield row['gold'], answer, question
+            answer = extract_answer(prediction, question or '')
+            if prediction == row['gold']:
+                answer = prediction
+            begun.append(row | {'answer': answer or '', 'response': prediction})
+            yield row['gold'], answer or '', question
 
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -86,14 +89,17 @@ def run(args: argparse.Namespace) -> int:
     with closing(results):
         checked = with_progress(results, total, 'checking', 'row', shown=shown)
         for number, result in enumerate(checked, start=1):
-            row, verdict = begun.popleft(), result.relation.value
+            row, verdict, reason = begun.popleft(), result.relation.value, result.reason
+            if not row['answer']:
+                found = without_answer(row['gold'], row['response'])
+                verdict, reason = 'unknown' if found.source in OPEN else 'different', found.reason
             line = {'row': number, 'verdict': verdict, 'gold': row['gold'], 'answer': row['answer']}
             if args.explain or verdict == 'unknown':
-                line['reason'] = result.reason
+                line['reason'] = reason
             if 'label' in row:
                 line['label'] = row['label']
                 outcomes[_outcome(verdict, row['label'])] += 1
-            reasons[f'{verdict}: {result.reason}'] += 1
+            reasons[f'{verdict}: {reason}'] += 1
             print(json.dumps(line), flush=True)
     if not reasons:
         raise ValueError(
