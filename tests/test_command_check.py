@@ -175,14 +175,13 @@ def test_a_response_is_read_as_in_a_run(tmp_path: Path, capsys: pytest.CaptureFi
         {'gold': one['gold'], 'prediction': one['response'], 'question': one.get('question', '')}
         for one in cases
     ]
-    told = 'I sorted them by colour first.\n\nThe red ones are {} of them. I count no further, as told.'
-    for text in (
-        'So we get 72 in total',
-        told.format(72),
-        told.format(9),
-        "I'm sorry, I can't.",
-        '',
-    ):
+    told = (
+        'I sorted the objects by colour before I did anything else with them.\n\nThe red objects and '
+        'the blue objects are {} together. That is more than anybody in the room had expected when '
+        'the day began, and I stop here.'
+    )
+    texts = [told.format(72), told.format(9), 'So we get 72 in total', "I'm sorry, I can't.", '']
+    for text in texts:
         rows.append({'gold': '72', 'prediction': text, 'question': 'How many are there?'})
     path = tmp_path / 'rows.jsonl'
     path.write_text(lines(rows))
