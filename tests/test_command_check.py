@@ -176,9 +176,9 @@ def test_a_response_is_read_as_in_a_run(tmp_path: Path, capsys: pytest.CaptureFi
         for one in cases
     ]
     told = (
-        'I sorted the objects by colour before I did anything else with them.\n\nThe red objects and '
-        'the blue objects are {} together. That is more than anybody in the room had expected when '
-        'the day began, and I stop here.'
+        'I sorted the objects by colour before I did anything else with them.\n\n'
+        'The red ones and the blue ones are {} together. That is more than anybody in '
+        'the room had expected when the day began, and I stop here.'
     )
     texts = [told.format(72), told.format(9), 'So we get 72 in total', "I'm sorry, I can't.", '']
     for text in texts:
