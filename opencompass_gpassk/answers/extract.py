@@ -104,7 +104,7 @@ PHRASE = re.compile(
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
     r'|(?:^|\n)[#* ]{0,8}答案[*:： ]{0,4}\n'
-    r'|(?:^|\n)\W{0,4}A(?:ns)?\*{0,2}\s?[:：](?=[^\n]+\s*\Z)'
+    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
     r'|(?:最终|最后|正确|参考)?答案\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)|最[终后]结果(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故答案为|故选'
@@ -148,6 +148,10 @@ COURTESY = re.compile(
     r'|(?<=[.!?。！\n])\s{0,3}(?:希望|如果[你您])[^\n]{0,60}\Z',
     re.IGNORECASE,
 )
+ENVIRONMENT_END = re.compile(
+    r'(?:\\\\)?\s*\\end\{(?:align(?:ed)?|gather(?:ed)?|equation|split)\*?\}\s*(?:\$\$|\\\])?[\s.]*\Z'
+)
+ROW_END = re.compile(r'\\\\|\n')
 ROW = re.compile(r'^[ \t]*\|([^\n]*)', re.MULTILINE)
 QUOTE = re.compile(r'\A>\s(?=\*\*)')
 # Parts of an answer: (2) 5, **(b)** 6; the boxes of parts and of cases.
@@ -155,7 +159,9 @@ PART = re.compile(r'[-*\s]*\(([2-9b-f])\)')
 DECORATION = re.compile(r'\*\*|^\s*-\s', re.MULTILINE)
 NEXT_PART = re.compile(r'[(（]([2-9b-f])[)）]|情况[二三]|\bsecond\b|\bcase [2-5]\b', re.IGNORECASE)
 # What a base model goes on with: the next question.
-FURTHER = re.compile(r'\n\W{0,4}(?:Q|Question|Problem|User|Human|题目|问题|问)\W{0,3}[:：]')
+FURTHER = re.compile(
+    r'\n\W{0,4}(?:Q|Question|Problem|Instruction|User|Human|题目|问题|问)\W{0,3}[:：]'
+)
 # What a tokenizer or a template puts around a message, and the names of its roles.
 SECTION_END = re.compile(r'<eo\w>')
 TOKEN_BOX = re.compile(r'<\|begin_of_box\|>(.{0,300}?)<\|end_of_box\|>', re.DOTALL)
@@ -238,6 +244,10 @@ def _answer(text: str, question: str) -> str | None:
 
 def _concluded(text: str, question: str) -> str | None:
     """Return the answer with which a text ends without announcing it."""
+    shown = ENVIRONMENT_END.search(text)
+    if shown:
+        last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip()
+        return last if _is_value(last) else None
     line = text[text.rfind('\n') + 1 :]
     part = PART.match(line)
     first = part and text.rfind(f'({"1" if part[1].isdigit() else "a"})')
