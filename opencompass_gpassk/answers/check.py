@@ -29,7 +29,9 @@ COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
-NAMED = re.compile(r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)")
+NAMED = re.compile(
+    r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
+)
 END_LENGTH = 400  # characters at the end of a response that are read for the gold answer's value
 NUMERAL = re.compile(r'\d+(?:,\d{3})*(?:\.\d+)?')
 # Numbers in words, and what is computed only by whoever reads it.

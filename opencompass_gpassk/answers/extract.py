@@ -14,6 +14,7 @@ from opencompass_gpassk.answers.frames import (
     FRAME_WORDS,
     LINK,
     STATEMENT_END,
+    THEN,
     is_lead,
     is_plain_lead,
     is_tail,
@@ -118,6 +119,7 @@ PHRASE_FILL = re.compile(
 # The value of a field of JSON, whose text may have escapes or lack them.
 FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,}"\[][^\n,}]*|\[[^\]]*\])', re.DOTALL)
 QUOTED = re.compile(r'\A\\?["“](.*?)\\?["”]\Z', re.DOTALL)
+CHINESE_OPTION = re.compile(r'(?<=\A[A-J])\s?选?项\Z')
 # The letter of an option and its text: B. 12 cm.
 OPTION = re.compile(r'\(?[A-J]\s?[.)]\s{0,3}(?=[^\s.])')
 MATH_START = re.compile(r'\$\$?|\\\(|\\\[')
@@ -150,6 +152,23 @@ COURTESY = re.compile(
 )
 ENVIRONMENT_END = re.compile(
     r'(?:\\\\)?\s*\\end\{(?:align(?:ed)?|gather(?:ed)?|equation|split)\*?\}\s*(?:\$\$|\\\])?[\s.]*\Z'
+)
+# An answer with its explanation below.
+EXPLAINED = re.compile(
+    r'([^\n]{1,100})\s*\n\W{0,6}(?:explanation|reasoning|rationale|justification|解析|解释|理由)\W{0,3}[:：]',
+    re.IGNORECASE,
+)
+# The values of a list at the end, and the marks of its items.
+BULLETS = re.compile(r'[:：]\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z')
+BULLET = re.compile(r'(?:^|\n)\s*(?:[-*•]|\d[.)])\s')
+# Option C is correct; I would choose C; 因此选择 C 选项.
+CHOSEN = re.compile(
+    rf'(?:{THEN}[\s,，]*)?(?:(?:the )?(?:option|choice|answer) \W{{0,3}}([A-J])\W{{0,3}} is'
+    r' (?:the )?(?:correct|right|best)(?: answer| option| choice| one)?'
+    r'|(?:the )?best (?:answer|option|choice) is \W{0,3}([A-J])\W{0,3}'
+    r"|I(?: would|'d|'ll| will)? (?:choose|pick|select|go with) (?:option )?\W{0,3}([A-J])\W{0,3}"
+    r'|我?(?:应该?|会)?选择?\s?\W{0,3}([A-J])\W{0,3}(?:选?项)?)[.。*\s]*',
+    re.IGNORECASE,
 )
 ROW_END = re.compile(r'\\\\|\n')
 ROW = re.compile(r'^[ \t]*\|([^\n]*)', re.MULTILINE)
@@ -224,7 +243,11 @@ def _answer(text: str, question: str) -> str | None:
     box = _last_box(text, question)
     if box is None:
         shown = EMPTY_BOX.sub('', text)
-        return _after_phrase(shown) or _concluded(FENCE.sub('', shown).strip(), question)
+        said = _after_phrase(shown)
+        ends = said and shown.rstrip(' \n.。*`').endswith(said)
+        if said and ends and not _is_value(said):  # Answer: Tom has 17 apples left.
+            said = _marked(said, question) or said
+        return said or _concluded(FENCE.sub('', shown).strip(), question)
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end :]))
     if later is not None and VALUE.search(later):
         return later
@@ -248,6 +271,14 @@ def _concluded(text: str, question: str) -> str | None:
     if shown:
         last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip()
         return last if _is_value(last) else None
+    first = EXPLAINED.match(text)
+    if first and _is_value(first[1].strip('* ')):
+        return first[1].strip('* ')
+    items = BULLETS.search(text)
+    if items:
+        values = [one.strip(' $*.,;') for one in BULLET.split(items[1])[1:]]
+        if len(values) > 1 and all(map(_is_value, values)):
+            return ', '.join(values)
     line = text[text.rfind('\n') + 1 :]
     part = PART.match(line)
     first = part and text.rfind(f'({"1" if part[1].isdigit() else "a"})')
@@ -265,6 +296,9 @@ def _concluded(text: str, question: str) -> str | None:
     if _is_value(bare):
         return bare
     sentence = next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip(' *')), '')
+    chosen = CHOSEN.fullmatch(sentence)
+    if chosen:
+        return next(filter(None, chosen.groups()))
     asked = text.endswith(('?', '？'))
     value = None if asked else stated_value(sentence)
     if not asked and not (value and _is_value(value)):
@@ -427,7 +461,7 @@ def _after_phrase(text: str) -> str | None:
     option = OPTION.match(rest)
     stop = SENTENCE_END.search(rest, option.end() if option else 0)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
-    answer = QUOTED.sub(r'\1', answer)
+    answer = CHINESE_OPTION.sub('', QUOTED.sub(r'\1', answer))
     if not answer or '\\boxed{' in answer:
         return None
     return answer if _stands(lead, rest[stop.start() :] if stop else '') else statement

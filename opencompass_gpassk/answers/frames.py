@@ -19,6 +19,7 @@ __all__ = [
         'FRAME_WORDS',
         'LINK',
         'STATEMENT_END',
+        'THEN',
         'is_lead',
         'is_plain_lead',
         'is_tail',
@@ -64,6 +65,13 @@ FRAME_WORDS = [
     'her',
     'their',
     'left',
+    'leaves',
+    'over',
+    'remain',
+    'remaining',
+    'remains',
+    'still',
+    'with',
     'now',
     '所以因此共有一是了的总答',
 ]
@@ -160,13 +168,14 @@ TAIL = re.compile(
     r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
     r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
     r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
+    r'|[,，]?\s?当且仅当.*'
     r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
 )  # fmt: skip
 CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
 PHRASE_LEAD = re.compile(
-    rf'{OPENING.pattern}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right)\b'
+    rf'{OPENING.pattern}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right|best)\b'
     r'|本题|此题',
     re.IGNORECASE,
 )
