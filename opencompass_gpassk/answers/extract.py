@@ -271,9 +271,9 @@ def _concluded(text: str, question: str) -> str | None:
     if shown:
         last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip()
         return last if _is_value(last) else None
-    first = EXPLAINED.match(text)
-    if first and _is_value(first[1].strip('* ')):
-        return first[1].strip('* ')
+    explained = EXPLAINED.match(text)
+    if explained and _is_value(explained[1].strip('* ')):
+        return explained[1].strip('* ')
     items = BULLETS.search(text)
     if items:
         values = [one.strip(' $*.,;') for one in BULLET.split(items[1])[1:]]
