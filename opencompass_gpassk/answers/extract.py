@@ -272,12 +272,17 @@ def _concluded(text: str, question: str) -> str | None:
         last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip()
         return last if _is_value(last) else None
     explained = EXPLAINED.match(text)
-    if explained and _is_value(explained[1].strip('* ')):
+    if (
+        explained
+        and _is_value(explained[1].strip('* '))
+        and not is_taken_back(text[explained.end() :])
+    ):
         return explained[1].strip('* ')
     items = BULLETS.search(text)
     if items:
         values = [one.strip(' $*.,;') for one in BULLET.split(items[1])[1:]]
-        if len(values) > 1 and all(map(_is_value, values)):
+        lead = STATEMENT_END.split(text[: items.start()])[-1]
+        if len(values) > 1 and all(map(_is_value, values)) and is_lead(lead, question):
             return ', '.join(values)
     line = text[text.rfind('\n') + 1 :]
     part = PART.match(line)
