@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 
 from opencompass_gpassk.answers.algebra import UnreadableError
 from opencompass_gpassk.answers.braces import depth, split_top
-from opencompass_gpassk.answers.extract import boxed, spoken, without_boxes
+from opencompass_gpassk.answers.extract import boxed, ending, without_boxes
 from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.frames import stated_value
@@ -30,7 +31,7 @@ NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
 NAMED = re.compile(
-    r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
+    r"^(?:\\[a-z]{3}\s?\d?\\?)?[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
 )
 END_LENGTH = 400  # characters at the end of a response that are read for the gold answer's value
 NUMERAL = re.compile(r'\d+(?:,\d{3})*(?:\.\d+)?')
@@ -166,7 +167,7 @@ def is_settled(gold: str, response: str) -> bool:
     golds = {abs(one.constant()) for one in values if isinstance(one, Number)}
     if not golds or len(golds) < len(values):
         return False
-    end = normalise(spoken(response)[-END_LENGTH:])
+    end = normalise(ending(response)[-END_LENGTH:])
     if SPELLED.search(end):
         return False
     read = (parse(found[0]) for found in NUMERAL.finditer(end))
@@ -221,7 +222,7 @@ def _listed(text: str) -> str:
     if len(marks) < 2 or not '123456789 abcdefgh'.startswith(order, 0 if order[0] == '1' else 10):
         return text
     pieces = [text[m.end() : end].strip(' ;,.') for m, end in zip(marks, ends, strict=True)]
-    pieces = [NAMED.sub('', piece) for piece in pieces]
+    pieces = [NAMED.sub('', stated_value(piece) or piece) for piece in pieces]
     pieces = [f'\\{{{p}\\}}' if len(split_top(p, COMMA)) > 1 else p for p in pieces]
     return f'({", ".join(pieces)})' if all(pieces) else text
 
@@ -238,7 +239,8 @@ def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | 
     if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(*texts)):
         relation = Relation.UNKNOWN
     if question:
-        relation = settle(relation, left, right, question)
+        with suppress(UnreadableError):  # an option of the question
+            relation = settle(relation, left, right, question)
     worded = relation is Relation.UNKNOWN and (_has_words(left) or _has_words(right))
     return relation, 'words' if worded else reason
 

@@ -23,7 +23,7 @@ from opencompass_gpassk.answers.frames import (
 )
 from opencompass_gpassk.answers.units import UNITS, either, split_unit
 
-__all__ = ['boxed', 'extract_answer', 'spoken', 'without_boxes']
+__all__ = ['boxed', 'ending', 'extract_answer', 'spoken', 'without_boxes']
 
 THINK_TAG = re.compile(
     r'<(/?)(?:think|thinking|thought|reasoning)>'
@@ -60,6 +60,16 @@ def spoken(response: str) -> str:
     if level == 0:
         kept.append(response[position:])
     return ''.join(kept)
+
+
+def ending(response: str) -> str:
+    """Return the text at whose end a reader looks for an answer that no rule recognised.
+
+    It is what :func:`spoken` returns; of a response that never ends its thinking, all.
+    """
+    said = spoken(response).strip()
+    last = max((tag.end() for tag in THINK_TAG.finditer(response)), default=0)
+    return said or (response.strip() if response[last:].strip() else '')
 
 
 def _final_channel(response: str) -> str:
@@ -101,6 +111,7 @@ PHRASE = re.compile(
     r'|\bfinal\s{1,3}results?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\b(?:final\s{1,3})?answers?\*{0,2}\s{0,3}(?:is|are|=|:|：)'
     r'(?=[\s:：*$\\\d(\[{`"-])'
+    r'|正确(?:的?选项|的是)(?:应该?)?[是为:：]?(?=[\s*(（]{0,4}[A-J])'
     r'|\b(?:correct|right)\s{1,3}(?:option|choice)s?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
@@ -140,6 +151,7 @@ LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
 VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
 COURTESY = re.compile(
+    r'(?<=[.!?。！])\s{0,3}[(（][^a-zA-Z()（）\u4e00-\u9fff\n]{1,80}=[^a-zA-Z()（）\u4e00-\u9fff\n]{1,40}[)）]\s*\Z|'
     r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?\s*\Z'
     r'|(?<=[.!?。！\n])[^\n.!]{0,60}\b(?:let me know|feel free|hope this'
     r'|any questions)\b[^\n]{0,160}\Z'
@@ -159,7 +171,7 @@ EXPLAINED = re.compile(
     re.IGNORECASE,
 )
 # The values of a list at the end, and the marks of its items.
-BULLETS = re.compile(r'[:：]\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z')
+BULLETS = re.compile(r'(?:[:：]|[a-z是为])\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z')
 BULLET = re.compile(r'(?:^|\n)\s*(?:[-*•]|\d[.)])\s')
 # Option C is correct; I would choose C; 因此选择 C 选项.
 CHOSEN = re.compile(
@@ -186,6 +198,11 @@ SECTION_END = re.compile(r'<eo\w>')
 TOKEN_BOX = re.compile(r'<\|begin_of_box\|>(.{0,300}?)<\|end_of_box\|>', re.DOTALL)
 EMOJI = re.compile('[\U0001f300-\U0001faff✅]\ufe0f?')
 SPECIAL_TOKEN = re.compile(r'<[|｜][^<>|｜]{0,40}(?:[|｜]>|\Z)|</s>|<end_of_turn>|\[/?INST\]|<\|')
+# In Chinese the unit may stand in brackets: 12 × 5 = 60(元).
+BRACKETED_UNIT = re.compile(
+    r'(?:(?<=[\d%}])|(?<=\d\$)|(?<=}\$))\s?(?:\\[ ,;]\s?)?[(（]([\u4e00-\u9fff]{1,3})[)）]'
+    r'(?=[\s。.,，;；$]|\Z)'
+)
 ROLES = ('', 'assistant', 'model')
 # So many new scripts within so many characters are noise: a model that lost itself.
 NOISE_SCRIPTS, NOISE_WINDOW = 3, 400
@@ -208,7 +225,9 @@ CUT_OFF = re.compile(r'\\boxed|(?:[-+*/=^_\\(\[{<>]|\\[a-z]*(?:frac|cdot|times|s
 BOLD = re.compile(r'\*\*([^*\n]{1,80})\*\*')
 PLAIN = re.compile(
     r'\$([^$\n]{1,80})\$|\\\((.{1,80}?)\\\)'
-    r'|(?<![\w.,$\\^_/{-])((?:\\?\$)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?\\?%?)(?![\w/^{]|[.,]\d)'
+    r'|(?<![\w.,$\\^_/{:-])((?:\\?\$)?-?\d[\d,]*(?:\.\d+)?(?:/\d+|:\d\d(?:\s?[ap]\.?m\b\.?)?)?'
+    r'(?:\\?%|\spercent\b)?)(?![\w/^{]|[.,:]\d)',
+    re.ASCII | re.IGNORECASE,
 )
 WORD = re.compile(r'[a-z]{3,}|[\u4e00-\u9fff]')
 MEASURE = either(word for word, unit in UNITS.items() if unit != '1' and word != 'in')
@@ -308,7 +327,7 @@ def _concluded(text: str, question: str) -> str | None:
     value = None if asked else stated_value(sentence)
     if not asked and not (value and _is_value(value)):
         said = _marked(sentence, question) or _marked(CLAUSE.split(sentence)[-1], question)
-        value = said or (value and value.lstrip('= '))
+        value = said or value
     if value and (VALUE.search(value) or f'**{value}**' in sentence) and balanced(value):
         return value
     short = len(text) <= WHOLE_LIMIT and '\n\n' not in text and not SPEAKER.search(text)
@@ -411,7 +430,8 @@ def _message(text: str) -> str:
     text = text if '\n' in text.strip() else ESCAPED_LINE.sub('\n', text)
     text = EMOJI.sub('', TOKEN_BOX.sub(r'\\boxed{\1}', text))
     pieces = (piece.strip() for piece in SPECIAL_TOKEN.split(SECTION_END.sub('', text)))
-    return COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()
+    text = COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()
+    return BRACKETED_UNIT.sub(r' \1', text)
 
 
 def _before_noise(text: str) -> str:

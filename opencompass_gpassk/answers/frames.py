@@ -102,7 +102,7 @@ CHANGE = re.compile(
 THEN = (
     r'(?:therefore|thus|hence|consequently|finally|in conclusion|conclusion|so|and so|overall|ainsi'
     r'|in summary|in all|in total|altogether|en conclusion|donc'
-    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|∴|لذا)'
+    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|从而|进而|于是|那么|则|即|∴|لذا)'
 )
 CONCLUSION = re.compile(rf'{THEN}(?![a-z])', re.IGNORECASE)
 # The last clause of a sentence begins with such a word: 3 + 4 = 7, so the sum is 7.
@@ -180,6 +180,10 @@ PHRASE_LEAD = re.compile(
     re.IGNORECASE,
 )
 NAMED = re.compile(r'(?<=\S)\s?\$[^$]+=[^$]+\$$')
+# Sides of a chain in words: distance / time = 150 / 2.5 = 60.
+WORDED = re.compile(
+    r'^(?=[^=]*(?:[a-zA-Z]{3}|[\u4e00-\u9fff]{2}))(?:[^\W\d]|[\s()+*/×÷−-])+=\s*(?=[^=]*\d)'
+)
 LINKS_LIMIT = 20
 NUMBER = re.compile(r'(?:[a-z] ?= ?)?-?[\d.,]+')
 MATH = re.compile(r'\$[^$]+\$')
@@ -203,9 +207,9 @@ def stated_value(sentence: str) -> str | None:
     opening = OPENING.match(clause)
     body = clause[opening.end() :] if opening else clause
     rest = _behind_link(body) or _behind_link(_last_part(body)) or (body if opening or tail else '')
-    rest = _without_complement(rest)
+    rest = _without_complement(WORDED.sub('', rest))
     bracketed = BRACKETED.fullmatch((rest or clause).strip(TRIMMED))
-    return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '') or None
+    return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '').lstrip('= ') or None
 
 
 def _sentences(text: str) -> list[str]:
@@ -272,7 +276,7 @@ ATTACHED = re.compile(
 )
 PLAIN_LEAD = re.compile(
     rf'(?:{THEN}[\s,]*|and )?'
-    r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|解?得|故)',
+    r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|(?:答案)?(?:改|更正)[为成]|解?得|故)',
     re.IGNORECASE,
 )
 # The words behind a value that change it or go on from it: at once, and anywhere in the sentence.

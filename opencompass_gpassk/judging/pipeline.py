@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.extract import ending, spoken
 from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
@@ -356,7 +356,7 @@ class Pipeline:
         """Return the triple of a candidate: its answer, the whole response, or its end."""
         text = candidate.answer
         if text is None:
-            text = spoken(candidate.response).strip()[-self.settings.tail_length :]
+            text = ending(candidate.response)[-self.settings.tail_length :]
         elif self.judge and self.settings.candidate == 'response':
             text = spoken(candidate.response)
         return Triple(candidate.question, candidate.gold, text)

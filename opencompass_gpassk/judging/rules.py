@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
-from opencompass_gpassk.answers.extract import extract_answer, spoken
+from opencompass_gpassk.answers.extract import ending, extract_answer
 from opencompass_gpassk.answers.pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import with_progress
@@ -106,7 +106,7 @@ def without_answer(gold: str, response: str, truncated: bool | None = None) -> J
         response: The response.
         truncated: Whether it was cut off; None if unknown.
     """
-    said = spoken(response).strip()
+    said = ending(response)
     if truncated:
         reason = 'cut off'
     elif not said:

@@ -12,6 +12,7 @@ from opencompass_gpassk.answers.forms.form import Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number, parse_number
 from opencompass_gpassk.answers.forms.sets import FLIP, Set
 from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.units import split_unit
 
 __all__ = ['Equation']
 
@@ -122,7 +123,8 @@ def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse)
         return _equated(_named(sides[-1], sides[0], parse), sides[1:-1], parse)
     if len(sides) == 2 and is_name(sides[1]):
         return _named(sides[0], sides[1], parse)
-    free = VARIABLE.search(ENVIRONMENT.sub(' ', text))
+    bare = '='.join([*sides[:-1], split_unit(sides[-1])[0]])
+    free = VARIABLE.search(ENVIRONMENT.sub(' ', bare))
     if len(sides) > 2 or not free or COMPUTED.search(sides[0]):
         return _equated(parse(sides[-1]), sides[:-1], parse)
     return None

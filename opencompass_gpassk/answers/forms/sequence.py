@@ -224,7 +224,9 @@ def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     if {Relation.DIFFERENT} in found and not families:
         return Relation.DIFFERENT
     points = all(isinstance(part, Sequence) and part.is_ordered() for part in (*gold, *answer))
-    repeated = points and all(Relation.SAME in relations for relations in found)
+    texts = {part.text for part in answer}  # 3/8 or 0.375, and not the root 2 twice
+    spelt = len(gold) == 1 < len(answer) == len(texts)
+    repeated = (points or spelt) and all(Relation.SAME in relations for relations in found)
     return Relation.SAME if repeated else Relation.UNKNOWN
 
 
