@@ -170,8 +170,20 @@ EXPLAINED = re.compile(
     r'([^\n]{1,100})\s*\n\W{0,6}(?:explanation|reasoning|rationale|justification|解析|解释|理由)\W{0,3}[:：]',
     re.IGNORECASE,
 )
+# A question for yes or no, and an answer that begins with it.
+YES_OR_NO = re.compile(
+    r'yes or no|true or false|\b(?:whether|(?-i:Is|Are|Does|Do|Can|Will|Was|Did))\b[^.?]*\?'
+    r'|是否|吗|[对正]不?[对确]|(?:能|可)不(?:能|可)',
+    re.IGNORECASE,
+)
+TRUTH = re.compile(
+    r'\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|不?能)(?=\W)',
+    re.IGNORECASE,
+)
 # The values of a list at the end, and the marks of its items.
-BULLETS = re.compile(r'(?:[:：]|[a-z是为])\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z')
+BULLETS = re.compile(
+    r'(?:[:：]|[a-z是为])\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
+)
 BULLET = re.compile(r'(?:^|\n)\s*(?:[-*•]|\d[.)])\s')
 # Option C is correct; I would choose C; 因此选择 C 选项.
 CHOSEN = re.compile(
@@ -297,6 +309,9 @@ def _concluded(text: str, question: str) -> str | None:
         and not is_taken_back(text[explained.end() :])
     ):
         return explained[1].strip('* ')
+    truth = TRUTH.match(text) if YES_OR_NO.search(question) else None
+    if truth and not is_taken_back(text[truth.end() :]):
+        return truth[1]
     items = BULLETS.search(text)
     if items:
         values = [one.strip(' $*.,;') for one in BULLET.split(items[1])[1:]]

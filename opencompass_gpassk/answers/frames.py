@@ -123,6 +123,7 @@ OPENING = re.compile(
     r')+',
     re.IGNORECASE,
 )
+SOLVED = re.compile(r'(?:解|可|求|化简)?得[:：，,\s]*')
 NAME = r'\$?\\?[a-zA-Z]\w?(?:_\{?\w\}?)?(?:\(\w+\))?\$?'
 COPULA = re.compile(
     r'\s(?:is|are|equals?|becomes|gives|will be|must be|should be|increases by|decreases by|est|هو'
@@ -206,10 +207,18 @@ def stated_value(sentence: str) -> str | None:
     clause = clause[: tail.start()] if tail else clause
     opening = OPENING.match(clause)
     body = clause[opening.end() :] if opening else clause
-    rest = _behind_link(body) or _behind_link(_last_part(body)) or (body if opening or tail else '')
+    last = _last_part(body)
+    found = SOLVED.match(last)  # 两边开方,解得 x = 2
+    last = last[found.end() :] if found else last
+    rest = _behind_link(body) or _behind_link(last) or (last if found else '')
+    rest = rest or (body if opening or tail else '')
     rest = _without_complement(WORDED.sub('', rest))
     bracketed = BRACKETED.fullmatch((rest or clause).strip(TRIMMED))
-    return bracketed[1] if bracketed else rest.strip(TRIMMED + '$').replace('**', '').lstrip('= ') or None
+    return (
+        bracketed[1]
+        if bracketed
+        else rest.strip(TRIMMED + '$').replace('**', '').lstrip('= ') or None
+    )
 
 
 def _sentences(text: str) -> list[str]:
@@ -301,6 +310,11 @@ CHANGED_BEHIND = re.compile(
     re.IGNORECASE,
 )
 ABOUT = re.compile(r'\(?(?:约[为等]?于?|\\approx|≈|which is about)\s?\$?\s?[\d.,]+\s?%?[$)\s]*')
+# What fraction of the students passed? 3/4 of the students passed.
+SHARE = re.compile(
+    r'\b(?:fraction|percent(?:age)?|proportion|portion|part|share)s? of\b', re.IGNORECASE
+)
+OF = re.compile(r'^(?:percent )?of\b')
 TAIL_LIMIT = 160
 QUESTION_WORD = re.compile(r"[a-z]+?(?=n't)|n't|[a-z]+|[\u4e00-\u9fff]")
 # What takes back the statement before it.
@@ -316,6 +330,13 @@ TAKEN_BACK = re.compile(
 )
 # What denies the sentence before it: no, it is 9.
 CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
+# Options B, C and D are wrong: this takes nothing back.
+OTHER_OPTIONS = re.compile(
+    r'(?:^|(?<=[\n.。]))[\s*]*(?:the (?:other|remaining) (?:options|choices|answers)|其[他余它](?:选项|答案)'
+    r'|(?:options |choices |选项\s?)?[A-J](?:(?:\s?[,、和及与]\s?|,? and )[A-J]){2,})'
+    rf'(?![^\n.。]*(?:{SLIP}|{SLIP_CHINESE}))[^\n.。]*',
+    re.IGNORECASE,
+)
 # What may follow a counted noun: 12 minutes to catch the elephant.
 COMPLEMENT = re.compile(
     r' (?:that|which|who|in|to|for(?! each)|on|of|from|with|played|satisfying|such that|left'
@@ -372,6 +393,7 @@ def is_tail(text: str, question: str = '') -> bool:
     text = TEXT_COMMAND.sub(r' \1 ', text)
     closed = CLOSED.match(text)
     rest = CLOSING.sub('', text[closed.end() if closed else 0 :])
+    rest = OF.sub('', rest) if SHARE.search(question) else rest
     comma = ',' if closed and ',' in closed[0] else ''
     if not rest or TAIL.fullmatch(f'{comma} {rest}') or ABOUT.fullmatch(rest):
         return True
@@ -389,7 +411,7 @@ def is_taken_back(text: str, value: str = '') -> bool:
 
     One of the two next may deny it, and no other of them may state another number.
     """
-    sentences = _sentences(text[:SENTENCE_LIMIT])[:2]
+    sentences = _sentences(OTHER_OPTIONS.sub('', text[:SENTENCE_LIMIT]))[:2]
     others = (stated_value(one) for one in sentences) if value else ()
     restated = any(NUMBER.fullmatch(other) and other != value for other in others if other)
     return restated or any(TAKEN_BACK.search(one) for one in sentences)

@@ -54,11 +54,18 @@ BASE = re.compile(
 NUMBER_WORDS = {
     word: str(number)
     for words in (
-        'zero one two three four five six seven eight nine ten eleven twelve',
+        'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen '
+        'fifteen sixteen seventeen eighteen nineteen',
         'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth',
     )
     for number, word in enumerate(words.split())
-} | {'sixteen': '16'}
+}
+for _n, _word in enumerate('twenty thirty forty fifty sixty seventy eighty ninety'.split(), 2):
+    NUMBER_WORDS |= {
+        f'{_word}-{unit}': f'{_n}{digit}'
+        for unit, digit in NUMBER_WORDS.items()
+        if digit in '123456789' and not unit.endswith(('th', 'st', 'nd', 'rd'))
+    } | {_word: f'{_n}0'}
 CHINESE_DIGITS = {
     char: n
     for n, chars in enumerate(['零〇', '一', '二两', '三', '四', '五', '六', '七', '八', '九'])
