@@ -285,7 +285,8 @@ ATTACHED = re.compile(
 )
 PLAIN_LEAD = re.compile(
     rf'(?:{THEN}[\s,]*|and )?'
-    r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|(?:答案)?(?:改|更正)[为成]|解?得|故)',
+    r'(?:the (?:final |correct )?answer is|we (?:get|have|find)|答案[是为]|解?得|故'
+    r'|(?:答案)?(?:改|更正)[为成])',
     re.IGNORECASE,
 )
 # The words behind a value that change it or go on from it: at once, and anywhere in the sentence.
@@ -332,7 +333,8 @@ TAKEN_BACK = re.compile(
 CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # Options B, C and D are wrong: this takes nothing back.
 OTHER_OPTIONS = re.compile(
-    r'(?:^|(?<=[\n.。]))[\s*]*(?:the (?:other|remaining) (?:options|choices|answers)|其[他余它](?:选项|答案)'
+    r'(?:^|(?<=[\n.。]))[\s*]*(?:the (?:other|remaining) (?:options|choices|answers)'
+    r'|其[他余它](?:选项|答案)'
     r'|(?:options |choices |选项\s?)?[A-J](?:(?:\s?[,、和及与]\s?|,? and )[A-J]){2,})'
     rf'(?![^\n.。]*(?:{SLIP}|{SLIP_CHINESE}))[^\n.。]*',
     re.IGNORECASE,

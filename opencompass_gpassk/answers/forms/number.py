@@ -60,7 +60,8 @@ NUMBER_WORDS = {
     )
     for number, word in enumerate(words.split())
 }
-for _n, _word in enumerate('twenty thirty forty fifty sixty seventy eighty ninety'.split(), 2):
+TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'
+for _n, _word in enumerate(TENS.split(), 2):
     NUMBER_WORDS |= {
         f'{_word}-{unit}': f'{_n}{digit}'
         for unit, digit in NUMBER_WORDS.items()
