@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from string import ascii_letters
 from typing import NamedTuple
 
@@ -116,7 +117,7 @@ PHRASE = re.compile(
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
     r'|(?:^|\n)[#* ]{0,8}答案[*:： ]{0,4}\n'
-    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
+    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response|Output|Result|输出|结果)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
     r'|(?:最终|最后|正确|参考)?答案\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)|最[终后]结果(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故答案为|故选'
@@ -197,6 +198,7 @@ CHOSEN = re.compile(
 ROW_END = re.compile(r'\\\\|\n')
 ROW = re.compile(r'^[ \t]*\|([^\n]*)', re.MULTILINE)
 QUOTE = re.compile(r'\A>\s(?=\*\*)')
+ARROW = re.compile(r'\A\W{0,3}(?:[=-]{1,2}>|→|⇒|\\(?:Long)?[rR]ightarrow|\\implies)')
 # Parts of an answer: (2) 5, **(b)** 6; the boxes of parts and of cases.
 PART = re.compile(r'[-*\s]*\(([2-9b-f])\)')
 DECORATION = re.compile(r'\*\*|^\s*-\s', re.MULTILINE)
@@ -241,6 +243,11 @@ PLAIN = re.compile(
     r'(?:\\?%|\spercent\b)?)(?![\w/^{]|[.,:]\d)',
     re.ASCII | re.IGNORECASE,
 )
+# What is computed on the way to a value: she gets 50 - 18 = $32.
+COMPUTED = re.compile(
+    r'(?<![\w.,$])\(?\$?\d[\d.,]*%?(?:\s?[-+*/×÷−x]\s?\(?\$?\d[\d.,]*%?\)?)+\s?=\s?(?=\$?-?\d)'
+)
+DIGIT = re.compile(r'\d')
 WORD = re.compile(r'[a-z]{3,}|[\u4e00-\u9fff]')
 MEASURE = either(word for word, unit in UNITS.items() if unit != '1' and word != 'in')
 UNIT_BEHIND = re.compile(
@@ -276,8 +283,10 @@ def _answer(text: str, question: str) -> str | None:
         shown = EMPTY_BOX.sub('', text)
         said = _after_phrase(shown)
         ends = said and shown.rstrip(' \n.。*`').endswith(said)
-        if said and ends and not _is_value(said):  # Answer: Tom has 17 apples left.
-            said = _marked(said, question) or said
+        if said and not _is_value(said):  # Answer: Tom has 17 apples left.
+            prose = PROSE.search(said) and DIGIT.search(said) and not BULLET.match(f'\n{said}')
+            told = _marked(said, question) if ends else _concluded(shown, question) if prose else ''
+            said = told if told and (ends or _is_value(told)) else said
         return said or _concluded(FENCE.sub('', shown).strip(), question)
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end :]))
     if later is not None and VALUE.search(later):
@@ -331,18 +340,26 @@ def _concluded(text: str, question: str) -> str | None:
         if len(named) > 1 and named[-1] == rows[-1]:
             return ', '.join(f'{name.lower()} = {value}' for name, value in named)
         line = next((cell for cell in reversed(line.split('|')) if cell.strip(' *:-')), '')
-    bare = QUOTE.sub('', line).lstrip('=∴ ').strip('#*|` \t').lstrip('= ').rstrip('.。')
+    bare = (
+        ARROW.sub('', QUOTE.sub('', line)).lstrip('=∴ ').strip('#*|` \t').lstrip('= ').rstrip('.。')
+    )
     if _is_value(bare):
         return bare
     sentence = next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip(' *')), '')
+    told = Counter(one.strip() for one in STATEMENT_END.split(text))
+    if told[sentence] > 2 and len([n for n in told.values() if n > 1]) > 1:
+        return None  # a model that repeats itself was stopped somewhere
     chosen = CHOSEN.fullmatch(sentence)
     if chosen:
         return next(filter(None, chosen.groups()))
     asked = text.endswith(('?', '？'))
     value = None if asked else stated_value(sentence)
     if not asked and not (value and _is_value(value)):
+        listed = (
+            BULLET.match(f'\n{line}') and len(BULLET.findall(text)) > 1
+        )  # one of several values
         said = _marked(sentence, question) or _marked(CLAUSE.split(sentence)[-1], question)
-        value = said or value
+        value = value if listed else said or value
     if value and (VALUE.search(value) or f'**{value}**' in sentence) and balanced(value):
         return value
     short = len(text) <= WHOLE_LIMIT and '\n\n' not in text and not SPEAKER.search(text)
@@ -358,12 +375,12 @@ def _is_value(text: str) -> bool:
 
 def _marked(sentence: str, question: str) -> str | None:
     """Return the one value of a sentence, in bold or between words that are the question's."""
+    sentence = COMPUTED.sub('', sentence)
     found = list(BOLD.finditer(sentence))
     if not found:
         found = list(PLAIN.finditer(sentence))
-        told = WORD.findall(PLAIN.sub(' ', sentence).lower())
-        known = {*WORD.findall(question.lower()), *FRAME_WORDS}
-        asked = question and known.issuperset(told)
+        told = _stems(PLAIN.sub(' ', sentence))
+        asked = question and told <= _stems(question) | _stems(' '.join(FRAME_WORDS))
         if not asked and not CONCLUSION.match(sentence):
             return None
     if len(found) != 1:
@@ -374,6 +391,10 @@ def _marked(sentence: str, question: str) -> str | None:
     if BOLD.fullmatch(found[0][0]) and LINK.search(lead.strip()) and not tail.strip('.。 '):
         return value if stands else None
     return _measured(value, tail) if _is_value(value) and stands else None
+
+
+def _stems(text: str) -> set[str]:
+    return {word.rstrip('s') for word in WORD.findall(text.lower())}
 
 
 def _measured(value: str, after: str) -> str:
@@ -479,10 +500,11 @@ def _after_phrase(text: str) -> str | None:
     last = max(PHRASE.finditer(text), key=lambda match: match.start(), default=None)
     if last is None:
         return None
-    lead = STATEMENT_END.split(text[max(0, last.start() - LEAD_LIMIT) : last.start()])[-1]
+    start = last.end() - len(last[0].lstrip())
+    lead = STATEMENT_END.split(text[max(0, start - LEAD_LIMIT) : start])[-1]
     lead = DISPLAY_END.split(lead)[-1]
     rest = text[last.end() : last.end() + PHRASE_LIMIT]
-    statement = text[last.start() - len(lead) : last.end() + LEAD_LIMIT].strip()
+    statement = text[start - len(lead) : last.end() + LEAD_LIMIT].strip()
     if last[0][0] in '"\'':
         field = FIELD.match(rest.lstrip())
         return (field[1] or field[2] or '').strip() or None if field else None

@@ -23,7 +23,7 @@ __all__ = ['read_options', 'settle']
 # Find $x$; what is the value of $m+n$; 求 $x$ 的值.
 ASKED = re.compile(
     r'(?:find|compute|determine|evaluate|calculate|what is|求)(?: the)?(?: \w+){0,3}?(?: of)?\s*'
-    r'\$([^$]{1,40})\$',
+    r'\$([^$]{1,40})\$|\$(?P<value>[^$]{1,40})\$\s?的[最大小]{0,2}值(?!域)',
     re.IGNORECASE,
 )
 PAIR = re.compile(
@@ -178,7 +178,10 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
         bare = [CONSTANT.subn('', one.text) for one in (gold, answer)]
         if bare[0][1] and bare[1][1]:
             return compare(parse(bare[0][0]), parse(bare[1][0]))
-    asked = next((unspaced(normalise(m[1])) for m in reversed(list(ASKED.finditer(question)))), '')
+    asked = next(
+        (unspaced(normalise(m[1] or m['value'])) for m in reversed(list(ASKED.finditer(question)))),
+        '',
+    )
     if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
         left = unspaced(answer.terms[0].text)
         if asked and left == asked:  # m + n = 5
@@ -187,7 +190,9 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
         same = left in told and unspaced(answer.text) not in told
         return compare(gold, answer.terms[1]) if same and len(left) > 2 else relation
     if relation is Relation.SAME and asked not in ('', answer.name) and not gold.name:
+        told = unspaced(normalise(question)) if len(answer.name) > 2 else ''
         other = answer.name in letters(' '.join(MATH.findall(question)))  # y, where x is asked
+        other = other or (told != '' and unspaced(answer.name) in told)
         return Relation.UNKNOWN if other else relation
     if relation is not Relation.UNKNOWN:
         return relation

@@ -17,11 +17,12 @@ from opencompass_gpassk.answers.units import split_unit
 __all__ = ['Equation']
 
 OPERATOR = re.compile(r'\\(?:le|ge|ne|in|equiv|approx)(?![a-zA-Z])|(?<!:)[<>]|=|\\to(?![a-zA-Z])')
-# The measure of a figure: AB, |AB|, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
+# The measure of a figure: AB, |AB|, \cos\alpha, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
 FIGURE = re.compile(
     r"\|?(?:\\(?:angle|triangle|overline|vec|overrightarrow)\s?)?\{?[A-Z][A-Z']*\}?\|?"
     r'|[A-Z]+(?:_\{?[\w\\ ]+\}?)?\s?:\s?[A-Z]+(?:_\{?[\w\\ ]+\}?)?'
     r"|\\frac\{[A-Z']+(?:_\{?\w+\}?)?\}\{[A-Z']+(?:_\{?\w+\}?)?\}"
+    r'|\\(?:sin|cos|tan|cot)\s?\d?\s?(?:\\[a-z]{2,6}|[A-Z])'
     r'|\\(?:Delta|angle)\s?[a-zA-Z]|[a-z](?:\s?:\s?[a-z])+|[A-Z](?:\s?\\c[au]p\s?[A-Z])+'
 )
 VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
