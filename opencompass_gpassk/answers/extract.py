@@ -14,6 +14,7 @@ from opencompass_gpassk.answers.frames import (
     CONCLUSION,
     FRAME_WORDS,
     LINK,
+    SLIP,
     STATEMENT_END,
     THEN,
     is_lead,
@@ -89,7 +90,7 @@ BOXES = frozenset({'\\boxed', '\\fbox'})
 # Text that may separate the boxes of one list of answers.
 BETWEEN_BOXES = re.compile(
     r'(?:[\s$,;、，；。和及与或]|\n\s{0,4}[*-]\s|\.(?=\s)|\\[()\[\],;:!]|\\q?quad|and|or'
-    r'|\\text\{\s*,?\s*(?:and|or)\s*\}'
+    r'|\\text\{\s*,?\s*(?:and|or|[或和及])\s*\}'
     r'|以及|或者|[(（](?:\d|[a-e]|i{1,3})[)）]|\b\d[.)、]\s|[①-⑨]|第[一二三四五]问[:：]?)*'
     r'(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?'
 )
@@ -117,7 +118,7 @@ PHRASE = re.compile(
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
     r'|(?:^|\n)[#* ]{0,8}答案[*:： ]{0,4}\n'
-    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response|Output|Result|输出|结果)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
+    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response|Output|Result|Conclusion|输出|结果|结论)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
     r'|(?:最终|最后|正确|参考)?答案\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)|最[终后]结果(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故答案为|故选'
@@ -178,12 +179,16 @@ YES_OR_NO = re.compile(
     re.IGNORECASE,
 )
 TRUTH = re.compile(
-    r'\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|不?能)(?=\W)',
+    r'(?:[这该此原][^，。\n]{1,6}?是?)?\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|对|错|不对|不?能)(?=\W|的)',
     re.IGNORECASE,
 )
+SECOND_THOUGHT = re.compile(rf'\b(?:{SLIP})\b|更正|等等|重新|其实|应该?[是为]', re.IGNORECASE)
 # The values of a list at the end, and the marks of its items.
 BULLETS = re.compile(
     r'(?:[:：]|[a-z是为])\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
+)
+LISTED = re.compile(
+    r'\A(?=\s*(\S+))(?:\s*(?:[-*•]\s|[(（]\d[)）]|\d[.)]\s)[^\n]{1,150}(?:\n|\Z)){2,}\Z'
 )
 BULLET = re.compile(r'(?:^|\n)\s*(?:[-*•]|\d[.)])\s')
 # Option C is correct; I would choose C; 因此选择 C 选项.
@@ -250,6 +255,7 @@ COMPUTED = re.compile(
 DIGIT = re.compile(r'\d')
 WORD = re.compile(r'[a-z]{3,}|[\u4e00-\u9fff]')
 MEASURE = either(word for word, unit in UNITS.items() if unit != '1' and word != 'in')
+MEASURED = re.compile(rf'\b(?:square |cubic )?(?:{MEASURE}|units)\b')
 UNIT_BEHIND = re.compile(
     rf'[\s$*]*((?:(?:square|cubic) )?(?:{MEASURE})(?:\s?/\s?(?:{MEASURE}))?)'
     r'(?![\w^]| per )'
@@ -319,7 +325,7 @@ def _concluded(text: str, question: str) -> str | None:
     ):
         return explained[1].strip('* ')
     truth = TRUTH.match(text) if YES_OR_NO.search(question) else None
-    if truth and not is_taken_back(text[truth.end() :]):
+    if truth and not SECOND_THOUGHT.search(text[truth.end() :]):
         return truth[1]
     items = BULLETS.search(text)
     if items:
@@ -379,7 +385,7 @@ def _marked(sentence: str, question: str) -> str | None:
     found = list(BOLD.finditer(sentence))
     if not found:
         found = list(PLAIN.finditer(sentence))
-        told = _stems(PLAIN.sub(' ', sentence))
+        told = _stems(MEASURED.sub(' ', PLAIN.sub(' ', sentence)))
         asked = question and told <= _stems(question) | _stems(' '.join(FRAME_WORDS))
         if not asked and not CONCLUSION.match(sentence):
             return None
@@ -510,6 +516,10 @@ def _after_phrase(text: str) -> str | None:
         return (field[1] or field[2] or '').strip() or None if field else None
     filler = PHRASE_FILL.match(rest)
     rest = rest[filler.end() if filler else 0 :]
+    listed = LISTED.match(rest)
+    if listed:  # one below the other
+        marked = '(' in listed[1][:3]
+        return listed[0].strip() if marked else ', '.join(BULLET.split(rest)).strip(' ,\n')
     math = MATH_START.match(rest)
     if math:
         closing = MATH_END[math.group()].search(rest, math.end())
@@ -523,6 +533,7 @@ def _after_phrase(text: str) -> str | None:
     option = OPTION.match(rest)
     stop = SENTENCE_END.search(rest, option.end() if option else 0)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
+    answer += '**' * (answer.count('**') % 2)
     answer = CHINESE_OPTION.sub('', QUOTED.sub(r'\1', answer))
     if not answer or '\\boxed{' in answer:
         return None

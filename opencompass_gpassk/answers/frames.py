@@ -18,6 +18,7 @@ __all__ = [
         'CONCLUSION',
         'FRAME_WORDS',
         'LINK',
+        'SLIP',
         'STATEMENT_END',
         'THEN',
         'is_lead',
@@ -169,7 +170,8 @@ TAIL = re.compile(
     r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
     r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
     r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
-    r'|[,，]?\s?当且仅当.*'
+    r'|[,，]?\s?当且仅当.*|[,，]?\s?[(（]?\$?\s?[a-z]\s?(?:\\in|∈)\s?\\?(?:math|[NZRQ])[^=]{0,20}'
+    r'|, (?:valid )?(?:for|where|with) \$?[a-z]\s?(?:[<>≠≥]|\\[gln]e).{1,20}'
     r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
@@ -293,7 +295,7 @@ PLAIN_LEAD = re.compile(
 GOES_ON = re.compile(
     r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that"
     r'|where|when|if|except'
-    r'|unless|rather|of|after|over|to(?= \d)|out|dozen|hundred|thousand|[mb]illion|trillion|percent'
+    r'|unless|rather|of|after|over(?=\W{1,3}\d)|to(?= \d)|out|dozen|hundred|thousand|[mb]illion|trillion|percent'
     r'|per(?=\s\d)|squared|cubed|factorial|choose|mod|modulo|halves|thirds|quarters|tenths|degrees'
     r'|cents?|pairs?)\b'
     r'|[-+*/^=<>~!|\\\d]|[是为的不或和与但而以及左右百千万亿打成折倍多余至到减加乘除分的之约上下等]',
@@ -333,8 +335,8 @@ TAKEN_BACK = re.compile(
 CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', re.IGNORECASE)
 # Options B, C and D are wrong: this takes nothing back.
 OTHER_OPTIONS = re.compile(
-    r'(?:^|(?<=[\n.。]))[\s*]*(?:the (?:other|remaining) (?:options|choices|answers)'
-    r'|其[他余它](?:选项|答案)'
+    r'(?:^|(?<=[\n.。$]))[\s*(（]*(?:the (?:other|remaining) (?:options|choices|answers)'
+    r'|其[他余它](?:各项|选项|答案)'
     r'|(?:options |choices |选项\s?)?[A-J](?:(?:\s?[,、和及与]\s?|,? and )[A-J]){2,})'
     rf'(?![^\n.。]*(?:{SLIP}|{SLIP_CHINESE}))[^\n.。]*',
     re.IGNORECASE,

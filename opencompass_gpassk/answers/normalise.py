@@ -77,6 +77,10 @@ REPLACEMENTS = [
         # what it is about: 11/12 (about 0.917)
         (r'^([^()]{1,200}?)\s?\((?:\\approx|about|approximately|约为?)\s?(-?[\d.]+)\)$',
          r'\1\\approx \2'),
+        # one value in two spellings: 0.375 (or 37.5%), 0.375, or equivalently 3/8
+        (r'\s?\((?:or|i\.e\.|that is|即|或)[,:]?\s?([^()]{1,40})\)$', r' or \1'),
+        (r',?\s?(?<![a-zA-Z])or,? (?:equivalently|simply|in other words|in decimal form),?', ' or '),
+        (r'\\text\{\s?([A-J])\.\s?\}', r'\1. '),
         # times of day: 3:30 p.m. is 15:30
         (r'(上午|早上|凌晨|中午|下午|傍晚|晚上)\s?(\d{1,2})[时点:：]([0-5]?\d)?分?整?',
          lambda found: f'{int(found[2]) % 12 + 12 * (found[1] in "中午下午傍晚晚上")}'
@@ -99,6 +103,7 @@ CIRCLED_NEXT = re.compile(r'(?<=[①-⑳])\s?(?=[①-⑳])')
 # \frac, \text and \times whose first letter was read as that of an escape.
 MISREAD = re.compile(r'\x0c(?=rac)|\t(?=ext\{|frac|imes)')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
+CASES, ROW_END = re.compile(r'\\begin\{cases\}(.*?)\\end\{cases\}'), '\\\\'
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
 DOLLAR = re.compile(r'\\\$')
 SPACE = re.compile(r'\s+')
@@ -120,8 +125,10 @@ def normalise(text: str) -> str:
     text = SPACE.sub(' ', MATH_WRAP.sub(' ', text))  # no pattern below sees a run of spaces
     if '\\begin' not in text:
         text = ESCAPED_TWICE.sub(r'\\', text)
+    elif text.count('\\begin{cases}') > 1:  # the solutions of a system, one by one
+        text = CASES.sub(lambda found: f'({found[1].replace(ROW_END, ",")})', text)
     elif '\\begin{cases}' in text:
-        text = text.replace('\\\\', ';')
+        text = text.replace(ROW_END, ';')
     text = COMMAND.sub(lambda found: SPELLINGS[found[1]], text)
     for pattern, replacement in REPLACEMENTS:
         text = pattern.sub(replacement, text)

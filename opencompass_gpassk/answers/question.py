@@ -144,8 +144,8 @@ def _asked_unit(question: str) -> str:
     for match in UNIT.finditer(LAST.split(question.strip())[-1]):
         said = match[1].split() if match[1] else list(match[2])
         joined = (' ' if match[1] else '').join
-        units = (split_unit(f'1 {joined(said[:n])}')[1] for n in range(len(said), 0, -1))
-        found.add(next(filter(None, units), ''))
+        units = (split_unit(f'1 {joined(said[:n])}') for n in range(len(said), 0, -1))
+        found.add(next((unit for value, unit in units if value == '1'), ''))
     found.discard('')
     return found.pop() if len(found) == 1 else ''
 

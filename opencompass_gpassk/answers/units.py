@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.braces import TEXT_COMMAND
 
 __all__ = ['MEASURES', 'UNITS', 'WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
 
-DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUD'
+DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUDNJWPa'
 # List → its words, from a file that says what they are.
 WORDLISTS: dict[str, list[str]] = {}
 for _line in Path(__file__).with_name('words.txt').read_text('utf-8').splitlines():

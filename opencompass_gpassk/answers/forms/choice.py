@@ -19,7 +19,7 @@ __all__ = ['Choice']
 ALONE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
 # A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
 LEAD = re.compile(
-    r'(?:\(([A-J])\)|\\text\{\s?\(?([A-J])[.)]\s?\}|([A-J])(?:[.)]|:\s)|([A-J])\s(?=\(.*\)$))\s*(\S.*)',
+    r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s)|([A-J])\s(?=\(.*\)$))\s*(\S.*)',
     re.DOTALL,
 )
 NAMED = re.compile(r'(?:[Oo]ption|[Cc]hoice|选项?|選項?)\s?\(?([A-J])\)?')

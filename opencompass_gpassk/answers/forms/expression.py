@@ -22,6 +22,7 @@ WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 FREE = COUNTERS | frozenset('ABCK')  # that may have any other name
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
+LENGTHS = re.compile(r'\d+\s?\\cdot\s?\d+')
 TIGHT = re.compile(r'([\d.]+)([a-zA-Z]{1,2})')
 
 
@@ -76,8 +77,8 @@ class Expression(Form):
         return answer.sharp and self.is_single()
 
     def is_single(self) -> bool:
-        """Tell whether it is read as a value, and has no unit vector in it."""
-        return is_scalar(self.text)
+        """Tell whether it is read as a value; it may have no unit vector, nor be 10 × 8."""
+        return is_scalar(self.text) and not LENGTHS.fullmatch(self.text)
 
     def compare(self, answer: Expression) -> Relation:
         """Compare by values; where these differ, by the rule of rounding.
