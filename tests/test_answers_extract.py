@@ -112,6 +112,13 @@ def test_formats_of_responses(case: dict[str, str]) -> None:
     assert verdict in ALLOWED.get(case['expected'], {case['expected']}), answer
 
 
+def test_a_loop_has_no_answer() -> None:
+    """Where a model repeats itself until it is stopped, its last sentence means nothing."""
+    said = '2^10 = 1024. 1024 / 7 = 146 remainder 2. Let me check again. '
+    assert extract_answer(said * 3 + '2^10 = 1024.') is None
+    assert extract_answer('The probability is 1/6. ' * 5) == '1/6'
+
+
 @pytest.mark.parametrize(
     ('gold', 'response', 'settled'),
     [

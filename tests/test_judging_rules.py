@@ -10,6 +10,7 @@ from opencompass_gpassk.judging.rules import (
     final_answer,
     judge_answers,
     reason_counts,
+    without_answer,
 )
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -108,3 +109,18 @@ def test_all_that_a_postprocessor_left_is_the_answer(
 ) -> None:
     """Unless it is long, or has an answer in it."""
     assert final_answer(text, processed=processed) == answer
+
+
+@pytest.mark.parametrize(
+    ('response', 'reason'),
+    [
+        ('<think>\n3 + 4 = 7, so \\boxed{7}.', 'no answer'),  # it never ends, but isn't cut off
+        ('<think>\n3 + 4 = 7, so \\boxed{7}.\n</think>\n', 'empty'),
+        ('<think>\nI add 5 and 6.', 'value absent'),
+        ('<think>', 'empty'),
+    ],
+)
+def test_thinking_that_never_ends_is_no_empty_response(response: str, reason: str) -> None:
+    """A judge or a reader finds the answer at its end."""
+    assert final_answer(response, processed=False) is None
+    assert without_answer('7', response).reason == reason

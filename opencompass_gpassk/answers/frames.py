@@ -295,7 +295,8 @@ PLAIN_LEAD = re.compile(
 GOES_ON = re.compile(
     r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that"
     r'|where|when|if|except'
-    r'|unless|rather|of|after|over(?=\W{1,3}\d)|to(?= \d)|out|dozen|hundred|thousand|[mb]illion|trillion|percent'
+    r'|unless|rather|of|after|over(?=\W{1,3}\d)|to(?= \d)|out|dozen|hundred|thousand|[mb]illion'
+    r'|trillion|percent'
     r'|per(?=\s\d)|squared|cubed|factorial|choose|mod|modulo|halves|thirds|quarters|tenths|degrees'
     r'|cents?|pairs?)\b'
     r'|[-+*/^=<>~!|\\\d]|[是为的不或和与但而以及左右百千万亿打成折倍多余至到减加乘除分的之约上下等]',

@@ -79,7 +79,7 @@ REPLACEMENTS = [
          r'\1\\approx \2'),
         # one value in two spellings: 0.375 (or 37.5%), 0.375, or equivalently 3/8
         (r'\s?\((?:or|i\.e\.|that is|即|或)[,:]?\s?([^()]{1,40})\)$', r' or \1'),
-        (r',?\s?(?<![a-zA-Z])or,? (?:equivalently|simply|in other words|in decimal form),?', ' or '),
+        (r',?\s?(?<![a-zA-Z])or,? (?:equivalently|simply|in other words),?', ' or '),
         (r'\\text\{\s?([A-J])\.\s?\}', r'\1. '),
         # times of day: 3:30 p.m. is 15:30
         (r'(上午|早上|凌晨|中午|下午|傍晚|晚上)\s?(\d{1,2})[时点:：]([0-5]?\d)?分?整?',
