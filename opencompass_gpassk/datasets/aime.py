@@ -14,7 +14,8 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
+from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import Part, Row, check_counts, text_field
 from opencompass_gpassk.datasets.settings import forty_five_file
 from opencompass_gpassk.datasets.sources import Sources, load_rows

@@ -4,43 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
+from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
 
-__all__ = ['GPassKDataset', 'Question', 'make_dataset']
-
-
-@dataclass(frozen=True)
-class Question:
-    """A problem of a data set, with the columns that a result can be broken down by.
-
-    Attributes:
-        problem_id: Unique inside the data set, the same on every machine.
-        question: The problem's text.
-        answer: The gold answer, LaTeX or plain.
-        language: ``'en'`` or ``'cn'``.
-        cluster: A label that translations of one problem, or versions of one question, share.
-        version: ``'original'`` or the number of a version; '' if there are no versions.
-    """
-
-    problem_id: str
-    question: str
-    answer: str
-    language: str
-    cluster: str
-    split: str = ''
-    level: str = ''
-    subject: str = ''
-    question_type: str = ''
-    version: str = ''
+__all__ = ['GPassKDataset', 'make_dataset']
 
 
 class GPassKDataset(BaseDataset):

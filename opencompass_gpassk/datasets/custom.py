@@ -10,7 +10,8 @@ from pathlib import Path
 from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
-from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
+from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of

@@ -9,7 +9,8 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.answers.extract import boxed
-from opencompass_gpassk.datasets.base import GPassKDataset, Question, make_dataset
+from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
+from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import (
     Part,
     Row,

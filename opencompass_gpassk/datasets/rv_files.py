@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.base import Question
+from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
 from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.rv.generation import PosedQuestion

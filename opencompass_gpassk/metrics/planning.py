@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +69,15 @@ class Plan:
 
     def within(self, n: int) -> float:
         """Return the expected variance of a problem's estimate from n samples; NaN if n < k."""
+        if n not in self._within:
+            self._within[n] = self._within_of(n)
+        return self._within[n]
+
+    @cached_property
+    def _within(self) -> dict[int, float]:
+        return {}
+
+    def _within_of(self, n: int) -> float:
         if n < self.estimator.k:
             return float('nan')
         squares = self.rates.weights @ self.rates.estimate_squares(self.estimator, n)
